@@ -1,0 +1,285 @@
+//! Building an image on the host. Equal specifications give equal bytes.
+
+use super::check::distinct_operands;
+use super::header::{Header, MAGIC, PREAMBLE_LEN, ParamRecord, PropertyRecord, Section};
+use super::header::{VERSION, checksum};
+use crate::word::Word;
+use alloc::{string::String, vec, vec::Vec};
+
+/// A location to be written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocationSpec {
+    /// Global numbers of its live bits, strictly ascending.
+    pub live: Vec<u32>,
+}
+
+/// An edge to be written. Literals are codes over the edge's own variables (see [`super`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EdgeSpec {
+    /// Source location.
+    pub from: u32,
+    /// Target location.
+    pub to: u32,
+    /// Number of input bits.
+    pub inputs: u32,
+    /// Operands `(s, t, e)` of each gate.
+    pub gates: Vec<[u32; 3]>,
+    /// The guard.
+    pub guard: u32,
+    /// One literal for each live bit of the target.
+    pub next: Vec<u32>,
+}
+
+/// A property to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertySpec {
+    /// Name in the source.
+    pub name: String,
+    /// Error location.
+    pub error: u32,
+}
+
+/// A parameter to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamSpec {
+    /// Name in the source.
+    pub name: String,
+    /// Global number of its lowest bit.
+    pub first_bit: u32,
+    /// Number of bits.
+    pub width: u8,
+    /// Smallest value.
+    pub min: u64,
+    /// Largest value.
+    pub max: u64,
+    /// Whether the bounds are signed.
+    pub signed: bool,
+}
+
+/// Everything an image is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImageBuilder {
+    /// The model's name.
+    pub name: String,
+    /// SHA-256 of the source.
+    pub source_hash: [u8; 32],
+    /// Number of state bits.
+    pub state_bits: u32,
+    /// Locations; the first is initial.
+    pub locations: Vec<LocationSpec>,
+    /// Edges.
+    pub edges: Vec<EdgeSpec>,
+    /// Properties.
+    pub properties: Vec<PropertySpec>,
+    /// Parameters.
+    pub params: Vec<ParamSpec>,
+}
+
+/// Why an image could not be built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuildError {
+    /// An edge, or the whole, is too large for words of this many bytes.
+    TooLarge {
+        /// Bytes of a word that was tried.
+        word: u8,
+    },
+    /// The specification breaks an invariant of the format: a bug in the compiler.
+    Invalid(super::ImageError),
+}
+
+impl ImageBuilder {
+    /// Writes the image with the narrowest words that hold it.
+    pub fn build(&self) -> Result<Vec<u8>, BuildError> {
+        match self.build_as::<u16>() {
+            Err(BuildError::TooLarge { .. }) => self.build_as::<u32>(),
+            other => other,
+        }
+    }
+
+    /// Writes the image with words of type `W`, and validates the result.
+    pub fn build_as<W: Word>(&self) -> Result<Vec<u8>, BuildError> {
+        let bytes = self.write::<W>()?;
+        // A fresh `Vec<u8>` may be unaligned for the view; copy into words to check it.
+        let mut aligned = vec![0u32; bytes.len().div_ceil(4)];
+        let view: &mut [u8] = bytemuck::cast_slice_mut(&mut aligned);
+        view[..bytes.len()].copy_from_slice(&bytes);
+        super::Image::<W>::new_checked(&view[..bytes.len()]).map_err(BuildError::Invalid)?;
+        Ok(bytes)
+    }
+
+    fn write<W: Word>(&self) -> Result<Vec<u8>, BuildError> {
+        let mut tables = Tables::<W>::default();
+        for (l, location) in self.locations.iter().enumerate() {
+            tables.location(l as u32, location, &self.edges)?;
+        }
+        let mut max_vars = 1;
+        for edge in &self.edges {
+            let live = self.locations.get(edge.from as usize).map_or(0, |l| l.live.len());
+            max_vars = max_vars.max(tables.edge(edge, live)?);
+        }
+        let mut names = Vec::new();
+        for p in &self.properties {
+            let record = PropertyRecord { name: &p.name, error: p.error };
+            names.extend(encode(&record));
+        }
+        for p in &self.params {
+            let ParamSpec { ref name, first_bit, width, min, max, signed } = *p;
+            names.extend(encode(&ParamRecord { name, first_bit, width, min, max, signed }));
+        }
+        let mut header = Header {
+            name: &self.name,
+            source_hash: self.source_hash,
+            state_bits: self.state_bits,
+            locations: self.locations.len() as u32,
+            edges: self.edges.len() as u32,
+            properties: self.properties.len() as u32,
+            params: self.params.len() as u32,
+            max_vars: max_vars as u32,
+            max_live: self.locations.iter().map(|l| l.live.len()).max().unwrap_or(0) as u32,
+            max_inputs: self.edges.iter().map(|e| e.inputs).max().unwrap_or(0),
+            sections: [Section::default(); 8],
+        };
+        let parts: [&[u8]; 8] = [
+            bytemuck::cast_slice(&tables.locations),
+            bytemuck::cast_slice(&tables.edges),
+            bytemuck::cast_slice(&tables.live),
+            bytemuck::cast_slice(&tables.in_edges),
+            bytemuck::cast_slice(&tables.gates),
+            bytemuck::cast_slice(&tables.next),
+            bytemuck::cast_slice(&tables.fan_out),
+            &names,
+        ];
+        // The header's length depends on the offsets in it (varints): iterate until it is stable.
+        let mut header_len = 0;
+        let header_bytes = loop {
+            let mut at = (PREAMBLE_LEN + header_len).next_multiple_of(4);
+            for (section, part) in header.sections.iter_mut().zip(parts) {
+                *section = Section { offset: at as u32, len: part.len() as u32 };
+                at = (at + part.len()).next_multiple_of(4);
+            }
+            let bytes = encode(&header);
+            if bytes.len() == header_len {
+                break bytes;
+            }
+            header_len = bytes.len();
+        };
+        let mut out = Vec::new();
+        out.extend(MAGIC);
+        out.extend(VERSION.to_le_bytes());
+        out.extend([size_of::<W>() as u8, 0]);
+        out.extend([0; 8]);
+        out.extend((header_len as u32).to_le_bytes());
+        out.extend(header_bytes);
+        for part in parts {
+            out.resize(out.len().next_multiple_of(4), 0);
+            out.extend(part);
+        }
+        let total = out.len() as u32;
+        out[8..12].copy_from_slice(&total.to_le_bytes());
+        let crc = checksum(&out);
+        out[12..16].copy_from_slice(&crc.to_le_bytes());
+        Ok(out)
+    }
+}
+
+/// The fixed-width tables while they grow.
+struct Tables<W> {
+    locations: Vec<u32>,
+    edges: Vec<u32>,
+    live: Vec<W>,
+    in_edges: Vec<W>,
+    gates: Vec<W>,
+    next: Vec<W>,
+    fan_out: Vec<W>,
+}
+
+impl<W> Default for Tables<W> {
+    fn default() -> Self {
+        Tables {
+            locations: Vec::new(),
+            edges: Vec::new(),
+            live: Vec::new(),
+            in_edges: Vec::new(),
+            gates: Vec::new(),
+            next: Vec::new(),
+            fan_out: Vec::new(),
+        }
+    }
+}
+
+impl<W: Word> Tables<W> {
+    fn location(
+        &mut self,
+        l: u32,
+        location: &LocationSpec,
+        edges: &[EdgeSpec],
+    ) -> Result<(), BuildError> {
+        let entering = || edges.iter().enumerate().filter(|(_, e)| e.to == l).map(|(i, _)| i);
+        self.locations.extend([
+            self.live.len() as u32,
+            location.live.len() as u32,
+            self.in_edges.len() as u32,
+            entering().count() as u32,
+        ]);
+        extend(&mut self.live, location.live.iter().map(|b| *b as usize))?;
+        extend(&mut self.in_edges, entering())
+    }
+
+    /// Appends an edge; returns its number of variables.
+    fn edge(&mut self, edge: &EdgeSpec, live: usize) -> Result<usize, BuildError> {
+        let first = 1 + live + edge.inputs as usize;
+        let vars = first + edge.gates.len();
+        if vars >= W::MAX_INDEX / 2 {
+            return Err(too_large::<W>());
+        }
+        self.edges.extend([
+            edge.from,
+            edge.to,
+            edge.inputs,
+            edge.gates.len() as u32,
+            self.gates.len() as u32,
+            self.next.len() as u32,
+            self.fan_out.len() as u32,
+            edge.guard,
+        ]);
+        extend(&mut self.gates, edge.gates.iter().flatten().map(|l| *l as usize))?;
+        extend(&mut self.next, edge.next.iter().map(|l| *l as usize))?;
+        let mut readers = vec![Vec::new(); vars];
+        for (g, lits) in edge.gates.iter().enumerate() {
+            for var in distinct_operands(lits) {
+                readers.get_mut(var).ok_or_else(too_large::<W>)?.push(first + g);
+            }
+        }
+        let mut offset = 0;
+        let offsets = core::iter::once(0).chain(readers.iter().map(|r| {
+            offset += r.len();
+            offset
+        }));
+        extend(&mut self.fan_out, offsets)?;
+        extend(&mut self.fan_out, readers.into_iter().flatten())?;
+        Ok(vars)
+    }
+}
+
+fn too_large<W>() -> BuildError {
+    BuildError::TooLarge { word: size_of::<W>() as u8 }
+}
+
+fn extend<W: Word>(
+    table: &mut Vec<W>,
+    items: impl IntoIterator<Item = usize>,
+) -> Result<(), BuildError> {
+    for item in items {
+        if item > W::MAX_INDEX {
+            return Err(too_large::<W>());
+        }
+        table.push(W::of(item));
+    }
+    Ok(())
+}
+
+/// Postcard bytes of `value`.
+fn encode<T: serde::Serialize>(value: &T) -> Vec<u8> {
+    // Serialising plain records into a growing vector has no way to fail.
+    postcard::to_allocvec(value).unwrap_or_default()
+}

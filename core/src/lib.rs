@@ -1,0 +1,30 @@
+//! # vouch-core
+//!
+//! The part of vouch that runs on the device: it proves that no reachable state of a control flow
+//! automaton breaks a property, or finds a run that does, in memory that the caller gives it.
+//!
+//! A tour from the bottom up:
+//!
+//! - [`word`], [`lit`]: storage width and literals.
+//! - [`image`]: the compiled model. Validated once, then borrowed and read in place.
+//! - [`arena`]: one block of bytes divided into typed regions by a plan.
+//! - [`sat`]: a CDCL solver over an edge's gates (read from the image) and clauses (in the arena).
+//! - [`ic3`]: IC3 on control flow automata over [`sat`].
+//! - [`certificate`]: re-checks an inductive invariant; needs [`sat`], not [`ic3`].
+//! - [`link`]: framing and messages between host and device.
+//! - [`session`]: the device's side of a dialogue, without I/O.
+//!
+//! Deliberately absent: allocation, `unsafe`, recursion of unbounded depth, and any knowledge of
+//! source languages. Whatever does not fit ends in `Unknown(Capacity)`, whatever takes too long in
+//! `Unknown(Budget)`.
+#![no_std]
+#![deny(unsafe_code)]
+
+#[cfg(feature = "writer")]
+extern crate alloc;
+
+#[cfg(feature = "ic3")]
+pub mod ic3;
+pub mod image;
+pub mod lit;
+pub mod word;

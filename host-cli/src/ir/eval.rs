@@ -1,0 +1,115 @@
+//! The reference interpreter: what an expression, and a step, means.
+//!
+//! Written for clarity; every other way of running a model is tested against it.
+
+use super::cfa::{Cfa, EdgeId, InputId, VarId};
+use super::expr::{BinOp, Expr, ExprId, Pool, UnOp, Word, mask};
+
+/// The two's complement value of the lowest `width` bits, as a word of full width.
+pub fn sign_extend(value: Word, width: u32) -> Word {
+    let shift = 128 - width;
+    (((value << shift) as i128) >> shift) as Word
+}
+
+fn signed(value: Word, width: u32) -> i128 {
+    sign_extend(value, width) as i128
+}
+
+/// A unary operator on a value of `width`.
+pub fn unary(op: UnOp, x: Word, width: u32) -> Word {
+    let value = match op {
+        UnOp::Not => !x,
+        UnOp::Neg => x.wrapping_neg(),
+    };
+    value & mask(width)
+}
+
+/// A binary operator on values of widths `wa` and `wb`.
+pub fn binary(op: BinOp, a: Word, b: Word, wa: u32, wb: u32) -> Word {
+    let (sa, sb) = (signed(a, wa), signed(b, wb));
+    let by = u32::try_from(b).ok().filter(|n| *n < wa);
+    let value = match op {
+        BinOp::And => a & b,
+        BinOp::Or => a | b,
+        BinOp::Xor => a ^ b,
+        BinOp::Add => a.wrapping_add(b),
+        BinOp::Sub => a.wrapping_sub(b),
+        BinOp::Mul => a.wrapping_mul(b),
+        BinOp::UDiv => a.checked_div(b).unwrap_or(Word::MAX),
+        BinOp::URem => a.checked_rem(b).unwrap_or(a),
+        BinOp::SDiv if b == 0 => {
+            if sa < 0 {
+                1
+            } else {
+                Word::MAX
+            }
+        }
+        BinOp::SDiv => sa.wrapping_div(sb) as Word,
+        BinOp::SRem if b == 0 => a,
+        BinOp::SRem => sa.wrapping_rem(sb) as Word,
+        BinOp::Shl => by.map_or(0, |n| a << n),
+        BinOp::LShr => by.map_or(0, |n| a >> n),
+        BinOp::AShr => (sa >> by.unwrap_or(127)) as Word,
+        BinOp::Eq => return (a == b) as Word,
+        BinOp::Ult => return (a < b) as Word,
+        BinOp::Ule => return (a <= b) as Word,
+        BinOp::Slt => return (sa < sb) as Word,
+        BinOp::Sle => return (sa <= sb) as Word,
+        BinOp::Concat => return (a << wb) | b,
+    };
+    value & mask(wa)
+}
+
+/// The values of `roots` when variables and inputs have the given values.
+pub fn expressions(
+    pool: &Pool,
+    roots: &[ExprId],
+    var: impl Fn(VarId) -> Word,
+    input: impl Fn(InputId) -> Word,
+) -> Vec<Word> {
+    let mut values = std::collections::HashMap::new();
+    for id in pool.cone(roots.iter().copied()) {
+        let width = pool.width(id);
+        let get = |x: ExprId| values[&x];
+        let value = match pool.get(id) {
+            Expr::Const(value) => value,
+            Expr::Var(v) => var(v) & mask(width),
+            Expr::Input(i) => input(i) & mask(width),
+            Expr::Unary(op, x) => unary(op, get(x), width),
+            Expr::Binary(op, a, b) => binary(op, get(a), get(b), pool.width(a), pool.width(b)),
+            Expr::Ite(c, t, e) => {
+                if get(c) != 0 {
+                    get(t)
+                } else {
+                    get(e)
+                }
+            }
+            Expr::Slice { x, lo } => (get(x) >> lo) & mask(width),
+            Expr::Extend { x, signed: false } => get(x),
+            Expr::Extend { x, signed: true } => sign_extend(get(x), pool.width(x)) & mask(width),
+        };
+        values.insert(id, value);
+    }
+    roots.iter().map(|id| values[id]).collect()
+}
+
+/// Takes `edge` from `state` (one value for each variable); `None` if its guard is false.
+pub fn step(
+    cfa: &Cfa,
+    state: &[Word],
+    edge: EdgeId,
+    input: impl Fn(InputId) -> Word,
+) -> Option<Vec<Word>> {
+    let edge = &cfa.edges[edge.index()];
+    let mut roots = vec![edge.guard];
+    roots.extend(edge.updates.iter().map(|u| u.1));
+    let values = expressions(&cfa.pool, &roots, |v| state[v.index()], input);
+    if values[0] == 0 {
+        return None;
+    }
+    let mut next = state.to_vec();
+    for ((var, _), value) in edge.updates.iter().zip(&values[1..]) {
+        next[var.index()] = *value;
+    }
+    Some(next)
+}

@@ -1,0 +1,56 @@
+//! Concrete runs and invariants, in terms of the automaton: what verdicts come with.
+
+use super::cfa::{EdgeId, InputId, LocId, PropertyId, VarId};
+use super::expr::Word;
+use serde::{Deserialize, Serialize};
+
+/// One step of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Step {
+    /// The edge taken.
+    pub edge: EdgeId,
+    /// What the environment chose; inputs not named here do not matter and are taken as 0.
+    pub inputs: Vec<(InputId, Word)>,
+}
+
+/// A run that ends in a property's error location.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Trace {
+    /// The property that is broken.
+    pub property: PropertyId,
+    /// Values in the initial location; variables not named here do not matter and are taken as 0.
+    pub initial: Vec<(VarId, Word)>,
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// One bit of a variable, or its negation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct BitLit {
+    /// The variable.
+    pub var: VarId,
+    /// The bit, 0 being the lowest.
+    pub bit: u32,
+    /// The value that makes the literal true.
+    pub value: bool,
+}
+
+/// A disjunction that holds whenever a run is at `location`. Without literals: never there.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Clause {
+    /// Where it holds.
+    pub location: LocId,
+    /// The literals.
+    pub lits: Vec<BitLit>,
+}
+
+/// An inductive invariant that excludes the error locations of `properties`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Certificate {
+    /// The properties that it proves.
+    pub properties: Vec<PropertyId>,
+    /// Parameters with a fixed value; those not named here are open.
+    pub bindings: Vec<(VarId, Word)>,
+    /// The invariant: a conjunction of clauses at each location.
+    pub clauses: Vec<Clause>,
+}

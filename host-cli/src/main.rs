@@ -1,0 +1,3 @@
+//! The `vouch` command.
+
+fn main() {}
