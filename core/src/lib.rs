@@ -26,5 +26,8 @@ extern crate alloc;
 #[cfg(feature = "ic3")]
 pub mod ic3;
 pub mod image;
+pub mod link;
 pub mod lit;
+#[cfg(feature = "ic3")]
+pub mod session;
 pub mod word;

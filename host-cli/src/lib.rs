@@ -4,4 +4,10 @@
 //! `frontend` → [`ir`] → `blast` → image → device or host engine → `decode` → `validate` → `report`.
 #![deny(unsafe_code)]
 
+pub mod blast;
+pub mod decode;
+pub mod frontend;
 pub mod ir;
+pub mod report;
+pub mod transport;
+pub mod validate;

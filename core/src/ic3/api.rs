@@ -68,18 +68,12 @@ pub struct Stats {
 }
 
 /// Choices of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// Work units (propagated literals) after which the run ends in `Unknown(Budget)`; 0: no limit.
     pub budget: u64,
     /// Check only this property.
     pub property: Option<u32>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Config { budget: 0, property: None }
-    }
 }
 
 /// How an arena is divided.

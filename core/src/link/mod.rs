@@ -1,0 +1,1 @@
+//! Framing and messages between host and device (`docs/formats/protocol.md`).

@@ -1,0 +1,1 @@
+//! The device's side of a dialogue with a host, without I/O.

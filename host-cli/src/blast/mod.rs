@@ -1,0 +1,1 @@
+//! Bit-blasting: each edge of the automaton becomes a network of gates in a model image.

@@ -1,0 +1,1 @@
+//! Front ends: source text to a control flow automaton, or diagnostics.

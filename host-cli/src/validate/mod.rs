@@ -1,0 +1,1 @@
+//! Independent validation of verdicts. Imports neither the engine nor its solver.
