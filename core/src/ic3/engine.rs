@@ -285,11 +285,11 @@ impl Engine {
         let mut run = self.resume(image, memory);
         let end = run.solver.state.propagations.saturating_add(budget as u64);
         let status = loop {
-            match run.advance() {
-                Ok(Status::Running) if run.solver.state.propagations < end => {
-                    // A commit without any query still is work.
-                    run.solver.state.propagations += 1;
-                }
+            let commit = run.advance();
+            // A commit without any query still is work.
+            run.solver.state.propagations += 1;
+            match commit {
+                Ok(Status::Running) if run.solver.state.propagations < end => {}
                 Ok(status) => break status,
                 Err(limit) => {
                     run.settle(Verdict::Unknown(limit));

@@ -268,13 +268,14 @@ impl<W: Word> Solver<'_, W> {
             if self.flags[var] & SEEN == 0 {
                 continue;
             }
-            self.flags[var] &= !SEEN;
             if self.why[var] == why::DECISION {
                 self.flags[var] |= FAILED;
             } else {
                 let source = self.reason_of(var);
                 self.mark_source(source);
             }
+            // Only now: its own reason names the variable too.
+            self.flags[var] &= !SEEN;
         }
     }
 }

@@ -22,6 +22,7 @@ impl<W: Word> Solver<'_, W> {
     /// Assigns `lit` because `source` is unit. At level 0 the reason is replaced by what it depends
     /// on: a clause learnt from it must carry that.
     fn imply(&mut self, lit: Lit, source: Source) {
+        debug_assert!(self.is_unit(source, lit));
         if self.state.depth == 0 {
             let (tag, temporary) = self.dependency(source, lit.var());
             let why = if temporary { why::ROOT_TEMPORARY } else { why::ROOT };
@@ -34,6 +35,13 @@ impl<W: Word> Solver<'_, W> {
                 self.push_trail(lit, why::GATE + clause as u8, W::of(var))
             }
         }
+    }
+
+    /// Whether all literals of `source` but `lit` are false, and `lit` is undefined.
+    fn is_unit(&self, source: Source, lit: Lit) -> bool {
+        let mut unit = self.value(lit.var()).is_none();
+        self.for_each_lit(source, |l| unit &= l == lit || self.truth(l) == FALSE);
+        unit
     }
 
     /// What a level 0 implication by `source` depends on.
