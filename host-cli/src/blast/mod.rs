@@ -6,6 +6,7 @@
 //! - [`reach`]: which locations and edges matter at all.
 //! - [`live`]: which state bits matter at which location.
 //! - [`pack`]: the cones of each edge, renumbered, into an image.
+//! - [`map`]: what the image's numbers mean.
 //! - [`aligned`]: an image in memory as the view wants it.
 //! - [`debug`]: what a `.vimg` file carries behind the image so that verdicts can be explained.
 //!
@@ -16,14 +17,15 @@ pub mod aligned;
 pub mod debug;
 pub mod expr;
 pub mod live;
+pub mod map;
 pub mod pack;
 pub mod reach;
 pub mod words;
 
 pub use aligned::AlignedImage;
+pub use map::Map;
 
-use crate::ir::{Cfa, EdgeId, InputId, LocId, VarId};
-use serde::{Deserialize, Serialize};
+use crate::ir::Cfa;
 
 /// Choices of a compilation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,26 +47,6 @@ pub struct Model {
     pub image: Vec<u8>,
     /// What the image's numbers mean.
     pub map: Map,
-}
-
-/// From the numbers of an image back to the automaton that it was compiled from.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Map {
-    /// What each global state bit is.
-    pub bits: Vec<(VarId, u32)>,
-    /// Which location each of the image's is.
-    pub locations: Vec<LocId>,
-    /// The live bits of each of the image's locations, as global numbers, ascending.
-    pub live: Vec<Vec<u32>>,
-    /// Which edge each of the image's is.
-    pub edges: Vec<EdgeId>,
-    /// What each input bit of each of the image's edges is.
-    pub edge_inputs: Vec<Vec<(InputId, u32)>>,
-    /// Which variable each parameter is.
-    pub params: Vec<VarId>,
-    /// The locations that no path from the initial one enters. Of them the image has at most error
-    /// locations, without edges.
-    pub unreachable: Vec<LocId>,
 }
 
 /// Why an automaton could not be compiled.
