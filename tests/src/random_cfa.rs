@@ -271,8 +271,8 @@ impl Generator {
 
     fn edge(&mut self, from: LocId, to: LocId) {
         let guard = match self.rng.below(4) {
-            0 => self.cfa.pool.bool(true),
-            1 if self.rng.one_in(4) => self.cfa.pool.bool(false),
+            0 | 1 => self.cfa.pool.bool(true),
+            2 if self.rng.one_in(6) => self.cfa.pool.bool(false),
             _ => self.condition(1),
         };
         let mut updates = vec![];
@@ -391,7 +391,7 @@ impl Generator {
             for _ in 0..if lonely { 0 } else { self.rng.between(1, 2) } {
                 let from = self.rng.pick(locations);
                 let mut guard = self.point();
-                for _ in 0..self.rng.below(3) {
+                for _ in 0..self.rng.pick(&[0, 1, 1, 2]) {
                     let more = if self.rng.one_in(2) { self.point() } else { self.condition(1) };
                     guard = self.cfa.pool.and(guard, more);
                 }

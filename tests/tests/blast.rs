@@ -1,4 +1,6 @@
 //! The compiler against the reference interpreter, on random automata.
+// Helper functions outside of `#[test]` are tests all the same.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::HashSet;
 use vouch::blast::{AlignedImage, Model, Options, compile};
@@ -63,7 +65,7 @@ fn steps_agree() {
 #[test]
 fn verdicts_agree_and_runs_replay() {
     for shape in Shape::ALL {
-        let (mut safe, mut broken) = (0, 0);
+        let (mut safe, mut broken, mut deep) = (0, 0, 0);
         for seed in 0..60 {
             let cfa = generate(seed, shape);
             let (model, image) = compiled(&cfa);
@@ -72,8 +74,12 @@ fn verdicts_agree_and_runs_replay() {
             for (property, (want, (got, run))) in truth.iter().zip(&found).enumerate() {
                 assert_eq!(want, got, "property {property} of {}", cfa.name);
                 match got {
-                    Outcome::Safe => safe += 1,
-                    Outcome::Unsafe { .. } => broken += 1,
+                    // Safe for want of any edge into the error location is not worth counting.
+                    Outcome::Safe => safe += entered(&model, &image, &cfa, property) as usize,
+                    Outcome::Unsafe { length } => {
+                        broken += 1;
+                        deep += (*length > 3) as usize;
+                    }
                     Outcome::TooLarge => panic!("{} is too large", cfa.name),
                 }
                 let Some(run) = run else { continue };
@@ -82,8 +88,16 @@ fn verdicts_agree_and_runs_replay() {
                 assert_eq!(replay(&cfa, &trace), cfa.properties[property].error, "{}", cfa.name);
             }
         }
-        assert!(safe >= 15 && broken >= 15, "{shape:?}: {safe} safe, {broken} broken");
+        let enough = safe >= 25 && broken >= 25 && deep >= 4;
+        assert!(enough, "{shape:?}: {safe} safe, {broken} broken, {deep} deep");
     }
+}
+
+/// Whether an edge of the image enters the error location.
+fn entered(model: &Model, image: &AlignedImage, cfa: &Cfa, property: usize) -> bool {
+    let error = cfa.properties[property].error;
+    let at = model.map.locations.iter().position(|l| *l == error).unwrap();
+    !view(image).location(at).in_edges.is_empty()
 }
 
 /// Where a trace ends.
@@ -197,4 +211,52 @@ fn programs_are_the_interpreter() {
             }
         }
     }
+}
+
+/// `init -> a`, and `a -> error` when `x * y == 1`, all of this width; `y` is a parameter if asked.
+fn product(width: u32, param: bool) -> Cfa {
+    let mut cfa = Cfa::new("product");
+    let span = ir::Span::default();
+    let kind = VarKind::Param { min: 0, max: ir::mask(width) };
+    let mut var = |name: &str, kind| {
+        cfa.add_var(ir::Var { name: name.into(), width, ty: ir::Type::Unsigned, kind })
+    };
+    let x = var("x", VarKind::State);
+    let y = var("y", if param { kind } else { VarKind::State });
+    let (a, error) = (cfa.add_location("a", span), cfa.add_location("error", span));
+    let (x, y) = (cfa.read(x), cfa.read(y));
+    let (yes, one) = (cfa.pool.bool(true), cfa.pool.constant(1, width));
+    let product = cfa.pool.binary(ir::BinOp::Mul, x, y);
+    let guard = cfa.pool.equal(product, one);
+    let init = cfa.init;
+    cfa.add_edge(ir::Edge { from: init, to: a, guard: yes, updates: vec![], span });
+    cfa.add_edge(ir::Edge { from: a, to: error, guard, updates: vec![], span });
+    cfa.properties.push(ir::Property { name: "never".into(), error, span });
+    cfa
+}
+
+#[test]
+fn words_are_as_wide_as_needed() {
+    let word = |width| {
+        let (_, image) = compiled(&product(width, false));
+        match image[6] {
+            2 => {
+                assert_eq!(image.view::<u16>().unwrap().location(0).live.len(), 2 * width as usize)
+            }
+            _ => {
+                assert_eq!(image.view::<u32>().unwrap().location(0).live.len(), 2 * width as usize)
+            }
+        }
+        image[6]
+    };
+    assert_eq!((word(8), word(128)), (2, 4));
+}
+
+#[test]
+fn what_does_not_fit_is_said() {
+    let error = |cfa, options: &Options| compile(&cfa, [0; 32], options).unwrap_err().to_string();
+    let wide = error(product(65, true), &Options::default());
+    assert!(wide.contains("parameter y has 65 bits"), "{wide}");
+    let many = error(product(64, false), &Options { max_nodes: 1000 });
+    assert!(many.contains("more than 1000 gates"), "{many}");
 }
