@@ -2,6 +2,9 @@
 #![allow(clippy::expect_used)]
 
 pub mod engine;
+pub mod explicit;
 pub mod image_oracle;
+pub mod image_sim;
+pub mod random_cfa;
 pub mod random_image;
 pub mod rng;
