@@ -1,1 +1,3 @@
 //! What people and programs get to see of a verdict.
+
+pub mod value;
