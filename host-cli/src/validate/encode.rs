@@ -239,7 +239,7 @@ impl<'p, S: Solver> Encoder<'p, S> {
         // One bit more than the operands, for the remainder is doubled before it is compared.
         let mut divisor = b.to_vec();
         divisor.push(!self.truth);
-        let mut remainder = self.word(0, width + 1);
+        let mut remainder = vec![!self.truth; width + 1];
         for i in (0..width).rev() {
             remainder.pop();
             remainder.insert(0, a[i]);
