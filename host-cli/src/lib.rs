@@ -6,6 +6,7 @@
 
 pub mod blast;
 pub mod decode;
+pub mod formats;
 pub mod frontend;
 pub mod ir;
 pub mod report;
