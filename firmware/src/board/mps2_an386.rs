@@ -1,0 +1,24 @@
+//! Arm MPS2 with the AN386 image: Cortex-M4F, 4 MiB for code, 4 MiB RAM. For larger models.
+
+use super::Board;
+use crate::hw::systick;
+use crate::uart::{Cmsdk, Uart};
+
+/// The board.
+pub struct Mps2An386;
+
+impl Board for Mps2An386 {
+    const NAME: &'static str = "mps2-an386";
+    type Port = Cmsdk;
+    /// 25 MHz.
+    const NANOSECONDS_PER_TWO_TICKS: u64 = 80;
+
+    fn start() {
+        systick::start();
+        Cmsdk::start();
+    }
+
+    fn ticks() -> u64 {
+        systick::ticks()
+    }
+}
