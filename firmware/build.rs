@@ -19,7 +19,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         .filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some())
         .collect();
     let [(_, layout)] = chosen[..] else {
-        return Err("choose exactly one board: --features lm3s6965evb | microbit | mps2-an386".into());
+        return Err(
+            "choose exactly one board: --features lm3s6965evb | microbit | mps2-an386".into()
+        );
     };
     fs::copy(layout, out.join("memory.x"))?;
     for (_, layout) in LAYOUTS {

@@ -3,8 +3,7 @@
 //! defmt's encoded stream is cut into log frames at will: the host joins them again. If one is lost,
 //! defmt's own framing finds the next message.
 
-use crate::board::{Board, Current};
-use crate::uart::Uart;
+use vouch_core::link::frame::send_log;
 
 /// Enough for most messages in one frame.
 const SIZE: usize = 40;
@@ -39,7 +38,7 @@ impl Pending {
 
     /// Sends them.
     pub fn send(&mut self) {
-        for &b in &self.bytes[..self.len] { <Current as Board>::Port::write(b) }
+        send_log(&self.bytes[..self.len], &mut crate::send);
         self.clear();
     }
 }

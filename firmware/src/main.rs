@@ -1,4 +1,9 @@
-//! test
+//! The reference firmware: reads requests from its UART, proves what it is told to, and answers.
+//!
+//! All of the dialogue is in `vouch_core::session`, the same code that the host runs as its `sim`
+//! target. Here is what makes it a device: a [`board`] with a [`uart`] and a timer, a [`heap`] that
+//! takes all RAM left, [`log`] messages on the same line, and instruction counts ([`count`]). `unsafe`
+//! is confined to [`hw`].
 #![no_std]
 #![no_main]
 #![deny(unsafe_code)]
@@ -7,35 +12,62 @@ extern crate alloc;
 
 mod board;
 mod count;
+mod heap;
 mod hw;
 mod log;
 mod uart;
 
 use board::{Board, Current};
+use count::Counter;
+use heap::Heap;
+use hw::memory;
 use uart::Uart;
+use vouch_core::session::{self, Activity, Session};
 
-fn num(mut x: u64) {
-    let mut d = [0u8; 20]; let mut i = 0;
-    loop { d[i] = b'0' + (x % 10) as u8; x /= 10; i += 1; if x == 0 { break } }
-    for &c in d[..i].iter().rev() { <Current as Board>::Port::write(c) }
-    <Current as Board>::Port::write(b'\n');
-}
 #[cortex_m_rt::entry]
 fn main() -> ! {
     Current::start();
-    hw::memory::start_heap();
-    let c = count::Counter::calibrated();
-    for n in [10u32, 1000, 100_000, 10_000_000, 1_000_000_000] {
-        let a = Current::ticks();
-        hw::spin(n / 2);
-        let b = Current::ticks();
-        num((b - a) * Current::NANOSECONDS_PER_TWO_TICKS / 2);
+    memory::start_heap();
+    let identity = identity();
+    let mut heap = Heap::new(Counter::calibrated());
+    let mut session = Session::new(identity);
+    defmt::info!(
+        "{=str} with vouch {=str}, {=u32} bytes for models and proofs",
+        identity.name,
+        identity.build,
+        identity.heap
+    );
+    let mut before = Activity::Idle;
+    loop {
+        while let Some(byte) = <Current as Board>::Port::read() {
+            session.receive(byte, &mut heap, &mut send);
+        }
+        let now = session.advance(&mut heap, &mut send);
+        Current::feed_watchdog();
+        if before == Activity::Working && now == Activity::Idle {
+            let (stack, used) = memory::stack_used();
+            defmt::info!("run stopped; {=usize} of {=usize} bytes of stack used", used, stack);
+        }
+        before = now;
     }
-    num(c.instructions().unwrap_or(0));
-    num(hw::memory::free() as u64);
-    num(hw::memory::flash_used() as u64);
-    num(hw::memory::stack_used().0 as u64);
-    num(hw::memory::stack_used().1 as u64);
-    defmt::info!("hi");
-    panic!()
+}
+
+/// Passes bytes to the host.
+fn send(bytes: &[u8]) {
+    for byte in bytes {
+        <Current as Board>::Port::write(*byte);
+    }
+}
+
+/// What the host is told about this board.
+fn identity() -> session::Board {
+    session::Board {
+        name: Current::NAME,
+        build: env!("VOUCH_BUILD"),
+        ram: memory::ram() as u32,
+        heap: heap::available() as u32,
+        flash: memory::flash() as u32,
+        firmware: memory::flash_used() as u32,
+        slice: Current::SLICE,
+    }
 }

@@ -13,6 +13,7 @@ unsafe extern "C" {
     static __edata: u32;
     static __sheap: u32;
     static _ram_end: u32;
+    static _flash_end: u32;
     static _stack_start: u32;
     static _stack_end: u32;
 }
@@ -32,6 +33,16 @@ pub fn start_heap() {
     // SAFETY: called once, at the start of `main`. The region begins where the linker put the last
     // static and ends with RAM; the stack lies below the statics, so nothing else uses it.
     unsafe { HEAP.init(start, bytes) }
+}
+
+/// Bytes of RAM that the board has.
+pub fn ram() -> usize {
+    address_of!(_ram_end) - address_of!(_stack_end)
+}
+
+/// Bytes of flash that the board has.
+pub fn flash() -> usize {
+    address_of!(_flash_end) - address_of!(__vector_table)
 }
 
 /// Bytes of heap not in use.
