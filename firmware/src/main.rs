@@ -28,6 +28,8 @@ use vouch_core::session::{self, Activity, Session};
 fn main() -> ! {
     Current::start();
     memory::start_heap();
+    // Cuts off whatever rubbish the line held, and lets a host know that the port is up.
+    send(&[0]);
     let identity = identity();
     let mut heap = Heap::new(Counter::calibrated());
     let mut session = Session::new(identity);

@@ -29,7 +29,7 @@ impl Sizes {
         };
         Ok(Sizes {
             flash: between("__vector_table", "__sidata")? + between("__sdata", "__edata")?,
-            statics: between("_ram_start", "__sheap")?,
+            statics: between("__sdata", "__sheap")?,
             stack: between("_stack_end", "_stack_start")?,
             heap: between("__sheap", "_ram_end")?,
         })
@@ -132,13 +132,12 @@ mod tests {
         elf
     }
 
-    const SYMBOLS: [(&str, u32); 9] = [
+    const SYMBOLS: [(&str, u32); 8] = [
         ("__vector_table", 0x100),
         ("__sidata", 0x1100),
         ("__sdata", 0x2000_1000),
         ("__edata", 0x2000_1010),
         ("__sheap", 0x2000_1800),
-        ("_ram_start", 0x2000_1000),
         ("_ram_end", 0x2000_4000),
         ("_stack_end", 0x2000_0000),
         ("_stack_start", 0x2000_1000),
