@@ -29,8 +29,8 @@ impl Board for Lm3s6965evb {
         cortex_m::asm::delay(8);
         PortAAlternate::write(0b11);
         PortADigital::write(0b11);
-        systick::start();
         Pl011::start();
+        systick::start();
     }
 
     fn ticks() -> u64 {

@@ -30,12 +30,12 @@ impl Board for Microbit {
     fn start() {
         // The internal oscillator would be too inexact for a UART.
         StartCrystal::write(1);
+        Nrf51::start();
         // The nRF51 has no SysTick: TIMER0, 32 bits wide.
         TimerBits::write(3);
         TimerPrescaler::write(0);
         TimerClear::write(1);
         TimerStart::write(1);
-        Nrf51::start();
     }
 
     /// The timer wraps after 268 seconds; it is read far more often than that.

@@ -28,7 +28,8 @@ pub trait Board {
     /// The port to the host.
     type Port: Uart;
 
-    /// Clocks, pins, port and timer.
+    /// Clocks, pins, port and timer, the timer last: starting it makes QEMU look at the port, which
+    /// it otherwise does once a second.
     fn start();
 
     /// Ticks of a timer that runs all the time and never goes back.

@@ -15,8 +15,8 @@ impl Board for Mps2An386 {
     const SLICE: u32 = 4000;
 
     fn start() {
-        systick::start();
         Cmsdk::start();
+        systick::start();
     }
 
     fn ticks() -> u64 {
