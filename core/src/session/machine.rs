@@ -89,8 +89,7 @@ impl Machine {
             Ok(Store { image, memory, .. }) => run.engine.step(&image, memory, slice),
             // An image that was valid no longer is: memory fails. Nothing may be claimed then.
             Err(_) => {
-                let (_, arena) = platform.both();
-                run.engine.abandon(arena, Limit::Cancelled);
+                abandon(run, platform);
                 Status::Finished
             }
         };
@@ -129,9 +128,14 @@ impl Machine {
             Request::FetchStep { index, offset } => self
                 .broken(platform)
                 .and_then(|(run, store)| fetch::step(run, store, index as usize, offset as usize)),
-            Request::FetchClauses { cursor, offset } => self
-                .proved(platform)
-                .and_then(|(run, store)| fetch::clauses(run, store, (cursor, offset), buffer)),
+            Request::FetchClauses { cursor, offset } => {
+                self.proved(platform).and_then(|(run, store)| {
+                    let Run { engine, next, .. } = run;
+                    let Store { image, memory, scratch } = store;
+                    let read = |at, out: &mut [u32]| engine.clause(&image, memory, at, out);
+                    fetch::clauses((cursor, offset), next, scratch, buffer, read)
+                })
+            }
             Request::Cancel => {
                 self.cancel(platform);
                 Ok(Reply::Done)
@@ -277,9 +281,7 @@ impl Machine {
         if let State::Active(run) = &mut self.state
             && run.stage != Stage::Finished
         {
-            let (_, arena) = platform.both();
-            let words = run.words.min(arena.len());
-            run.engine.abandon(&mut arena[..words], Limit::Cancelled);
+            abandon(run, platform);
             run.stage = Stage::Finished;
         }
     }
@@ -361,6 +363,13 @@ impl Machine {
         }
         Ok((run, store))
     }
+}
+
+/// Ends a run: what is open stays unknown.
+fn abandon(run: &mut Run, platform: &mut impl Platform) {
+    let (_, arena) = platform.both();
+    let words = run.words.min(arena.len());
+    run.engine.abandon(&mut arena[..words], Limit::Cancelled);
 }
 
 /// Words beside the engine's that hold one clause, one state or one step's inputs of this model.
