@@ -24,7 +24,9 @@ pub fn task(args: &[String]) -> Result<()> {
     run_on_board("examples/precharge-broken.vch", &["--trace", trace], 1)?;
     ensure!(project::root().join(trace).is_file(), "{trace} was not written");
     heading(&format!("Done in {:.1} s", start.elapsed().as_secs_f32()));
-    eprintln!("The first machine is safe, the second is not, and both answers came from the board.");
+    eprintln!(
+        "The first machine is safe, the second is not, and both answers came from the board."
+    );
     eprintln!("Look at the counterexample's waves in {trace}, with GTKWave or Surfer.");
     Ok(())
 }

@@ -23,7 +23,11 @@ const TASKS: [Task; 6] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
-    ("firmware", "build the firmware into firmware/out; --board B: only that board", firmware::task),
+    (
+        "firmware",
+        "build the firmware into firmware/out; --board B: only that board",
+        firmware::task,
+    ),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),
 ];

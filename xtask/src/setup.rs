@@ -66,7 +66,8 @@ fn rust() -> Result<()> {
         .into_iter()
         .filter(|(_, program)| {
             let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
-            !sysroot.join("bin").join(file).is_file() && !(no_rustup() && works(program))
+            let installed = sysroot.join("bin").join(file).is_file();
+            !installed && (!no_rustup() || !works(program))
         })
         .map(|(component, _)| component)
         .collect();
