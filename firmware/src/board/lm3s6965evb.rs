@@ -1,7 +1,7 @@
 //! Stellaris LM3S6965 evaluation board: Cortex-M3, 256 KiB flash, 64 KiB RAM. The default board.
 
 use super::Board;
-use crate::hw::{Register, systick};
+use crate::hw::{Register, guard, systick};
 use crate::uart::{Pl011, Uart};
 
 type ClockConfiguration = Register<0x400F_E060>;
@@ -21,6 +21,7 @@ impl Board for Lm3s6965evb {
     const SLICE: u32 = 2000;
 
     fn start() {
+        guard::start();
         // The 8 MHz crystal, undivided, without PLL.
         ClockConfiguration::write(0x078E_3AC0);
         ClockUarts::write(1);

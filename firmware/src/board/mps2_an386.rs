@@ -1,7 +1,7 @@
 //! Arm MPS2 with the AN386 image: Cortex-M4F, 4 MiB for code, 4 MiB RAM. For larger models.
 
 use super::Board;
-use crate::hw::systick;
+use crate::hw::{guard, systick};
 use crate::uart::{Cmsdk, Uart};
 
 /// The board.
@@ -15,6 +15,7 @@ impl Board for Mps2An386 {
     const SLICE: u32 = 4000;
 
     fn start() {
+        guard::start();
         Cmsdk::start();
         systick::start();
     }

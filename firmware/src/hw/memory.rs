@@ -1,6 +1,6 @@
 //! What the linker knows: where the heap is, how much flash is used, how deep the stack has been.
 
-use core::ptr::addr_of;
+use core::ptr::{addr_of, with_exposed_provenance};
 use embedded_alloc::LlffHeap;
 
 #[global_allocator]
@@ -54,6 +54,20 @@ pub fn free() -> usize {
 pub fn flash_used() -> usize {
     let image = address_of!(__sidata) - address_of!(__vector_table);
     image + (address_of!(__edata) - address_of!(__sdata))
+}
+
+/// The lowest address of the stack.
+#[cfg(not(feature = "microbit"))]
+pub fn stack_end() -> usize {
+    address_of!(_stack_end)
+}
+
+/// The word at an address, if that is in the stack.
+pub fn stack_word(address: usize) -> Option<u32> {
+    let stack = address_of!(_stack_end)..address_of!(_stack_start);
+    let inside = stack.contains(&address) && address.is_multiple_of(4);
+    // SAFETY: an aligned address in the stack, which is RAM.
+    inside.then(|| unsafe { with_exposed_provenance::<u32>(address).read_volatile() })
 }
 
 /// Bytes of stack, and how many of them have ever been used. The start-up code has painted it.

@@ -3,6 +3,8 @@
 #![allow(unsafe_code)]
 
 mod fault;
+#[cfg(not(feature = "microbit"))]
+pub mod guard;
 mod logger;
 pub mod memory;
 mod register;
