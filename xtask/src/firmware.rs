@@ -74,11 +74,20 @@ fn flags() -> OsString {
     let mut flags = OsString::from("--remap-path-prefix=");
     flags.push(project::root());
     flags.push("=.");
-    let home = std::env::home_dir().map(|home| home.join(".cargo"));
-    if let Some(registry) = std::env::var_os("CARGO_HOME").map(PathBuf::from).or(home) {
+    for folder in registries() {
         flags.push("\x1f--remap-path-prefix=");
-        flags.push(registry);
+        flags.push(folder);
         flags.push("=cargo");
     }
     flags
+}
+
+/// Where cargo keeps the sources of packages: a folder for each place it has them from.
+fn registries() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    let sources = home.and_then(|home| fs::read_dir(home.join("registry").join("src")).ok());
+    let mut folders: Vec<_> = sources.into_iter().flatten().flatten().map(|e| e.path()).collect();
+    folders.sort();
+    folders
 }

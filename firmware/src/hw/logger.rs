@@ -31,13 +31,13 @@ struct Inner {
 // fault handler is the one exception: it never returns to the message it broke into.
 unsafe impl Sync for State {}
 
-impl State {
-    /// SAFETY: to be called between `acquire` and `release` only, and the reference must be gone when
-    /// it is called again.
-    unsafe fn get(&self) -> &mut Inner {
-        // SAFETY: as the caller promises, no other reference is in use.
-        unsafe { &mut *self.0.get() }
-    }
+/// The logger's state.
+///
+/// SAFETY: to be called between `acquire` and `release` only, and what it returned before must no
+/// longer be in use.
+unsafe fn state() -> &'static mut Inner {
+    // SAFETY: as the caller promises, there is no other reference.
+    unsafe { &mut *STATE.0.get() }
 }
 
 // SAFETY: `acquire` turns interrupts off until `release`, so a message is never mixed with another.
@@ -46,7 +46,7 @@ unsafe impl defmt::Logger for Logger {
         // SAFETY: handed back in `release`, by the same context.
         let restore = unsafe { critical_section::acquire() };
         // SAFETY: interrupts are off, and no reference outlives this function.
-        let state = unsafe { STATE.get() };
+        let state = unsafe { state() };
         if BUSY.load(Ordering::Relaxed) {
             state.pending.clear();
         }
@@ -61,7 +61,7 @@ unsafe impl defmt::Logger for Logger {
 
     unsafe fn release() {
         // SAFETY: defmt calls this after `acquire` only, and no reference outlives this function.
-        let state = unsafe { STATE.get() };
+        let state = unsafe { state() };
         state.encoder.end_frame(|bytes| state.pending.push(bytes));
         state.pending.send();
         BUSY.store(false, Ordering::Relaxed);
@@ -72,7 +72,7 @@ unsafe impl defmt::Logger for Logger {
     unsafe fn write(bytes: &[u8]) {
         // SAFETY: defmt calls this between `acquire` and `release` only, and no reference outlives
         // this function.
-        let state = unsafe { STATE.get() };
+        let state = unsafe { state() };
         state.encoder.write(bytes, |bytes| state.pending.push(bytes));
     }
 }
