@@ -82,7 +82,7 @@ pub fn run<W: Word>(bytes: &[u8], setup: &Setup) -> Option<Outcome> {
                 let mut out = [0; 8];
                 engine.trace_initial(&image, memory, &mut out).expect("few bits");
                 let initial = u64::from_le_bytes(out);
-                let steps = (0..engine.trace_len(&image, memory)).map(|i| {
+                let steps = (0..engine.trace_len()).map(|i| {
                     let mut out = [0; 8];
                     let edge = engine.trace_step(&image, memory, i, &mut out).expect("a step");
                     (edge, u64::from_le_bytes(out))

@@ -45,6 +45,8 @@ pub(super) struct State {
     pub(super) any_bound: bool,
     /// The obligation at the initial location.
     pub(super) counterexample: usize,
+    /// Steps from there to the error location.
+    pub(super) trace_len: usize,
     /// Lemmas from this level on are the invariant.
     pub(super) invariant: usize,
     pub(super) cube_len: [usize; CUBES],
@@ -192,6 +194,7 @@ impl Engine {
                 compactions: 0,
                 any_bound: false,
                 counterexample: 0,
+                trace_len: 0,
                 invariant: 0,
                 cube_len: [0; CUBES],
                 input_len: 0,

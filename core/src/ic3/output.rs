@@ -18,8 +18,8 @@ impl<W: Word> Run<'_, W> {
 
 impl Engine {
     /// Steps of the trace, after `Status::Broken`.
-    pub fn trace_len<W: Word>(&self, image: &Image<'_, W>, memory: &mut [u32]) -> usize {
-        self.resume(image, memory).chain().count() - 1
+    pub fn trace_len(&self) -> usize {
+        self.state().trace_len
     }
 
     /// The values of the initial location's live bits, packed, lowest first, into `out`; returns how

@@ -21,7 +21,6 @@ impl<W: Word> Run<'_, W> {
         let (level, location) = (self.obligations.level(r), self.obligations.location(r));
         if location == 0 {
             // Every state of the initial location is initial, at any level (rule 6).
-            self.counterexample = r;
             return Ok(Some(self.found_counterexample(r)));
         }
         self.take_cube(r, MAIN);
@@ -102,8 +101,11 @@ impl<W: Word> Run<'_, W> {
     /// The property whose error location ends the chain of parents.
     fn found_counterexample(&mut self, r: usize) -> Status {
         let mut end = r;
+        self.counterexample = r;
+        self.trace_len = 0;
         while let Some(parent) = self.obligations.parent(end) {
             end = parent;
+            self.trace_len += 1;
         }
         let error = self.obligations.location(end);
         let property = self.errors.iter().position(|e| e.get() == error).unwrap_or(0);
