@@ -1,3 +1,74 @@
-//! The project's own tasks.
+//! The project's own tasks: `cargo xtask TASK`.
+//!
+//! Each task is a file. They need nothing but cargo to start with; what else they use, [`setup`]
+//! brings.
 
-fn main() {}
+mod boards;
+mod demo;
+mod elf;
+mod firmware;
+mod project;
+mod setup;
+mod shell;
+mod test;
+mod tidy;
+
+use anyhow::Result;
+use std::process::ExitCode;
+
+/// A task's name, what it does, and how.
+type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
+
+const TASKS: [Task; 6] = [
+    ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
+    ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
+    ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
+    (
+        "firmware",
+        "build the firmware into firmware/out; --board B: only that board",
+        firmware::task,
+    ),
+    ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
+    ("help", "list the tasks", help),
+];
+
+/// What a shell gets when the task was not understood.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = args.split_first() else {
+        eprint!("{}", listing());
+        return ExitCode::from(USAGE);
+    };
+    let name = if matches!(name.as_str(), "-h" | "--help") { "help" } else { name };
+    let Some((_, _, run)) = TASKS.iter().find(|(task, _, _)| *task == name) else {
+        eprint!("There is no task `{name}`.\n\n{}", listing());
+        return ExitCode::from(USAGE);
+    };
+    match run(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<shell::Usage>() => {
+            eprintln!("{error}");
+            ExitCode::from(USAGE)
+        }
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn help(args: &[String]) -> Result<()> {
+    shell::no_arguments("help", args)?;
+    print!("{}", listing());
+    Ok(())
+}
+
+fn listing() -> String {
+    let mut text = String::from("cargo xtask TASK\n\n");
+    for (name, what, _) in TASKS {
+        text += &format!("  {name:<10}{what}\n");
+    }
+    text
+}

@@ -46,7 +46,7 @@ pub(super) fn clauses<'p>(
     next: &mut Option<(u32, u32)>,
     scratch: &mut [u32],
     buffer: &'p mut [u8; MAX_DATA],
-    read: impl Fn(u32, &mut [u32]) -> Option<Invariant>,
+    mut read: impl FnMut(u32, &mut [u32]) -> Option<Invariant>,
 ) -> Result<Reply<'p>, Refusal> {
     if start != (0, 0) && *next != Some(start) {
         return Err(Refusal::BadOffset { expected: next.map_or(0, |(cursor, _)| cursor) });

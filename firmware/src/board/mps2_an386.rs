@@ -1,0 +1,26 @@
+//! Arm MPS2 with the AN386 image: Cortex-M4F, 4 MiB for code, 4 MiB RAM. For larger models.
+
+use super::Board;
+use crate::hw::{guard, systick};
+use crate::uart::{Cmsdk, Uart};
+
+/// The board.
+pub struct Mps2An386;
+
+impl Board for Mps2An386 {
+    const NAME: &'static str = "mps2-an386";
+    type Port = Cmsdk;
+    /// 25 MHz.
+    const NANOSECONDS_PER_TWO_TICKS: u64 = 80;
+    const SLICE: u32 = 4000;
+
+    fn start() {
+        guard::start();
+        Cmsdk::start();
+        systick::start();
+    }
+
+    fn ticks() -> u64 {
+        systick::ticks()
+    }
+}

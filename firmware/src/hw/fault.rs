@@ -1,0 +1,52 @@
+//! What happens when the firmware itself fails: say where, if there is a way to, and start over.
+//!
+//! The host sees the dialogue break off and says so; the board is ready for the next one. A verdict
+//! is never sent from here.
+
+use super::memory;
+use core::arch::naked_asm;
+use core::panic::PanicInfo;
+use cortex_m::peripheral::SCB;
+use cortex_m_rt::exception;
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    // Without the message: formatting it would bring in kilobytes of code.
+    match info.location() {
+        Some(place) => defmt::error!("panic at {=str}:{=u32}", place.file(), place.line()),
+        None => defmt::error!("panic"),
+    }
+    SCB::sys_reset()
+}
+
+/// The vector of hard faults. The stack may have overflowed, so it is given up before anything is
+/// done: nothing on it is needed any more.
+#[unsafe(naked)]
+#[unsafe(export_name = "HardFault")]
+extern "C" fn hard_fault() -> ! {
+    naked_asm!(
+        "mrs r0, msp",
+        "ldr r1, =_stack_start",
+        "msr msp, r1",
+        "bl {report}",
+        ".pool",
+        report = sym report_hard_fault,
+    )
+}
+
+/// Tells of a fault. The processor has left what was going on in eight words at `frame`.
+extern "C" fn report_hard_fault(frame: usize) -> ! {
+    match memory::stack_word(frame.wrapping_add(6 * 4)) {
+        Some(instruction) => defmt::error!("hard fault at {=u32:#x}", instruction),
+        None => defmt::error!("stack overflow"),
+    }
+    SCB::sys_reset()
+}
+
+// SAFETY: as the runtime asks, it neither returns nor touches anything of the program it interrupts
+// but the logger, which is written to be entered from here.
+#[exception]
+unsafe fn DefaultHandler(irqn: i16) -> ! {
+    defmt::error!("unexpected interrupt {=i16}", irqn);
+    SCB::sys_reset()
+}

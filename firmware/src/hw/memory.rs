@@ -1,0 +1,84 @@
+//! What the linker knows: where the heap is, how much flash is used, how deep the stack has been.
+
+use core::ptr::{addr_of, with_exposed_provenance};
+use embedded_alloc::LlffHeap;
+
+#[global_allocator]
+static HEAP: LlffHeap = LlffHeap::empty();
+
+unsafe extern "C" {
+    static __vector_table: u32;
+    static __sidata: u32;
+    static __sdata: u32;
+    static __edata: u32;
+    static __sheap: u32;
+    static _ram_end: u32;
+    static _flash_end: u32;
+    static _stack_start: u32;
+    static _stack_end: u32;
+}
+
+/// The address of a linker symbol.
+macro_rules! address_of {
+    ($symbol:ident) => {
+        // Only the address is taken: a linker symbol has no value of its own.
+        addr_of!($symbol).addr()
+    };
+}
+
+/// Gives the heap all RAM that statics and stack leave. To be called once, before any allocation.
+pub fn start_heap() {
+    let start = address_of!(__sheap);
+    let bytes = address_of!(_ram_end).saturating_sub(start);
+    // SAFETY: called once, at the start of `main`. The region begins where the linker put the last
+    // static and ends with RAM; the stack lies below the statics, so nothing else uses it.
+    unsafe { HEAP.init(start, bytes) }
+}
+
+/// Bytes of RAM that the board has.
+pub fn ram() -> usize {
+    address_of!(_ram_end) - address_of!(_stack_end)
+}
+
+/// Bytes of flash that the board has.
+pub fn flash() -> usize {
+    address_of!(_flash_end) - address_of!(__vector_table)
+}
+
+/// Bytes of heap not in use.
+pub fn free() -> usize {
+    HEAP.free()
+}
+
+/// Bytes of flash taken by vectors, code, constants and the initial values of statics.
+pub fn flash_used() -> usize {
+    let image = address_of!(__sidata) - address_of!(__vector_table);
+    image + (address_of!(__edata) - address_of!(__sdata))
+}
+
+/// The lowest address of the stack.
+#[cfg(not(feature = "microbit"))]
+pub fn stack_end() -> usize {
+    address_of!(_stack_end)
+}
+
+/// The word at an address, if that is in the stack.
+pub fn stack_word(address: usize) -> Option<u32> {
+    let stack = address_of!(_stack_end)..address_of!(_stack_start);
+    let inside = stack.contains(&address) && address.is_multiple_of(4);
+    // SAFETY: an aligned address in the stack, which is RAM.
+    inside.then(|| unsafe { with_exposed_provenance::<u32>(address).read_volatile() })
+}
+
+/// Bytes of stack, and how many of them have ever been used. The start-up code has painted it.
+pub fn stack_used() -> (usize, usize) {
+    let bottom = addr_of!(_stack_end);
+    let words = (address_of!(_stack_start) - address_of!(_stack_end)) / 4;
+    let painted = (0..words).take_while(|&word| {
+        // SAFETY: the word lies between the two ends of the stack, which is RAM. It may be in use by
+        // a frame that the compiler knows of, hence volatile; nothing is concluded from its value
+        // but that it has changed.
+        unsafe { bottom.add(word).read_volatile() == cortex_m_rt::STACK_PAINT_VALUE }
+    });
+    (words * 4, (words - painted.count()) * 4)
+}

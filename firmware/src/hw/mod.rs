@@ -1,0 +1,16 @@
+//! The only module that may use `unsafe`: registers, linker symbols, the heap's region, the logger's
+//! state and the fault handlers. Everything it exports is safe to call.
+#![allow(unsafe_code)]
+
+mod fault;
+#[cfg(not(feature = "microbit"))]
+pub mod guard;
+mod logger;
+pub mod memory;
+mod register;
+mod spin;
+#[cfg(not(feature = "microbit"))]
+pub mod systick;
+
+pub use register::Register;
+pub use spin::spin;

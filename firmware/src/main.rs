@@ -1,0 +1,75 @@
+//! The reference firmware: reads requests from its UART, proves what it is told to, and answers.
+//!
+//! All of the dialogue is in `vouch_core::session`, the same code that the host runs as its `sim`
+//! target. Here is what makes it a device: a [`board`] with a [`uart`] and a timer, a [`heap`] that
+//! takes all RAM left, [`log`] messages on the same line, and instruction counts ([`count`]). `unsafe`
+//! is confined to [`hw`].
+#![no_std]
+#![no_main]
+#![deny(unsafe_code)]
+
+extern crate alloc;
+
+mod board;
+mod count;
+mod heap;
+mod hw;
+mod log;
+mod uart;
+
+use board::{Board, Current};
+use count::Counter;
+use heap::Heap;
+use hw::memory;
+use uart::Uart;
+use vouch_core::session::{self, Activity, Session};
+
+#[cortex_m_rt::entry]
+fn main() -> ! {
+    Current::start();
+    memory::start_heap();
+    // Cuts off whatever rubbish the line held, and lets a host know that the port is up.
+    send(&[0]);
+    let identity = identity();
+    let mut heap = Heap::new(Counter::calibrated());
+    let mut session = Session::new(identity);
+    defmt::info!(
+        "{=str} with vouch {=str}, {=u32} bytes for models and proofs",
+        identity.name,
+        identity.build,
+        identity.heap
+    );
+    let mut before = Activity::Idle;
+    loop {
+        while let Some(byte) = <Current as Board>::Port::read() {
+            session.receive(byte, &mut heap, &mut send);
+        }
+        let now = session.advance(&mut heap, &mut send);
+        Current::feed_watchdog();
+        if before == Activity::Working && now == Activity::Idle {
+            let (stack, used) = memory::stack_used();
+            defmt::info!("run stopped; {=usize} of {=usize} bytes of stack used", used, stack);
+        }
+        before = now;
+    }
+}
+
+/// Passes bytes to the host.
+fn send(bytes: &[u8]) {
+    for byte in bytes {
+        <Current as Board>::Port::write(*byte);
+    }
+}
+
+/// What the host is told about this board.
+fn identity() -> session::Board {
+    session::Board {
+        name: Current::NAME,
+        build: env!("VOUCH_BUILD"),
+        ram: memory::ram() as u32,
+        heap: heap::available() as u32,
+        flash: memory::flash() as u32,
+        firmware: memory::flash_used() as u32,
+        slice: Current::SLICE,
+    }
+}

@@ -1,0 +1,93 @@
+//! `cargo xtask firmware`: builds the firmware of each board.
+
+use crate::boards::{self, BOARDS, Board};
+use crate::elf::Sizes;
+use crate::shell::{self, Usage};
+use crate::{project, setup};
+use anyhow::{Context, Result};
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The task.
+pub fn task(args: &[String]) -> Result<()> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let chosen = match args[..] {
+        [] => BOARDS.to_vec(),
+        ["--board", name] => vec![boards::named(name)?],
+        _ => return Err(Usage("firmware [--board BOARD]".to_owned()).into()),
+    };
+    setup::run()?;
+    build(&chosen)
+}
+
+/// Builds the firmware of these boards and says what it takes of them.
+pub fn build(boards: &[Board]) -> Result<()> {
+    for board in boards {
+        shell::stage(&format!("firmware for {}", board.name), || build_one(*board))?;
+    }
+    Ok(())
+}
+
+fn build_one(board: Board) -> Result<()> {
+    shell::run(cargo("build", board).arg("--release"))?;
+    let built = target().join(board.target).join("release").join("vouch-firmware");
+    let elf = fs::read(&built).with_context(|| format!("{} cannot be read", built.display()))?;
+    let Sizes { flash, statics, stack, heap } =
+        Sizes::of(&elf).with_context(|| built.display().to_string())?;
+    let out = project::firmware_out();
+    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
+    let file = out.join(format!("vouch-{}.elf", board.name));
+    fs::write(&file, elf).with_context(|| format!("{} cannot be written", file.display()))?;
+    eprintln!(
+        "   flash {flash} bytes; RAM: stack {stack}, statics {statics}, models and proofs {heap}"
+    );
+    Ok(())
+}
+
+/// A cargo command for one board's firmware.
+pub fn cargo(verb: &str, board: Board) -> Command {
+    let mut command = shell::cargo();
+    command
+        .current_dir(project::firmware())
+        .arg(verb)
+        .args(["--features", board.name, "--target", board.target])
+        .arg("--target-dir")
+        .arg(target())
+        // Without a level defmt leaves every message out, silently.
+        .env("DEFMT_LOG", std::env::var_os("DEFMT_LOG").unwrap_or_else(|| "info".into()))
+        // What the host's compiler is told does not suit the board's.
+        .env_remove("RUSTFLAGS")
+        .env("CARGO_ENCODED_RUSTFLAGS", flags());
+    command
+}
+
+/// Beside the host's, so that neither build waits for the other or undoes it.
+fn target() -> PathBuf {
+    project::target().join("firmware")
+}
+
+/// Flags that keep the folders of this machine out of the binary: identical sources shall give
+/// identical binaries.
+fn flags() -> OsString {
+    let mut flags = OsString::from("--remap-path-prefix=");
+    flags.push(project::root());
+    flags.push("=.");
+    for folder in registries() {
+        flags.push("\x1f--remap-path-prefix=");
+        flags.push(folder);
+        flags.push("=cargo");
+    }
+    flags
+}
+
+/// Where cargo keeps the sources of packages: a folder for each place it has them from.
+fn registries() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    let sources = home.and_then(|home| fs::read_dir(home.join("registry").join("src")).ok());
+    let mut folders: Vec<_> = sources.into_iter().flatten().flatten().map(|e| e.path()).collect();
+    folders.sort();
+    folders
+}

@@ -1,0 +1,166 @@
+//! `cargo xtask setup`: brings what the other tasks need and is not there yet.
+//!
+//! When all is there it only looks, and needs no network.
+
+use crate::boards::BOARDS;
+use crate::shell::{self, Usage};
+use anyhow::{Context, Result, bail};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The task.
+pub fn task(args: &[String]) -> Result<()> {
+    shell::no_arguments("setup", args)?;
+    run()
+}
+
+/// Sets up whatever is missing.
+pub fn run() -> Result<()> {
+    shell::stage("set-up", || {
+        rust()?;
+        program(&QEMU)?;
+        program(&CPP)
+    })
+}
+
+/// A program that a system's package manager has.
+struct Program {
+    /// Its names; one of them suffices.
+    names: &'static [&'static str],
+    /// What it is for.
+    purpose: &'static str,
+    /// Debian's package.
+    debian: &'static str,
+    /// What to say on other systems.
+    elsewhere: &'static str,
+}
+
+const QEMU: Program = Program {
+    names: &["qemu-system-arm"],
+    purpose: "emulates the boards",
+    debian: "qemu-system-arm",
+    elsewhere: "  Fedora:   dnf install qemu-system-arm
+  Arch:     pacman -S qemu-system-arm
+  macOS:    brew install qemu
+  Windows:  the installer from https://www.qemu.org/download, with its folder in PATH",
+};
+
+/// A solver that the tests compare ours with is written in C++.
+const CPP: Program = Program {
+    names: &["c++", "g++", "clang++", "cl"],
+    purpose: "compiles a solver that the tests use as an oracle",
+    debian: "g++",
+    elsewhere: "  Fedora:   dnf install gcc-c++
+  Arch:     pacman -S gcc
+  macOS:    xcode-select --install
+  Windows:  the C++ build tools of Visual Studio",
+};
+
+/// The compiler's parts: targets of the boards, formatter and linter.
+fn rust() -> Result<()> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let sysroot = PathBuf::from(shell::output(Command::new(rustc).args(["--print", "sysroot"]))?);
+    let targets = missing_targets(&sysroot);
+    let components: Vec<_> = [("rustfmt", "cargo-fmt"), ("clippy", "cargo-clippy")]
+        .into_iter()
+        .filter(|(_, program)| {
+            let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+            let installed = sysroot.join("bin").join(file).is_file();
+            !installed && (!no_rustup() || !works(program))
+        })
+        .map(|(component, _)| component)
+        .collect();
+    rustup("target", &targets)?;
+    rustup("component", &components)
+}
+
+fn missing_targets(sysroot: &Path) -> Vec<&'static str> {
+    let installed = sysroot.join("lib").join("rustlib");
+    let targets = BOARDS.into_iter().map(|board| board.target);
+    targets.filter(|target| !installed.join(target).join("lib").is_dir()).collect()
+}
+
+fn no_rustup() -> bool {
+    shell::find("rustup").is_none()
+}
+
+fn works(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn rustup(kind: &str, names: &[&str]) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let names_line = names.join(" ");
+    if no_rustup() {
+        bail!(
+            "this Rust lacks {names_line}, and there is no rustup to add it.\n\
+             Install rustup from https://rustup.rs, or add it with your system's packages."
+        );
+    }
+    shell::run(Command::new("rustup").args([kind, "add"]).args(names).stdin(Stdio::null()))
+        .with_context(|| format!("{names_line} could not be added; is there a network?"))
+}
+
+fn program(program: &Program) -> Result<()> {
+    let found = || program.names.iter().any(|name| shell::find(name).is_some());
+    if found() {
+        return Ok(());
+    }
+    let name = program.names[0];
+    if shell::find("apt-get").is_none() {
+        let Program { purpose, elsewhere, .. } = program;
+        return Err(Usage(format!(
+            "`{name}`, which {purpose}, is not installed. Install it and try again:\n{elsewhere}"
+        ))
+        .into());
+    }
+    eprintln!("   installing {} with apt-get", program.debian);
+    // The package lists of a machine that was set up recently are good; only if not, fetch them.
+    if apt(&["install", "-y", "--no-install-recommends", program.debian]).is_err() {
+        apt(&["update"])?;
+        apt(&["install", "-y", "--no-install-recommends", program.debian])?;
+    }
+    if !found() {
+        bail!("apt-get has installed {}, but there is still no `{name}`", program.debian);
+    }
+    Ok(())
+}
+
+/// Runs apt-get as root, without a question.
+fn apt(args: &[&str]) -> Result<()> {
+    let root = shell::output(Command::new("id").arg("-u")).is_ok_and(|id| id == "0");
+    let mut command = if root {
+        Command::new("apt-get")
+    } else if shell::find("sudo").is_some() {
+        let mut sudo = Command::new("sudo");
+        if !std::io::stdin().is_terminal() {
+            sudo.arg("-n");
+        }
+        sudo.arg("apt-get");
+        sudo
+    } else {
+        bail!("installing needs root: run `apt-get {}` as root and try again", args.join(" "));
+    };
+    shell::run(command.env("DEBIAN_FRONTEND", "noninteractive").arg("-q").args(args))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_missing_unless_its_library_is_there() {
+        let sysroot = std::env::temp_dir().join(format!("vouch-setup-{}", std::process::id()));
+        let all: Vec<_> = BOARDS.into_iter().map(|board| board.target).collect();
+        assert_eq!(missing_targets(&sysroot), all);
+        let lib = sysroot.join("lib/rustlib").join(all[1]).join("lib");
+        std::fs::create_dir_all(&lib).unwrap();
+        assert_eq!(missing_targets(&sysroot), [all[0], all[2]]);
+        std::fs::remove_dir_all(&sysroot).unwrap();
+    }
+}

@@ -1,0 +1,84 @@
+//! Running programs, and telling what is going on meanwhile.
+
+use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+/// The task was called in a way it does not understand.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Refuses arguments that a task has no use for.
+pub fn no_arguments(task: &str, args: &[String]) -> Result<()> {
+    match args.first() {
+        Some(arg) => Err(Usage(format!("`{task}` takes no argument, but got `{arg}`.")).into()),
+        None => Ok(()),
+    }
+}
+
+/// The cargo that runs this program.
+pub fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
+}
+
+/// Runs a program to its end. It must succeed.
+pub fn run(command: &mut Command) -> Result<()> {
+    let code = exit_code(command)?;
+    if code != 0 {
+        bail!("`{}` ended with exit code {code}", line(command));
+    }
+    Ok(())
+}
+
+/// Runs a program to its end and returns its exit code.
+pub fn exit_code(command: &mut Command) -> Result<i32> {
+    let status =
+        command.status().with_context(|| format!("`{}` cannot be started", line(command)))?;
+    status.code().with_context(|| format!("`{}` was killed: {status}", line(command)))
+}
+
+/// Runs a program and returns what it prints. It must succeed.
+pub fn output(command: &mut Command) -> Result<String> {
+    let output =
+        command.output().with_context(|| format!("`{}` cannot be started", line(command)))?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        bail!("`{}` failed: {}", line(command), errors.trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// A command as one would type it.
+pub fn line(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    words.join(" ")
+}
+
+/// Where a program is, if it can be found.
+pub fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(format!("{program}{}", std::env::consts::EXE_SUFFIX)))
+        .find(|file| file.is_file())
+}
+
+/// Does a part of a task under a heading, and says how long it took.
+pub fn stage<T>(title: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let start = Instant::now();
+    eprintln!("\n── {title}");
+    let result = work().with_context(|| title.to_owned())?;
+    eprintln!("   {title}: {:.1} s", start.elapsed().as_secs_f32());
+    Ok(result)
+}

@@ -1,0 +1,58 @@
+//! `cargo xtask test`: all that has to hold before a change goes in.
+//!
+//! Quick checks come first. The test runner comes last, so that its closing line ends the output.
+
+use crate::boards::BOARDS;
+use crate::{demo, firmware, project, setup, shell, tidy};
+use anyhow::Result;
+use std::process::Command;
+
+/// The task.
+pub fn task(args: &[String]) -> Result<()> {
+    shell::no_arguments("test", args)?;
+    setup::run()?;
+    shell::stage("format", || {
+        shell::run(host().args(["fmt", "--all", "--check"]))?;
+        shell::run(shell::cargo().current_dir(project::firmware()).args(["fmt", "--check"]))
+    })?;
+    shell::stage("tidy", tidy::run)?;
+    shell::stage("clippy", || {
+        shell::run(host().args(["clippy", "--workspace", "--all-targets"]).args(DENY))
+    })?;
+    for board in BOARDS {
+        shell::stage(&format!("clippy for {}", board.name), || {
+            shell::run(firmware::cargo("clippy", board).args(DENY))
+        })?;
+    }
+    firmware::build(&BOARDS)?;
+    shell::stage("host tool", demo::build_tool)?;
+    shell::stage("examples in the documentation", || {
+        shell::run(testing(host().args(["test", "--workspace", "--doc", "--quiet"])))
+    })?;
+    shell::stage("tests", || {
+        let mut host = host();
+        let runner = if shell::find("cargo-nextest").is_some() {
+            host.args(["nextest", "run", "--workspace"])
+        } else {
+            host.args(["test", "--workspace", "--lib", "--bins", "--tests"])
+        };
+        shell::run(testing(runner))
+    })
+}
+
+const DENY: [&str; 3] = ["--", "-D", "warnings"];
+
+/// A cargo command in the host's workspace.
+fn host() -> Command {
+    let mut command = shell::cargo();
+    command.current_dir(project::root());
+    command
+}
+
+/// Tells tests where to find what was built for them.
+fn testing(command: &mut Command) -> &mut Command {
+    command
+        .env("VOUCH_FIRMWARE_DIR", project::firmware_out())
+        .env("VOUCH_BIN", project::tool())
+        .env("INSTA_UPDATE", "no")
+}
