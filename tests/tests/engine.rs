@@ -1,8 +1,10 @@
 //! The engine against explicit-state search, on random images.
 
+use vouch_core::certificate::Check;
 use vouch_core::ic3::{Config, Verdict};
 use vouch_core::image::ImageBuilder;
-use vouch_tests::engine::{Outcome, Setup, run};
+use vouch_tests::engine::{Outcome, Setup, recheck, run};
+use vouch_tests::rng::Rng;
 use vouch_tests::{image_oracle, random_image};
 
 /// Everything that an outcome claims, checked by enumeration.
@@ -115,4 +117,51 @@ fn slices_change_nothing() {
             assert_eq!(sliced, whole, "seed {seed}");
         }
     }
+}
+
+/// The core's own certificate checker against enumeration, on invariants as found and damaged.
+#[test]
+fn certificate_checker_agrees_with_enumeration() {
+    let (mut valid, mut invalid) = (0, 0);
+    for seed in 0..1500 {
+        let image = random_image::generate(seed);
+        let bytes = image.build_as::<u16>().expect("a valid image");
+        let mut setup = Setup::default();
+        if !image.params.is_empty() && seed & 64 != 0 {
+            setup.bind = vec![(0, seed >> 7 & image.params[0].max)];
+        }
+        let outcome = run::<u16>(&bytes, &setup).expect("plenty of memory");
+        let proved = |p: &usize| outcome.verdicts[*p] == Verdict::Safe;
+        let safe: Vec<usize> = (0..outcome.verdicts.len()).filter(proved).collect();
+        if safe.is_empty() {
+            continue;
+        }
+        let errors: Vec<u32> = safe.iter().map(|p| image.properties[*p].error).collect();
+        let bound = setup.bind.first().map(|(_, v)| *v);
+        let initial = |bits: u64| bound.is_none_or(|v| v == bits);
+        let mut rng = Rng::new(seed);
+        for damage in 0..6 {
+            let mut clauses = outcome.clauses.clone();
+            if damage > 0 && !clauses.is_empty() {
+                let c = rng.below(clauses.len());
+                let lits = clauses[c].1.len();
+                match damage {
+                    1 => drop(clauses.remove(c)),
+                    2 if lits > 0 => drop(clauses[c].1.remove(rng.below(lits))),
+                    3 if lits > 0 => clauses[c].1[rng.below(lits)] ^= 1,
+                    4 => clauses[c].1.clear(),
+                    _ => clauses.retain(|_| !rng.one_in(3)),
+                }
+            }
+            clauses.retain(|c| c.0 != 0);
+            let truth = image_oracle::check_invariant(&image, initial, &clauses, &errors);
+            let (found, _) = recheck::<u16>(&bytes, &clauses, &safe, &setup.bind, 1 + damage);
+            match (&truth, found) {
+                (Ok(()), Check::Valid) => valid += 1,
+                (Err(_), Check::Invalid(_)) => invalid += 1,
+                _ => panic!("seed {seed}, damage {damage}: {truth:?} but {found:?}"),
+            }
+        }
+    }
+    assert!(valid > 500 && invalid > 500, "the mix is off: {valid} valid, {invalid} invalid");
 }

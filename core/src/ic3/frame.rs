@@ -113,26 +113,20 @@ impl<W: Word> Run<'_, W> {
 
     /// Room for a lemma's record, at the expense of learnt clauses and dead lemmas. No query is open.
     fn allocate(&mut self, size: usize) -> Result<Ref, Limit> {
-        let fits = |run: &Self| {
-            let ends = &run.solver.state.ends;
-            ends.learnts - ends.lemmas >= size
-        };
-        if !fits(self) && self.is_loaded() {
+        let total = self.solver.pool.words.len();
+        if let Some(r) = self.solver.state.ends.take_front(size, total) {
+            return Ok(r);
+        }
+        if self.is_loaded() {
             self.solver.forget();
         }
-        if !fits(self) {
-            self.solver.pool.compact_lemmas(&mut self.solver.state.ends, self.lemmas);
-            self.compactions += 1;
-            self.unload();
+        if let Some(r) = self.solver.state.ends.take_front(size, total) {
+            return Ok(r);
         }
-        if !fits(self) {
-            return Err(Limit::Capacity);
-        }
-        let ends = &mut self.solver.state.ends;
-        let r = ends.lemmas;
-        ends.lemmas += size;
-        ends.observe(self.solver.pool.words.len());
-        Ok(r)
+        self.solver.pool.compact_lemmas(&mut self.solver.state.ends, self.lemmas);
+        self.compactions += 1;
+        self.unload();
+        self.solver.state.ends.take_front(size, total).ok_or(Limit::Capacity)
     }
 
     /// Lemmas of at most `level` whose cube contains `cube` say nothing any more (rule 11 keeps all

@@ -94,7 +94,7 @@ impl<W: Word> Solver<'_, W> {
     }
 
     /// Forgets all learnt clauses, to make room for the engine. No query may be open.
-    pub(crate) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.keep_learnts(|_| false);
     }
 
