@@ -105,6 +105,12 @@ impl<W: Word> Run<'_, W> {
         sat::clause::infinity::<W>()
     }
 
+    /// Whether this soundness rule is to be broken. Never, but in tests.
+    #[inline(always)]
+    pub(super) fn breaks(&self, rule: u8) -> bool {
+        self.solver.state.breaks(rule)
+    }
+
     /// One commit: an obligation handled, or one location's lemmas of one level pushed.
     fn advance(&mut self) -> Result<Status, Limit> {
         match self.phase {
@@ -202,6 +208,10 @@ impl Engine {
             solver: sat::State::new::<W>(&plan.solver),
             obligations: Ends::new::<W>(),
         };
+        #[cfg(feature = "sabotage")]
+        {
+            engine.solver.sabotage = config.sabotage;
+        }
         if config.budget != 0 {
             engine.solver.limit = config.budget;
         }

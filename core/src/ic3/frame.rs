@@ -26,7 +26,8 @@ impl<W: Word> Run<'_, W> {
             let mut changed = false;
             for e in 0..self.image.edges() {
                 let (from, to) = self.image.ends(e);
-                let distance = self.opens[from].get().saturating_add(1);
+                let late = self.breaks(1) as usize;
+                let distance = self.opens[from].get().saturating_add(1 + late);
                 if self.opens[from] != W::NONE && distance < self.opens[to].get() {
                     self.opens[to] = W::of(distance);
                     changed = true;
@@ -75,6 +76,9 @@ impl<W: Word> Run<'_, W> {
         self.changed[location] = W::of(self.epoch);
         self.learned = true;
         let len = self.cube_len[cube];
+        if len == 0 && self.breaks(5) {
+            return Ok(());
+        }
         if len == 0 {
             self.opens[location] = W::of(level + 1);
             return Ok(());
@@ -126,6 +130,10 @@ impl<W: Word> Run<'_, W> {
         self.solver.pool.compact_lemmas(&mut self.solver.state.ends, self.lemmas);
         self.compactions += 1;
         self.unload();
+        if self.breaks(11) && self.solver.state.ends.reserved < self.solver.state.ends.lemmas {
+            self.kill(self.solver.state.ends.reserved);
+            self.solver.pool.compact_lemmas(&mut self.solver.state.ends, self.lemmas);
+        }
         self.solver.state.ends.take_front(size, total).ok_or(Limit::Capacity)
     }
 
@@ -184,6 +192,9 @@ impl<W: Word> Run<'_, W> {
     /// Whether level `i` holds nothing that level `i + 1` does not (rule 8): then `F(i + 1)` is an
     /// inductive invariant.
     pub(super) fn is_inductive(&self, i: usize) -> bool {
+        if self.breaks(8) {
+            return self.is_inductive_by_location();
+        }
         let ends = &self.solver.state.ends;
         let pool = &self.solver.pool;
         let mut r = ends.reserved;
@@ -194,6 +205,21 @@ impl<W: Word> Run<'_, W> {
             r += HEADER + pool.len(r) + TRAILER;
         }
         self.opens.iter().all(|opens| opens.get() != i + 1)
+    }
+
+    /// Rule 8 broken: each location is judged at a level of its own.
+    fn is_inductive_by_location(&self) -> bool {
+        (1..self.image.locations()).all(|l| {
+            (1..=self.frontier).any(|i| {
+                let mut link = self.lemmas[l];
+                let mut empty = self.opens[l].get() != i + 1;
+                while link != W::NONE {
+                    empty &= self.solver.pool.tag(link.get()) != i;
+                    link = self.solver.pool.next(link.get());
+                }
+                empty
+            })
+        })
     }
 
     /// The location of lemma `r`.

@@ -245,7 +245,7 @@ impl Machine {
         let bytes = (words + room) * 4;
         platform.allocate_arena(bytes).map_err(|available| too_large(bytes, available))?;
         let Store { image, memory, .. } = store(platform, self.image, words)?;
-        let engine = Engine::new(&image, plan, Config { budget, property }, memory);
+        let engine = Engine::new(&image, plan, Config::new(budget, property), memory);
         let stage = Stage::Prepared;
         self.state = State::Active(Run { engine, stage, words, next: None, instructions: None });
         Ok(Reply::Prepared { arena: narrow(bytes) })
