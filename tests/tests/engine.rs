@@ -71,6 +71,39 @@ fn slices_change_nothing() {
     }
 }
 
+/// Seeds that are right make the proof shorter; seeds that are wrong never change a verdict.
+#[test]
+fn seeds_help_and_never_harm() {
+    let (mut plain, mut seeded) = (0, 0);
+    for seed in 0..2000 {
+        let image = random_image::generate(seed);
+        let bytes = image.build_as::<u16>().expect("a valid image");
+        let first = run::<u16>(&bytes, &Setup::default()).expect("plenty of memory");
+        let mut setup = Setup { seeds: first.clauses.clone(), ..Setup::default() };
+        let again = run::<u16>(&bytes, &setup).expect("plenty of memory");
+        assert_eq!(again.verdicts, first.verdicts, "seed {seed}");
+        check(&image, &setup, &again).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+        if !first.verdicts.contains(&Verdict::Unsafe) {
+            plain += first.stats.queries;
+            seeded += again.stats.queries;
+        }
+        // Another model's invariant, or nonsense.
+        let mut rng = Rng::new(seed);
+        let other = random_image::generate(seed + 8);
+        let other = other.build_as::<u16>().expect("a valid image");
+        setup.seeds.extend(run::<u16>(&other, &Setup::default()).expect("plenty").clauses);
+        for clause in &mut setup.seeds {
+            clause.0 = if rng.one_in(3) { rng.below(9) } else { clause.0 };
+            clause.1.retain(|_| !rng.one_in(3));
+        }
+        let misled = run::<u16>(&bytes, &setup).expect("plenty of memory");
+        assert_eq!(misled.verdicts, first.verdicts, "seed {seed}");
+        check(&image, &setup, &misled).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+    }
+    println!("{plain} queries without seeds, {seeded} with");
+    assert!(seeded < plain, "{plain} queries without seeds, {seeded} with");
+}
+
 /// The core's own certificate checker against enumeration, on invariants as found and damaged.
 #[test]
 fn certificate_checker_agrees_with_enumeration() {

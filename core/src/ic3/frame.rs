@@ -7,6 +7,7 @@
 
 use super::engine::Run;
 use super::{Limit, Verdict};
+use crate::image::Image;
 use crate::lit::Lit;
 use crate::sat::clause::{HEADER, Ref, TRAILER, infinity};
 use crate::word::Word;
@@ -20,23 +21,18 @@ const EPOCH: usize = 2;
 impl<W: Word> Run<'_, W> {
     /// `opens[l]` as the distance of each location from the initial one; unreachable ones never open.
     pub(super) fn measure_distances(&mut self) {
-        self.opens.fill(W::NONE);
-        self.opens[0] = W::of(0);
-        loop {
-            let mut changed = false;
-            for e in 0..self.image.edges() {
-                let (from, to) = self.image.ends(e);
-                let late = self.breaks(1) as usize;
-                let distance = self.opens[from].get().saturating_add(1 + late);
-                if self.opens[from] != W::NONE && distance < self.opens[to].get() {
-                    self.opens[to] = W::of(distance);
-                    changed = true;
-                }
-            }
-            if !changed {
-                return;
-            }
-        }
+        let late = self.breaks(1) as usize;
+        distances(self.image, self.opens, late);
+    }
+
+    /// Takes back that `location` is never reached: it opens at its distance again. (Not earlier: its
+    /// successors count on it.)
+    pub(super) fn reopen(&mut self, location: usize) {
+        // The epochs only serve to skip work, so their place can be borrowed.
+        distances(self.image, self.changed, 0);
+        self.opens[location] = self.changed[location];
+        let epoch = self.epoch;
+        self.changed.fill(W::of(epoch));
     }
 
     /// Whether `F(level, location)` is false.
@@ -158,7 +154,7 @@ impl<W: Word> Run<'_, W> {
         self.unmark_cube(cube);
     }
 
-    fn kill(&mut self, r: Ref) {
+    pub(super) fn kill(&mut self, r: Ref) {
         self.solver.pool.set_tag(r, 0);
         self.stats.lemmas -= 1;
     }
@@ -232,6 +228,13 @@ impl<W: Word> Run<'_, W> {
         self.verdicts.iter().all(|v| decode(*v) != Verdict::Open)
     }
 
+    /// Whether the infinity frame alone excludes the error location of every open property.
+    pub(super) fn is_closed_for_good(&self) -> bool {
+        let open = |p: usize| decode(self.verdicts[p]) == Verdict::Open;
+        (0..self.verdicts.len())
+            .all(|p| !open(p) || self.is_closed(self.errors[p].get(), self.infinity()))
+    }
+
     // Cubes in their buffers, and marks of one of them by position.
 
     #[inline(always)]
@@ -240,6 +243,15 @@ impl<W: Word> Run<'_, W> {
     }
     pub(super) fn set_cube(&mut self, cube: usize, j: usize, l: Lit) {
         self.cubes[cube * self.plan.live + j] = W::of(l.code());
+    }
+    /// The cube that lemma `r` excludes.
+    pub(super) fn take_lemma(&mut self, r: Ref, cube: usize) {
+        let len = self.solver.pool.len(r);
+        for j in 0..len {
+            let lit = !self.solver.pool.lit(r, j);
+            self.set_cube(cube, j, lit);
+        }
+        self.cube_len[cube] = len;
     }
     fn mark_cube(&mut self, cube: usize) {
         for j in 0..self.cube_len[cube] {
@@ -255,6 +267,24 @@ impl<W: Word> Run<'_, W> {
     }
     fn is_marked(&self, l: Lit) -> bool {
         self.marks[l.var() - 1] == 1 + l.is_positive() as u8
+    }
+}
+
+/// The distance of each location from the initial one, plus `late` for each step; `NONE` if there is
+/// no way.
+fn distances<W: Word>(image: &Image<'_, W>, out: &mut [W], late: usize) {
+    out.fill(W::NONE);
+    out[0] = W::of(0);
+    let mut changed = true;
+    while core::mem::take(&mut changed) {
+        for e in 0..image.edges() {
+            let (from, to) = image.ends(e);
+            let distance = out[from].get().saturating_add(1 + late);
+            if out[from] != W::NONE && distance < out[to].get() {
+                out[to] = W::of(distance);
+                changed = true;
+            }
+        }
     }
 }
 
