@@ -249,10 +249,7 @@ impl Checker<'_> {
         if let Some((Symbol::Machine(m), _)) = self.globals.names.get(&name.text) {
             return Some(*m);
         }
-        let known = (self.globals.names.iter())
-            .filter(|(_, s)| matches!(s.0, Symbol::Machine(_)))
-            .map(|(name, _)| name.clone())
-            .collect();
+        let known = self.visible_as(|s| matches!(s, Symbol::Machine(_)));
         self.unknown("machine", name, known);
         None
     }
@@ -471,9 +468,7 @@ impl Checker<'_> {
                 return None;
             }
             _ => {
-                let known = (self.visible().into_iter())
-                    .filter(|n| matches!(self.lookup(n), Some((Symbol::Function(_), _))))
-                    .collect();
+                let known = self.visible_as(|s| matches!(s, Symbol::Function(_)));
                 self.unknown("function", name, known);
                 return None;
             }
