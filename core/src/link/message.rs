@@ -287,7 +287,7 @@ impl<'a> Reply<'a> {
 
 impl Event {
     /// The longest payload of an event: kind, variant and the varints of the counters.
-    pub const MAX_LEN: usize = 2 + 6 * 5 + 10;
+    pub const MAX_LEN: usize = 2 + 8 * 5 + 10;
 
     /// Writes the payload.
     pub fn encode(&self, out: &mut [u8]) -> Option<usize> {
@@ -344,6 +344,8 @@ mod tests {
         conflicts: u32::MAX,
         propagations: u64::MAX,
         peak_bytes: u32::MAX,
+        peak_clauses: u32::MAX,
+        peak_obligations: u32::MAX,
     };
 
     #[test]

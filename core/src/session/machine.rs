@@ -6,7 +6,7 @@
 
 use super::{Platform, Width, fetch};
 use crate::ic3::{Config, Engine, Limit, Plan, Stats, Status, Verdict};
-use crate::image::Image;
+use crate::image::{Image, ImageError, Table};
 use crate::link::MAX_DATA;
 use crate::link::frame::checksum;
 use crate::link::message::{Part, Phase, Refusal, Reply, Report, Request};
@@ -402,6 +402,10 @@ fn accept(words: &[u32], len: u32, crc: u32) -> Result<(u32, u32, u32), Refusal>
         return Err(Refusal::Transfer);
     }
     let image = Image::<Width>::new_checked(bytes).map_err(Refusal::Image)?;
+    // The engine always has an edge at hand; without any there is nothing to check.
+    if image.edges() == 0 {
+        return Err(Refusal::Image(ImageError::Table(Table::Edges)));
+    }
     let minimum = Plan::minimum(&image).saturating_add(room(&image).saturating_mul(4));
     Ok((image.header.properties, image.header.params, narrow(minimum)))
 }
