@@ -6,8 +6,10 @@
 
 pub mod blast;
 pub mod decode;
+pub mod device;
 pub mod frontend;
 pub mod ir;
+pub mod log;
 pub mod report;
 pub mod transport;
 pub mod validate;
