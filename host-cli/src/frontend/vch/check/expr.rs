@@ -174,6 +174,7 @@ impl Checker<'_> {
                         let error = Diagnostic::error(message, span, "called inside an expression");
                         let help = format!("call it as a statement: `{}(…);`", name.text);
                         self.error(error.help(help));
+                        return failed(span);
                     } else if ty == Ty::Unit {
                         let message = format!("`{}` returns no value", name.text);
                         self.error(Diagnostic::error(message, span, "used as a value"));
@@ -191,7 +192,7 @@ impl Checker<'_> {
             ast::ExprKind::If(parts) => {
                 let condition = self.expect(&parts[0], &Ty::Bool);
                 let (then, otherwise) = (self.infer(&parts[1]), self.infer(&parts[2]));
-                let (t, e, ty) = self.unify(then, otherwise, "choose between", span);
+                let (t, e, ty) = self.unify(then, otherwise, "choose between");
                 Expr { kind: ExprKind::If(Box::new([condition, t, e])), ty, span }
             }
             ast::ExprKind::Cast(x, ty) => {

@@ -68,9 +68,7 @@ fn tokens() -> Vec<&'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 400, failure_persistence: None, ..ProptestConfig::default()
-    })]
+    #![proptest_config(fixed_seed())]
 
     #[test]
     fn changed_bytes(edits in prop::collection::vec((any::<usize>(), any::<u8>(), 0..3), 1..6)) {
