@@ -23,11 +23,13 @@
 #[cfg(feature = "writer")]
 extern crate alloc;
 
+pub mod arena;
 #[cfg(feature = "ic3")]
 pub mod ic3;
 pub mod image;
 pub mod link;
 pub mod lit;
+pub mod sat;
 #[cfg(feature = "ic3")]
 pub mod session;
 pub mod word;

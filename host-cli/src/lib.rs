@@ -7,6 +7,7 @@
 pub mod blast;
 pub mod decode;
 pub mod device;
+pub mod formats;
 pub mod frontend;
 pub mod ir;
 pub mod log;

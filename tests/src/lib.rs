@@ -1,1 +1,10 @@
 //! Helpers shared by the whole-system tests.
+#![allow(clippy::expect_used)]
+
+pub mod engine;
+pub mod explicit;
+pub mod image_oracle;
+pub mod image_sim;
+pub mod random_cfa;
+pub mod random_image;
+pub mod rng;

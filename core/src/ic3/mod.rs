@@ -1,7 +1,35 @@
 //! IC3 on control flow automata (Lange, Neuhäußer, Noll, FMCAD'15), in fixed memory.
+//!
+//! Frames are local to locations: `F(i, l)` over-approximates the data states in which location `l`
+//! can be reached in at most `i` steps. A query concerns one edge `e` from `l` to `l'`:
+//! `F(i, l) ∧ T_e ∧ s'` (Lemma 1 of the paper; on a self-loop also `∧ ¬s`). Only the initial location
+//! is reachable in 0 steps, so initiation never has to be checked and the empty cube is a lemma like
+//! any other: *this location is not reached within i steps*.
+//!
+//! - [`Engine`]: the paper's PROVE, in resumable slices (`engine.rs`).
+//! - `strengthen.rs`: STRENGTHEN and BACKWARDBLOCK over the obligations of `obligation.rs`.
+//! - `block.rs`: edge-relative induction over all edges into a location, with the union of cores.
+//! - `lift.rs`: predecessors, with the guard (Birgmeier 2013, §3.2).
+//! - `generalize.rs`: literal dropping with counterexamples to generalisation (FMCAD'13).
+//! - `frame.rs`: delta-encoded frames, each lemma once, at its highest level.
+//! - `propagate.rs`: pushing, the infinity frame, termination.
+//! - `output.rs`: traces and invariants as they leave the engine.
+//!
+//! Limits: levels and pool references are one word; whatever exceeds that, or the plan, ends in
+//! `Unknown(Capacity)`.
 
 mod api;
+mod block;
+mod engine;
+mod frame;
+mod generalize;
+mod lift;
+mod obligation;
+mod output;
+mod plan;
+mod propagate;
+mod strengthen;
 
-pub use api::{
-    BindError, Config, Engine, Invariant, Limit, Plan, Shortage, Stats, Status, Verdict,
-};
+pub use api::{BindError, Config, Invariant, Limit, Shortage, Stats, Status, Verdict};
+pub use engine::Engine;
+pub use plan::Plan;

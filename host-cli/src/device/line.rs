@@ -20,7 +20,7 @@ const MAX_INCOMING: usize = 2048;
 /// The longest wait without a look at whether the user wants to stop.
 const TICK: Duration = Duration::from_millis(50);
 /// The longest pause between two repetitions.
-const MAX_PAUSE: Duration = Duration::from_secs(2);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// How patient to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,10 @@ impl Line {
             }
             Some(reply) => Ok(reply),
             None => {
-                let what = format!("a reply cannot be decoded while {doing}");
+                let what = format!(
+                    "a reply cannot be decoded while {doing}\n\
+                     help: the firmware may be of another build; update it"
+                );
                 Err(DeviceError::Protocol { device, what })
             }
         }

@@ -1,0 +1,168 @@
+//! Edge-relative induction (Lemma 1 of the paper), over all edges into a location.
+
+use super::Limit;
+use super::engine::Run;
+use crate::lit::Lit;
+use crate::sat::Answer;
+use crate::word::Word;
+
+/// What became of an attempt to exclude a cube from a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blocked {
+    /// No edge leads there from the frame below. The union of the edges' cores is in `needed`.
+    Yes,
+    /// This edge does; the solver holds the model.
+    No {
+        /// The edge.
+        edge: usize,
+    },
+}
+
+impl<W: Word> Run<'_, W> {
+    /// Whether `cube` at `location` cannot be reached in one step from frame `level - 1` (from the
+    /// infinity frame, if that is the level).
+    pub(super) fn block(
+        &mut self,
+        location: usize,
+        level: usize,
+        cube: usize,
+    ) -> Result<Blocked, Limit> {
+        let below = if level == self.infinity() { level } else { level - 1 };
+        let len = self.cube_len[cube];
+        self.needed[..len].fill(0);
+        let in_edges = self.image.location(location).in_edges;
+        // The edge that objected last is the likeliest to object again, and is still loaded.
+        let hint = in_edges.iter().position(|e| e.get() == self.solver.state.edge).unwrap_or(0);
+        for i in 0..in_edges.len() {
+            let at = if hint + i < in_edges.len() { hint + i } else { hint + i - in_edges.len() };
+            let edge = in_edges[at].get();
+            if self.is_closed(self.image.ends(edge).0, below) {
+                continue;
+            }
+            if self.excluded_by_constant(edge, cube) {
+                continue;
+            }
+            match self.query(edge, below, cube) {
+                Answer::Sat => return Ok(Blocked::No { edge }),
+                Answer::Unsat => self.collect_core(edge, cube),
+                Answer::Budget => return Err(Limit::Budget),
+                Answer::Capacity => return Err(Limit::Capacity),
+            }
+        }
+        Ok(Blocked::Yes)
+    }
+
+    /// Whether the edge sets a bit of the cube to the opposite constant. That literal alone is a
+    /// core; one that is needed anyway is preferred.
+    fn excluded_by_constant(&mut self, edge: usize, cube: usize) -> bool {
+        let edge = self.image.edge(edge);
+        let mut found = None;
+        for j in 0..self.cube_len[cube] {
+            let lit = self.cube_lit(cube, j);
+            let next = edge.next(lit.var() - 1).negated_if(!lit.is_positive());
+            if next == Lit::FALSE {
+                found = Some(j);
+                if self.needed[j] != 0 {
+                    break;
+                }
+            }
+        }
+        if let Some(j) = found {
+            self.needed[j] = 1;
+        }
+        found.is_some()
+    }
+
+    /// `F(level, l) ∧ T_e ∧ cube'`, on a self-loop also `∧ ¬cube` (rule 3).
+    fn query(&mut self, edge: usize, level: usize, cube: usize) -> Answer {
+        self.load(edge);
+        self.stats.queries = self.stats.queries.wrapping_add(1);
+        // Nothing but the initial location is open at level 0, and it has no lemmas; tags begin at 1.
+        self.solver.begin(level.max(1));
+        self.fix_parameters();
+        self.solver.demand_lemmas();
+        self.solver.assume(self.solver.edge.guard);
+        for j in 0..self.cube_len[cube] {
+            let next = self.next_lit(cube, j);
+            self.solver.assume(next);
+        }
+        if self.solver.edge.is_loop() {
+            self.solver.open_temporary();
+            for j in 0..self.cube_len[cube] {
+                let lit = self.cube_lit(cube, j);
+                self.solver.temporary(!lit);
+            }
+        }
+        self.solver.solve()
+    }
+
+    /// Literal `j` of a cube of the loaded edge's target, over the edge's variables.
+    #[inline(always)]
+    pub(super) fn next_lit(&self, cube: usize, j: usize) -> Lit {
+        let lit = self.cube_lit(cube, j);
+        self.solver.edge.next(lit.var() - 1).negated_if(!lit.is_positive())
+    }
+
+    /// Adds the failed literals of the last query to the union (rule 4).
+    fn collect_core(&mut self, edge: usize, cube: usize) {
+        debug_assert_eq!(edge, self.solver.state.edge);
+        for j in 0..self.cube_len[cube] {
+            let next = self.next_lit(cube, j);
+            if self.solver.failed(next) {
+                self.needed[j] = 1;
+            }
+        }
+    }
+
+    /// Keeps only the literals of `cube` that the last successful `block` needed.
+    pub(super) fn shrink(&mut self, cube: usize) {
+        let mut kept = 0;
+        for j in 0..self.cube_len[cube] {
+            if self.needed[j] != 0 {
+                let lit = self.cube_lit(cube, j);
+                self.set_cube(cube, kept, lit);
+                kept += 1;
+            }
+        }
+        self.cube_len[cube] = kept;
+    }
+
+    /// Bound parameters hold in every state of the run.
+    pub(super) fn fix_parameters(&mut self) {
+        if !self.any_bound {
+            return;
+        }
+        let live = self.image.location(self.solver.edge.from).live;
+        for (j, bit) in live.iter().enumerate() {
+            match self.bound[bit.get()] {
+                0 => {}
+                value => self.solver.fix(Lit::new(1 + j, value == 2)),
+            }
+        }
+    }
+
+    /// Turns the solver to `edge`, with the lemmas of its source attached.
+    fn load(&mut self, edge: usize) {
+        if self.solver.state.edge == edge {
+            return;
+        }
+        self.solver.load(edge, self.image.edge(edge));
+        let mut link = self.lemmas[self.solver.edge.from];
+        while link != W::NONE {
+            let r = link.get();
+            if self.solver.pool.tag(r) != 0 {
+                self.solver.attach(r);
+            }
+            link = self.solver.pool.next(r);
+        }
+    }
+
+    pub(super) fn is_loaded(&self) -> bool {
+        self.solver.state.edge < self.image.edges()
+    }
+
+    /// Makes the next query load its edge anew: references to lemmas have changed.
+    pub(super) fn unload(&mut self) {
+        self.solver.state.edge = usize::MAX;
+    }
+}

@@ -1,0 +1,70 @@
+//! Predecessors: from one model to a cube of states that all take the same step.
+//!
+//! With the step's inputs fixed, `state ∧ inputs ∧ ¬(guard ∧ target')` is unsatisfiable, and the
+//! state literals in its core suffice. The guard belongs into the negation (rule 7): a state in which
+//! the edge cannot be taken would make the query unsatisfiable for the wrong reason.
+
+use super::Limit;
+use super::engine::Run;
+use crate::lit::Lit;
+use crate::sat::Answer;
+use crate::sat::clause::template;
+use crate::word::Word;
+
+impl<W: Word> Run<'_, W> {
+    /// Reads the model of the query over the loaded edge to `target` and writes the lifted
+    /// predecessor to cube `out`; the inputs of the step stay in `self.inputs`.
+    pub(super) fn predecessor(&mut self, target: usize, out: usize) -> Result<(), Limit> {
+        let (live, inputs) = (self.solver.edge.live, self.solver.edge.inputs);
+        self.input_len = inputs;
+        let mut len = 0;
+        for var in 1..=live {
+            if let Some(value) = self.solver.value(var) {
+                self.set_cube(out, len, Lit::new(var, value));
+                len += 1;
+            }
+        }
+        for i in 0..inputs {
+            let value = self.solver.value(1 + live + i);
+            self.inputs[i] = value.map_or(2, |v| v as u8);
+        }
+        self.solver.begin(template::<W>());
+        self.fix_parameters();
+        self.solver.open_temporary();
+        self.solver.temporary(!self.solver.edge.guard);
+        for j in 0..self.cube_len[target] {
+            let next = self.next_lit(target, j);
+            self.solver.temporary(!next);
+        }
+        for i in 0..inputs {
+            if self.inputs[i] != 2 && self.solver.is_in_domain(1 + live + i) {
+                self.solver.assume(Lit::new(1 + live + i, self.inputs[i] == 1));
+            }
+        }
+        let mut kept = 0;
+        for j in 0..len {
+            let lit = self.cube_lit(out, j);
+            if self.solver.is_in_domain(lit.var()) {
+                self.solver.assume(lit);
+                self.set_cube(out, kept, lit);
+                kept += 1;
+            }
+        }
+        self.cube_len[out] = kept;
+        self.stats.queries = self.stats.queries.wrapping_add(1);
+        match self.solver.solve() {
+            Answer::Unsat => {
+                for j in 0..kept {
+                    let lit = self.cube_lit(out, j);
+                    self.needed[j] = self.solver.failed(lit) as u8;
+                }
+                self.shrink(out);
+                Ok(())
+            }
+            // The cone alone determines guard and target, so there is no other answer than a limit;
+            // without one the cube stays as it is, which is always right.
+            Answer::Sat | Answer::Capacity => Ok(()),
+            Answer::Budget => Err(Limit::Budget),
+        }
+    }
+}

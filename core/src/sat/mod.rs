@@ -1,0 +1,460 @@
+//! A CDCL solver for one edge at a time, in memory that the caller gives.
+//!
+//! What makes it small is that the bulk of a query, the edge's gates, is never stored: gates and
+//! their fan-outs are read from the image, and propagation through a gate is a table look-up
+//! ([`gate`]). RAM holds assignments, the trail, watch list heads and a pool of clauses
+//! ([`clause`]): the engine's lemmas and what the solver learns.
+//!
+//! - [`Solver::load`] turns to another edge; learnt clauses die with the old one.
+//! - [`Solver::begin`] opens a query at a level; [`Solver::demand`], [`Solver::assume`] and
+//!   [`Solver::temporary`] fill it; [`Solver::solve`] answers; the model or the failed assumptions
+//!   can be read until the next `begin`.
+//! - Only variables in the query's cone are decided and only gates in it are looked at (*local
+//!   domain*). That is sound because a gate outside is a definition: any assignment of the cone
+//!   extends to it.
+//!
+//! Files: `propagate`, `analyze`, `decide` (VMTF queue), `restart`, `reduce`, `domain`.
+//! Literature: MiniSat for the frame, CaDiCaL for the queue, GipSAT for domains and the temporary
+//! clause.
+
+mod analyze;
+pub(crate) mod clause;
+mod decide;
+mod domain;
+mod gate;
+mod propagate;
+mod reduce;
+mod restart;
+
+use crate::arena::{Carver, Tally};
+use crate::image::{Edge, Image};
+use crate::lit::Lit;
+use crate::word::Word;
+use clause::{Ends, Pool, Ref, TEMPORARY, template};
+use gate::{FALSE, TRUE, UNDEFINED};
+
+/// What a query ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Satisfiable: [`Solver::value`] reads the model.
+    Sat,
+    /// Unsatisfiable under the assumptions: [`Solver::failed`] reads the core.
+    Unsat,
+    /// The work limit was reached. Says nothing about the query.
+    Budget,
+    /// A clause did not fit. Says nothing about the query.
+    Capacity,
+}
+
+// What a variable's flags say.
+const PHASE: u8 = 1;
+const SEEN: u8 = 2;
+const DOMAIN: u8 = 4;
+const FAILED: u8 = 8;
+const LEMMA: u8 = 16;
+const ASSUMED: u8 = 32;
+
+/// Why a variable has its value: the kind that goes with the word in `reason`.
+mod why {
+    /// Decided or assumed.
+    pub const DECISION: u8 = 0;
+    /// Implied by the clause `reason`.
+    pub const CLAUSE: u8 = 1;
+    /// Holds at level 0; `reason` is the tag it depends on.
+    pub const ROOT: u8 = 2;
+    /// Like `ROOT`, and depends on the temporary clause.
+    pub const ROOT_TEMPORARY: u8 = 3;
+    /// Implied by implicate `why - GATE` of gate `reason`.
+    pub const GATE: u8 = 4;
+}
+
+/// A violated or unit clause: in the pool, or an implicate of a gate.
+#[derive(Clone, Copy)]
+enum Source {
+    Clause(Ref),
+    Gate { var: usize, clause: usize },
+}
+
+/// What a solver keeps between two slices of work besides its memory.
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    /// The loaded edge.
+    pub(crate) edge: usize,
+    pub(crate) ends: Ends,
+    /// Conflicts so far.
+    pub conflicts: u32,
+    /// Propagated literals so far: the unit of work.
+    pub propagations: u64,
+    /// Work at which [`Answer::Budget`] is given.
+    pub limit: u64,
+    /// Level of the current query.
+    level: usize,
+    assumptions: usize,
+    domain: usize,
+    /// Length of the trail, what of it is propagated, and the decision level.
+    trail: usize,
+    head: usize,
+    depth: usize,
+    /// First of the list of unit clauses.
+    units: usize,
+    /// VMTF queue: its ends, where to search, and the newest time stamp.
+    queue: decide::Queue,
+    /// Whether the temporary clause is in use.
+    temporary: bool,
+    /// Whether a constant assumption failed.
+    constant_failed: bool,
+    restart: restart::Schedule,
+}
+
+/// Sizes of a solver's regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) vars: usize,
+    pub(crate) assumptions: usize,
+    /// Literals of the temporary clause.
+    pub(crate) temporary: usize,
+    /// Words of the clause pool.
+    pub(crate) pool: usize,
+}
+
+impl Sizes {
+    /// What an image needs, with a pool of `pool` words.
+    pub(crate) fn of<W: Word>(image: &Image<'_, W>, pool: usize) -> Sizes {
+        let h = &image.header;
+        Sizes {
+            vars: h.max_vars as usize,
+            assumptions: (h.max_live + h.max_inputs) as usize + 2,
+            temporary: h.max_live as usize + 2,
+            pool,
+        }
+    }
+
+    /// Adds the regions to a plan, in the order of [`Solver::resume`].
+    pub(crate) fn tally<W: Word>(&self, tally: &mut Tally) {
+        for _ in 0..3 {
+            tally.add::<u8>(self.vars);
+        }
+        for _ in 0..9 {
+            tally.add::<W>(self.vars);
+        }
+        tally.add::<W>(2 * self.vars);
+        tally.add::<W>(self.vars + self.assumptions + 1);
+        tally.add::<W>(self.assumptions);
+        tally.add::<W>(self.pool);
+    }
+}
+
+/// The solver: its state, its regions, and the edge it works on.
+pub struct Solver<'a, W> {
+    /// Counters and positions.
+    pub state: State,
+    pub(crate) edge: Edge<'a, W>,
+    /// `UNDEFINED`, `TRUE` or `FALSE` for each variable.
+    value: &'a mut [u8],
+    flags: &'a mut [u8],
+    why: &'a mut [u8],
+    reason: &'a mut [W],
+    level: &'a mut [W],
+    trail: &'a mut [W],
+    /// VMTF links and stamps.
+    older: &'a mut [W],
+    newer: &'a mut [W],
+    stamp: &'a mut [W],
+    /// Variables in the domain.
+    domain: &'a mut [W],
+    /// The clause being learnt, and variables whose `SEEN` must be cleared.
+    learnt: &'a mut [W],
+    seen: &'a mut [W],
+    /// First clause of each literal's watch list.
+    watches: &'a mut [W],
+    /// Length of the trail before each decision.
+    limits: &'a mut [W],
+    assumed: &'a mut [W],
+    pub(crate) pool: Pool<'a, W>,
+}
+
+impl State {
+    /// The state of a solver that has loaded nothing yet.
+    pub(crate) fn new<W: Word>(sizes: &Sizes) -> State {
+        State {
+            edge: usize::MAX,
+            ends: Ends::new(sizes.pool, sizes.temporary),
+            conflicts: 0,
+            propagations: 0,
+            limit: u64::MAX,
+            level: 0,
+            assumptions: 0,
+            domain: 0,
+            trail: 0,
+            head: 0,
+            depth: 0,
+            units: W::NONE.get(),
+            queue: decide::Queue::default(),
+            temporary: false,
+            constant_failed: false,
+            restart: restart::Schedule::default(),
+        }
+    }
+}
+
+impl<'a, W: Word> Solver<'a, W> {
+    /// Goes on in memory divided as before. `edge` is the one that `state` says is loaded (any, if
+    /// none is).
+    pub(crate) fn resume(
+        state: State,
+        sizes: &Sizes,
+        edge: Edge<'a, W>,
+        carver: &mut Carver<'a>,
+    ) -> Self {
+        Solver {
+            state,
+            edge,
+            value: carver.take(sizes.vars),
+            flags: carver.take(sizes.vars),
+            why: carver.take(sizes.vars),
+            reason: carver.take(sizes.vars),
+            level: carver.take(sizes.vars),
+            trail: carver.take(sizes.vars),
+            older: carver.take(sizes.vars),
+            newer: carver.take(sizes.vars),
+            stamp: carver.take(sizes.vars),
+            domain: carver.take(sizes.vars),
+            learnt: carver.take(sizes.vars),
+            seen: carver.take(sizes.vars),
+            watches: carver.take(2 * sizes.vars),
+            limits: carver.take(sizes.vars + sizes.assumptions + 1),
+            assumed: carver.take(sizes.assumptions),
+            pool: Pool { words: carver.take(sizes.pool) },
+        }
+    }
+
+    /// Turns to edge `index`: nothing is attached, nothing is learnt.
+    pub(crate) fn load(&mut self, index: usize, edge: Edge<'a, W>) {
+        self.edge = edge;
+        let vars = self.edge.vars();
+        self.value[..vars].fill(UNDEFINED);
+        self.flags[..vars].fill(0);
+        self.state.edge = index;
+        self.state.ends.learnts = self.pool.words.len();
+        self.state.trail = 0;
+        self.state.head = 0;
+        self.state.depth = 0;
+        self.state.domain = 0;
+        self.state.assumptions = 0;
+        self.state.temporary = false;
+        self.value[0] = TRUE;
+        self.why[0] = why::ROOT;
+        self.reason[0] = W::of(template::<W>());
+        self.level[0] = W::of(0);
+        self.detach_all();
+        self.fill_queue();
+    }
+
+    /// Empties all watch lists.
+    pub(crate) fn detach_all(&mut self) {
+        let vars = self.edge.vars();
+        self.watches[..2 * vars].fill(W::NONE);
+        self.state.units = W::NONE.get();
+    }
+
+    /// Puts clause `r`, which is not empty, into the watch lists. No query may be open.
+    pub(crate) fn attach(&mut self, r: Ref) {
+        debug_assert!(self.pool.len(r) > 0);
+        for i in 0..self.pool.len(r) {
+            let var = self.pool.lit(r, i).var();
+            self.flags[var] |= LEMMA;
+        }
+        self.watch(r);
+    }
+
+    /// Links the first two literals, or the list of units.
+    fn watch(&mut self, r: Ref) {
+        if self.pool.len(r) == 1 {
+            self.pool.words[r] = W::of(self.state.units);
+            self.state.units = r;
+            return;
+        }
+        for i in 0..2 {
+            let code = self.pool.lit(r, i).code();
+            self.pool.words[r + i] = self.watches[code];
+            self.watches[code] = W::of(r);
+        }
+    }
+
+    /// Opens a query in which clauses with a tag of at least `level` hold. Ends the one before.
+    pub(crate) fn begin(&mut self, level: usize) {
+        self.backtrack(0);
+        while self.state.trail > 0 {
+            self.unassign_last();
+        }
+        self.state.head = 0;
+        for i in 0..self.state.assumptions {
+            let var = Lit::from_code(self.assumed[i].get()).var();
+            self.flags[var] &= !(FAILED | ASSUMED);
+        }
+        if self.state.temporary {
+            self.drop_temporary();
+        }
+        self.clear_domain();
+        self.state.assumptions = 0;
+        self.state.constant_failed = false;
+        self.state.level = level;
+    }
+
+    /// Adds an assumption, and its cone to the domain.
+    pub(crate) fn assume(&mut self, lit: Lit) {
+        if lit == Lit::TRUE {
+            return;
+        }
+        self.demand(lit);
+        if self.flags[lit.var()] & ASSUMED != 0 && self.assumed_lits().any(|l| l == lit) {
+            return;
+        }
+        self.flags[lit.var()] |= ASSUMED;
+        self.assumed[self.state.assumptions] = W::of(lit.code());
+        self.state.assumptions += 1;
+    }
+
+    fn assumed_lits(&self) -> impl Iterator<Item = Lit> {
+        self.assumed[..self.state.assumptions].iter().map(|l| Lit::from_code(l.get()))
+    }
+
+    /// A literal that holds throughout the run (a bound parameter): asserted without dependency.
+    pub(crate) fn fix(&mut self, lit: Lit) {
+        self.demand(lit);
+        if self.truth(lit) == UNDEFINED || self.truth(lit) == 3 {
+            self.push_trail(lit, why::ROOT, W::of(template::<W>()));
+        }
+    }
+
+    /// Adds a literal to the temporary clause opened before.
+    pub(crate) fn temporary(&mut self, lit: Lit) {
+        let len = self.pool.len(TEMPORARY);
+        if lit == Lit::FALSE || (0..len).any(|i| self.pool.lit(TEMPORARY, i) == lit) {
+            return;
+        }
+        self.demand(lit);
+        self.pool.begin(TEMPORARY, len + 1, template::<W>());
+        self.pool.set_lit(TEMPORARY, len, lit);
+    }
+
+    /// Opens the temporary clause, which may stay empty.
+    pub(crate) fn open_temporary(&mut self) {
+        self.pool.begin(TEMPORARY, 0, template::<W>());
+        self.state.temporary = true;
+    }
+
+    /// The value of a variable in the model; `None` if the query did not depend on it.
+    pub(crate) fn value(&self, var: usize) -> Option<bool> {
+        match self.value[var] {
+            TRUE => Some(true),
+            FALSE => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether assumption `lit` is in the core of the last `Unsat`.
+    pub(crate) fn failed(&self, lit: Lit) -> bool {
+        if lit.var() == 0 {
+            return lit == Lit::FALSE && self.state.constant_failed;
+        }
+        self.flags[lit.var()] & FAILED != 0
+    }
+
+    /// `TRUE`, `FALSE`, or 0 or 3 for undefined.
+    #[inline(always)]
+    fn truth(&self, lit: Lit) -> u8 {
+        self.value[lit.var()] ^ if lit.is_positive() { 0 } else { 3 }
+    }
+
+    /// Answers the query. Counts work against the limit.
+    pub(crate) fn solve(&mut self) -> Answer {
+        self.state.restart = restart::Schedule::default();
+        self.rewind_queue();
+        if let Err(answer) = self.assert_roots() {
+            return answer;
+        }
+        loop {
+            if let Some(conflict) = self.propagate() {
+                self.state.conflicts = self.state.conflicts.wrapping_add(1);
+                self.backtrack(self.depth_of(conflict));
+                if self.state.depth <= self.state.assumptions {
+                    // Every decision so far is an assumption: they fail together.
+                    self.analyze_final(conflict);
+                    return Answer::Unsat;
+                }
+                if self.state.propagations >= self.state.limit {
+                    return Answer::Budget;
+                }
+                if let Err(answer) = self.learn(conflict) {
+                    return answer;
+                }
+                continue;
+            }
+            if self.state.propagations >= self.state.limit {
+                return Answer::Budget;
+            }
+            if self.state.restart.is_due() {
+                self.state.restart.advance();
+                let assumptions = self.state.assumptions.min(self.state.depth);
+                self.backtrack(assumptions);
+            }
+            if self.state.depth < self.state.assumptions {
+                let lit = Lit::from_code(self.assumed[self.state.depth].get());
+                match self.truth(lit) {
+                    TRUE => self.open_level(),
+                    FALSE => {
+                        self.analyze_failed(lit);
+                        return Answer::Unsat;
+                    }
+                    _ => self.decide(lit),
+                }
+                continue;
+            }
+            match self.pick() {
+                Some(lit) => self.decide(lit),
+                None => return Answer::Sat,
+            }
+        }
+    }
+
+    /// The decision level at which `conflict` became one.
+    fn depth_of(&self, conflict: Source) -> usize {
+        let mut depth = 0;
+        self.for_each_lit(conflict, |lit| depth = depth.max(self.level[lit.var()].get()));
+        depth
+    }
+
+    /// Asserts unit clauses that are active, and the temporary clause.
+    fn assert_roots(&mut self) -> Result<(), Answer> {
+        let mut r = self.state.units;
+        while r != W::NONE.get() {
+            let lit = self.pool.lit(r, 0);
+            if self.pool.tag(r) >= self.state.level {
+                if self.truth(lit) == FALSE {
+                    return Err(Answer::Unsat);
+                }
+                if self.truth(lit) != TRUE {
+                    self.push_trail(lit, why::ROOT, W::of(self.pool.tag(r)));
+                }
+            }
+            r = self.pool.words[r].get();
+        }
+        if self.state.temporary {
+            match self.pool.len(TEMPORARY) {
+                0 => return Err(Answer::Unsat),
+                1 => {
+                    let lit = self.pool.lit(TEMPORARY, 0);
+                    if self.truth(lit) == FALSE {
+                        return Err(Answer::Unsat);
+                    }
+                    if self.truth(lit) != TRUE {
+                        self.push_trail(lit, why::ROOT_TEMPORARY, W::of(template::<W>()));
+                    }
+                }
+                _ => self.watch(TEMPORARY),
+            }
+        }
+        Ok(())
+    }
+}

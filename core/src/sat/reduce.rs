@@ -1,0 +1,166 @@
+//! Room for learnt clauses: storing, forgetting, compaction in place.
+
+use super::Solver;
+use super::clause::{HEADER, Ref, TEMPORARY};
+use crate::lit::Lit;
+use crate::word::Word;
+
+impl<W: Word> Solver<'_, W> {
+    /// Copies the clause in `learnt` to the back of the pool, if there is room.
+    pub(super) fn store_learnt(&mut self, len: usize, tag: usize) -> Option<Ref> {
+        let size = HEADER + len;
+        let ends = &mut self.state.ends;
+        if ends.learnts - ends.lemmas < size {
+            return None;
+        }
+        ends.learnts -= size;
+        ends.observe(self.pool.words.len());
+        let r = ends.learnts;
+        self.pool.begin(r, len, tag);
+        self.pool.words[r + HEADER..r + HEADER + len].copy_from_slice(&self.learnt[..len]);
+        Some(r)
+    }
+
+    /// Forgets the temporary clause and all that was learnt from it.
+    pub(super) fn drop_temporary(&mut self) {
+        let mut r = self.state.ends.learnts;
+        while r < self.pool.words.len() {
+            if self.is_temporary_learnt(r) {
+                self.pool.set_tag(r, 0);
+            }
+            r += HEADER + self.pool.len(r);
+        }
+        self.state.temporary = false;
+        self.unlink(TEMPORARY);
+        // Dead clauses at the open end are given back at once; they are most of them.
+        self.unlink_dead_at_end();
+    }
+
+    /// Takes clause `r` out of the watch lists.
+    fn unlink(&mut self, r: Ref) {
+        if self.pool.len(r) < 2 {
+            return;
+        }
+        for i in 0..2 {
+            let lit = self.pool.lit(r, i);
+            let mut previous = None;
+            let mut link = self.watches[lit.code()];
+            while link != W::NONE {
+                let s = link.get();
+                let place = (self.pool.lit(s, 0) != lit) as usize;
+                let next = self.pool.words[s + place];
+                if s == r {
+                    match previous {
+                        Some(at) => self.pool.words[at] = next,
+                        None => self.watches[lit.code()] = next,
+                    }
+                    break;
+                }
+                previous = Some(s + place);
+                link = next;
+            }
+        }
+    }
+
+    fn unlink_dead_at_end(&mut self) {
+        loop {
+            let r = self.state.ends.learnts;
+            if r >= self.pool.words.len() || self.pool.tag(r) != 0 || self.pool.len(r) < 2 {
+                return;
+            }
+            self.unlink(r);
+            self.state.ends.learnts += HEADER + self.pool.len(r);
+        }
+    }
+
+    /// Forgets the longer half of the learnt clauses, or all if that frees nothing. Only the root
+    /// level may be assigned; watch lists are rebuilt.
+    pub(super) fn reduce(&mut self) {
+        let (mut count, mut total) = (0, 0usize);
+        let mut r = self.state.ends.learnts;
+        while r < self.pool.words.len() {
+            if self.pool.tag(r) != 0 {
+                count += 1;
+                total += self.pool.len(r);
+            }
+            r += HEADER + self.pool.len(r);
+        }
+        let mean = total.checked_div(count).unwrap_or(0);
+        let before = self.state.ends.learnts;
+        self.keep_learnts(|len| len < mean.max(2));
+        if self.state.ends.learnts == before {
+            self.keep_learnts(|_| false);
+        }
+    }
+
+    /// Forgets all learnt clauses, to make room for the engine. No query may be open.
+    pub(crate) fn forget(&mut self) {
+        self.keep_learnts(|_| false);
+    }
+
+    /// Keeps learnt clauses that are alive and whose length passes, and mends the watch lists.
+    fn keep_learnts(&mut self, keep: impl Fn(usize) -> bool) {
+        self.unwatch_learnts();
+        // Records can only be walked from the open end but must end up at the closed one: slide what
+        // is kept to the open end first, then the block as a whole.
+        let end = self.pool.words.len();
+        let start = self.state.ends.learnts;
+        let (mut r, mut to) = (start, start);
+        while r < end {
+            let size = HEADER + self.pool.len(r);
+            if self.pool.tag(r) != 0 && keep(self.pool.len(r)) {
+                self.pool.words.copy_within(r..r + size, to);
+                to += size;
+            }
+            r += size;
+        }
+        let kept = to - start;
+        self.pool.words.copy_within(start..to, end - kept);
+        self.state.ends.learnts = end - kept;
+        let mut r = self.state.ends.learnts;
+        while r < end {
+            self.watch(r);
+            r += HEADER + self.pool.len(r);
+        }
+        // A watched literal may be false at the root: look at the root's consequences again.
+        self.state.head = 0;
+    }
+
+    /// Takes all learnt clauses out of the watch lists and the list of units.
+    fn unwatch_learnts(&mut self) {
+        let boundary = self.state.ends.learnts;
+        for code in 0..2 * self.edge.vars() {
+            let lit = Lit::from_code(code);
+            let mut previous = None;
+            let mut link = self.watches[code];
+            while link != W::NONE {
+                let r = link.get();
+                let place = (self.pool.lit(r, 0) != lit) as usize;
+                let next = self.pool.words[r + place];
+                if r < boundary {
+                    previous = Some(r + place);
+                } else {
+                    match previous {
+                        Some(at) => self.pool.words[at] = next,
+                        None => self.watches[code] = next,
+                    }
+                }
+                link = next;
+            }
+        }
+        let mut previous = None;
+        let mut r = self.state.units;
+        while r != W::NONE.get() {
+            let next = self.pool.words[r].get();
+            if r < boundary {
+                previous = Some(r);
+            } else {
+                match previous {
+                    Some(at) => self.pool.words[at] = W::of(next),
+                    None => self.state.units = next,
+                }
+            }
+            r = next;
+        }
+    }
+}

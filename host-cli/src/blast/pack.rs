@@ -1,0 +1,163 @@
+//! Numbers bits, inputs and gates as an image wants them, and writes it.
+
+use super::aig::{Lit, Node};
+use super::expr::{Blaster, Leaf};
+use super::live::{Cone, Liveness};
+use super::reach::Slice;
+use super::{BlastError, Map, Model};
+use crate::ir::{Cfa, InputId, Type, VarKind};
+use std::collections::HashMap;
+use vouch_core::image::{
+    BuildError, EdgeSpec, ImageBuilder, LocationSpec, ParamSpec, PropertySpec,
+};
+
+/// Writes the image.
+pub fn pack(
+    cfa: &Cfa,
+    source_hash: [u8; 32],
+    blaster: &Blaster,
+    slice: &Slice,
+    live: &Liveness,
+) -> Result<Model, BlastError> {
+    let numbers = Numbers::new(cfa, blaster, live);
+    let live_bits: Vec<Vec<u32>> = (live.locations.iter())
+        .map(|bits| bits.iter().map(|flat| numbers.global(*flat)).collect())
+        .collect();
+    let mut edges = vec![];
+    let mut edge_inputs = vec![];
+    for cone in &live.edges {
+        let (edge, inputs) = pack_edge(blaster, live, cone)?;
+        edges.push(edge);
+        edge_inputs.push(inputs);
+    }
+    let mut properties = vec![];
+    for p in &cfa.properties {
+        // A slice has every error location.
+        let error = slice.position[p.error.index()].ok_or(BlastError::TooLarge)?;
+        properties.push(PropertySpec { name: p.name.clone(), error });
+    }
+    let builder = ImageBuilder {
+        name: cfa.name.clone(),
+        source_hash,
+        state_bits: numbers.flats.len() as u32,
+        locations: live_bits.iter().map(|live| LocationSpec { live: live.clone() }).collect(),
+        edges,
+        properties,
+        params: pack_params(cfa, blaster, &numbers)?,
+    };
+    let image = builder.build().map_err(|e| match e {
+        BuildError::TooLarge { .. } => BlastError::TooLarge,
+        BuildError::Invalid(why) => BlastError::Internal(why),
+    })?;
+    let map = Map {
+        bits: numbers.flats.iter().map(|flat| blaster.state_bit(*flat)).collect(),
+        locations: slice.locations.clone(),
+        live: live_bits,
+        edges: slice.edges.clone(),
+        edge_inputs,
+        params: cfa.params().map(|(id, _)| id).collect(),
+        unreachable: slice.unreachable.clone(),
+    };
+    Ok(Model { image, map })
+}
+
+/// The global state bits: those that are live somewhere, and all those of parameters.
+struct Numbers {
+    /// The flat number of each, ascending.
+    flats: Vec<u32>,
+}
+
+impl Numbers {
+    fn new(cfa: &Cfa, blaster: &Blaster, live: &Liveness) -> Numbers {
+        let mut flats: Vec<u32> = live.locations.iter().flatten().copied().collect();
+        for (id, var) in cfa.params() {
+            flats.extend((0..var.width).map(|bit| blaster.flat(id, bit)));
+        }
+        flats.sort_unstable();
+        flats.dedup();
+        Numbers { flats }
+    }
+
+    /// The global number of a flat bit.
+    fn global(&self, flat: u32) -> u32 {
+        self.flats.partition_point(|f| *f < flat) as u32
+    }
+}
+
+fn pack_params(
+    cfa: &Cfa,
+    blaster: &Blaster,
+    numbers: &Numbers,
+) -> Result<Vec<ParamSpec>, BlastError> {
+    let mut params = vec![];
+    for (id, var) in cfa.params() {
+        let too_wide = || BlastError::ParamTooWide { name: var.name.clone(), width: var.width };
+        let VarKind::Param { min, max } = var.kind else { continue };
+        let narrow = |value| u64::try_from(value).map_err(|_| too_wide());
+        let width = u8::try_from(var.width).ok().filter(|w| *w <= 64).ok_or_else(too_wide)?;
+        params.push(ParamSpec {
+            name: var.name.clone(),
+            first_bit: numbers.global(blaster.flat(id, 0)),
+            width,
+            min: narrow(min)?,
+            max: narrow(max)?,
+            signed: var.ty == Type::Signed,
+        });
+    }
+    Ok(params)
+}
+
+/// An edge, and what its input bits are.
+fn pack_edge(
+    blaster: &Blaster,
+    live: &Liveness,
+    cone: &Cone,
+) -> Result<(EdgeSpec, Vec<(InputId, u32)>), BlastError> {
+    let graph = blaster.graph();
+    let source = &live.locations[cone.from as usize];
+    // Operands have smaller numbers than their users, so this order is topological.
+    let mut nodes: Vec<u32> = cone.nodes.iter().copied().collect();
+    nodes.sort_unstable();
+
+    let mut inputs: Vec<(InputId, u32, u32)> = vec![];
+    let mut vars: HashMap<u32, u32> = HashMap::from([(0, 0)]);
+    let positions: HashMap<u32, u32> =
+        source.iter().enumerate().map(|(at, flat)| (*flat, 1 + at as u32)).collect();
+    for &node in &nodes {
+        match blaster.leaf(node as usize) {
+            Some(Leaf::State(flat)) => {
+                vars.insert(node, positions[&flat]);
+            }
+            Some(Leaf::Input(input, bit)) => inputs.push((input, bit, node)),
+            None => {}
+        }
+    }
+    inputs.sort_unstable();
+    let first_input = 1 + source.len() as u32;
+    vars.extend(inputs.iter().enumerate().map(|(at, i)| (i.2, first_input + at as u32)));
+
+    let mut free = u32::try_from(1 + source.len() + inputs.len()).ok();
+    let mut gates = vec![];
+    for &node in &nodes {
+        let code = |l: Lit| vars[&(l.var() as u32)] * 2 + !l.is_positive() as u32;
+        gates.push(match graph.node(node as usize) {
+            Node::True | Node::Leaf(_) => continue,
+            Node::And(a, b) => [code(a), code(b), 1],
+            Node::Xor(a, b) => [code(a), code(!b), code(b)],
+            Node::Mux(s, t, e) => [code(s), code(t), code(e)],
+        });
+        let var = free.filter(|v| *v < u32::MAX / 4).ok_or(BlastError::TooLarge)?;
+        vars.insert(node, var);
+        free = Some(var + 1);
+    }
+    let code = |l: Lit| vars[&(l.var() as u32)] * 2 + !l.is_positive() as u32;
+    let edge = EdgeSpec {
+        from: cone.from,
+        to: cone.to,
+        inputs: inputs.len() as u32,
+        gates,
+        guard: code(cone.guard),
+        next: cone.next.values().map(|l| code(*l)).collect(),
+    };
+    Ok((edge, inputs.into_iter().map(|(input, bit, _)| (input, bit)).collect()))
+}

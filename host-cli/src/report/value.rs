@@ -1,0 +1,130 @@
+//! Values as people write them: `true`, `12`, `-3`, `Closed`.
+
+use crate::ir::{Type, Word, eval::sign_extend, mask};
+
+/// A value of this type and width, for people to read. What the type has no name for is shown as a
+/// number.
+pub fn show(ty: &Type, width: u32, value: Word) -> String {
+    match (ty, value) {
+        (Type::Bool, 0) => "false".to_string(),
+        (Type::Bool, 1) => "true".to_string(),
+        (Type::Signed, _) if (1..=128).contains(&width) && value <= mask(width) => {
+            (sign_extend(value, width) as i128).to_string()
+        }
+        (Type::Enum(names), _) => match usize::try_from(value).ok().and_then(|i| names.get(i)) {
+            Some(name) => name.clone(),
+            None => value.to_string(),
+        },
+        _ => value.to_string(),
+    }
+}
+
+/// What would be a value of this type and width.
+pub fn describe(ty: &Type, width: u32) -> String {
+    match ty {
+        Type::Bool => "`true` or `false`".to_string(),
+        Type::Signed => {
+            let half = mask(width) >> 1;
+            format!("a number from {} to {half}", show(ty, width, half + 1))
+        }
+        Type::Enum(names) if !names.is_empty() && names.len() <= 6 => {
+            let names: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+            format!("one of {}", names.join(", "))
+        }
+        Type::Enum(names) if names.len() > 6 => {
+            format!("one of {} names (`{}`, `{}`, …)", names.len(), names[0], names[1])
+        }
+        Type::Unsigned | Type::Enum(_) => format!("a number from 0 to {}", mask(width)),
+    }
+}
+
+/// Reads what [`show`] writes, and numbers also as `0x…` or `0b…`. `None` if the text is not a value
+/// of this type and width; [`describe`] says what would be.
+pub fn read(ty: &Type, width: u32, text: &str) -> Option<Word> {
+    match (ty, text) {
+        (Type::Bool, "false") => return Some(0),
+        (Type::Bool, "true") => return Some(1),
+        (Type::Enum(names), _) => {
+            let mut found = names.iter().enumerate().filter(|(_, n)| *n == text);
+            if let (Some((index, _)), None) = (found.next(), found.next()) {
+                return Some(index as Word).filter(|v| *v <= mask(width));
+            }
+        }
+        _ => {}
+    }
+    if let Some(digits) = text.strip_prefix('-') {
+        let magnitude = magnitude(digits)?;
+        let smallest = (mask(width) >> 1) + 1;
+        let fits = *ty == Type::Signed && magnitude <= smallest;
+        return fits.then_some(magnitude.wrapping_neg() & mask(width));
+    }
+    let value = magnitude(text)?;
+    // Bit patterns may use all bits of a signed value, numbers may not.
+    let pattern = text.starts_with("0x") || text.starts_with("0b");
+    let largest = if *ty == Type::Signed && !pattern { mask(width) >> 1 } else { mask(width) };
+    (value <= largest).then_some(value)
+}
+
+fn magnitude(text: &str) -> Option<Word> {
+    let (digits, radix) = match (text.strip_prefix("0x"), text.strip_prefix("0b")) {
+        (Some(digits), _) => (digits, 16),
+        (_, Some(digits)) => (digits, 2),
+        _ => (text, 10),
+    };
+    // from_str_radix would take a sign.
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    Word::from_str_radix(digits, radix).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn modes() -> Type {
+        Type::Enum(vec!["Open".into(), "Closed".into(), "Twice".into(), "Twice".into()])
+    }
+
+    #[test]
+    fn values_are_shown_by_type() {
+        assert_eq!(show(&Type::Bool, 1, 1), "true");
+        assert_eq!(show(&Type::Bool, 4, 9), "9");
+        assert_eq!(show(&Type::Unsigned, 8, 255), "255");
+        assert_eq!(show(&Type::Signed, 8, 255), "-1");
+        assert_eq!(show(&Type::Signed, 128, 1 << 127), i128::MIN.to_string());
+        assert_eq!(show(&modes(), 3, 1), "Closed");
+        assert_eq!(show(&modes(), 3, 7), "7");
+    }
+
+    #[test]
+    fn what_is_shown_can_be_read() {
+        for width in [1, 2, 3, 5, 128] {
+            for ty in [Type::Bool, Type::Unsigned, Type::Signed, modes()] {
+                for value in [0, 1, 2, 3, mask(width) >> 1, mask(width)] {
+                    let value = value & mask(width);
+                    let text = show(&ty, width, value);
+                    let expected = (text != "Twice").then_some(value);
+                    assert_eq!(read(&ty, width, &text), expected, "{ty:?} {width} {text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nonsense_is_not_read() {
+        let u8 = |text| read(&Type::Unsigned, 8, text);
+        for text in ["", "-", "256", "-1", "+1", "0x", "0x100", "0b2", "true", "1 ", "0x-1", "é"] {
+            assert_eq!(u8(text), None, "{text}");
+        }
+        assert_eq!(u8("0xff"), Some(255));
+        let i8 = |text| read(&Type::Signed, 8, text);
+        assert_eq!(
+            (i8("-128"), i8("-129"), i8("128"), i8("0x80")),
+            (Some(128), None, None, Some(128))
+        );
+        assert_eq!(i8("--1"), None);
+        assert_eq!(describe(&Type::Signed, 8), "a number from -128 to 127");
+        assert_eq!(describe(&Type::Signed, 1), "a number from -1 to 0");
+    }
+}

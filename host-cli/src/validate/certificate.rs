@@ -1,0 +1,521 @@
+//! Whether a certificate is one: an inductive invariant that excludes the errors.
+//!
+//! An invariant is a set of clauses at each location, over the bits of the variables there. Let
+//! *P* be what is known of the parameters: they are within their bounds, those that the
+//! certificate binds have that value, and no edge assigns them. Then no run reaches the error
+//! location of a claimed property if
+//!
+//! 1. P implies each clause at the initial location, whatever the state variables are;
+//! 2. for each edge, the clauses at its source, P and its guard imply each clause at its target
+//!    under the updated values;
+//! 3. the empty clause stands at the error location.
+//!
+//! Each edge has its own solver, in which the edge and the clauses at its source stay and the
+//! clauses at its target are refuted one after the other as assumptions.
+
+use super::encode::{Encoder, flip_sign};
+use super::solver::{Lit, Solver, Varisat};
+use super::{well_formed, within};
+use crate::formats::Names;
+use crate::ir::{
+    BitLit, Certificate, Cfa, Clause, EdgeId, ExprId, InputId, LocId, PropertyId, Type, VarId,
+    VarKind, Word, eval, mask,
+};
+use crate::report::value;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+/// Choices of a check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Have varisat prove each answer to its own proof checker.
+    pub self_check: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { self_check: true }
+    }
+}
+
+/// What a check has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CertificateStats {
+    /// Properties that are proved.
+    pub properties: usize,
+    /// Parameters that are bound: the proof is for these values only.
+    pub bindings: usize,
+    /// Clauses of the invariant.
+    pub clauses: usize,
+    /// Edges that were looked at.
+    pub edges: usize,
+    /// Edges that leave a location where no run ever is.
+    pub unreachable_edges: usize,
+    /// Questions to the solver.
+    pub queries: usize,
+}
+
+/// A state that satisfies what it should and leads, with these inputs, to one that does not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Counterexample {
+    /// Where it is.
+    pub location: LocId,
+    /// The value of each variable.
+    pub state: Vec<Word>,
+    /// The inputs that the edge reads; none at the initial location.
+    pub inputs: Vec<(InputId, Word)>,
+    /// The values after the step; those of `state` at the initial location.
+    pub after: Vec<Word>,
+    /// The same for people.
+    shown: String,
+}
+
+impl fmt::Display for Counterexample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+/// Why a certificate is not accepted.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum CertificateError {
+    /// The model itself is broken.
+    #[error("{0}")]
+    IllFormed(String),
+    /// Nothing is claimed, so nothing can be proved.
+    #[error("the certificate claims no property")]
+    NothingClaimed,
+    /// It speaks of something that the model does not have.
+    #[error("the certificate names {what} {index}, which the model does not have")]
+    Unknown {
+        /// What kind of thing.
+        what: &'static str,
+        /// Its number.
+        index: u32,
+    },
+    /// A literal names a bit above the width.
+    #[error("the certificate names bit {bit} of {var}, which has {width} bits")]
+    NoSuchBit {
+        /// The variable.
+        var: String,
+        /// The bit.
+        bit: u32,
+        /// Its width.
+        width: u32,
+    },
+    /// What it binds cannot be bound so.
+    #[error("the certificate binds {var} to {value}: {why}")]
+    Binding {
+        /// The variable.
+        var: String,
+        /// The value.
+        value: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// With no value to take, everything would hold of the model.
+    #[error("parameter {var} has no value within its bounds")]
+    EmptyRange {
+        /// The parameter.
+        var: String,
+    },
+    /// The error location lacks the empty clause.
+    #[error("the certificate does not exclude {location}, the error location of {property}")]
+    NotExcluded {
+        /// The property.
+        property: String,
+        /// Its error location.
+        location: String,
+    },
+    /// A clause is false in an initial state.
+    #[error("clause {clause} `{text}` does not hold at {location}, where runs start\n{example}")]
+    NotInitial {
+        /// The number of the clause in the certificate.
+        clause: usize,
+        /// Its literals.
+        text: String,
+        /// The initial location.
+        location: String,
+        /// A state that breaks it.
+        example: Box<Counterexample>,
+    },
+    /// A clause can be broken by a step.
+    #[error("clause {clause} `{text}` at {location} is not inductive: {step} breaks it\n{example}")]
+    NotInductive {
+        /// The number of the clause in the certificate.
+        clause: usize,
+        /// Its literals.
+        text: String,
+        /// Where it should hold.
+        location: String,
+        /// The edge.
+        edge: EdgeId,
+        /// The edge for people.
+        step: String,
+        /// A state that breaks it.
+        example: Box<Counterexample>,
+    },
+    /// The solver has not answered, or its answer does not stand.
+    #[error("the check itself failed ({0}); the certificate is neither accepted nor refuted")]
+    Solver(&'static str),
+}
+
+/// What a certificate leaves open of what was asked.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Gap {
+    /// This property is not claimed.
+    #[error("the certificate does not claim property {}", .0.0)]
+    Property(PropertyId),
+    /// This parameter has another value there, or is bound there and open here.
+    #[error("the certificate is for another value of parameter {}", .0.0)]
+    Parameter(VarId),
+}
+
+/// Whether a certificate, once [`check`]ed, answers the question: all `properties`, for parameters
+/// with these `bindings`. One that leaves a bound parameter open proves more and will do.
+pub fn covers(
+    certificate: &Certificate,
+    properties: &[PropertyId],
+    bindings: &[(VarId, Word)],
+) -> Result<(), Gap> {
+    if let Some(p) = properties.iter().find(|p| !certificate.properties.contains(p)) {
+        return Err(Gap::Property(*p));
+    }
+    match certificate.bindings.iter().find(|b| !bindings.contains(b)) {
+        Some((var, _)) => Err(Gap::Parameter(*var)),
+        None => Ok(()),
+    }
+}
+
+/// Checks a certificate. `Ok` means: no run of the automaton, with parameters within their bounds
+/// and bound ones at their value, reaches the error location of any property that it claims.
+pub fn check(cfa: &Cfa, certificate: &Certificate) -> Result<CertificateStats, CertificateError> {
+    check_with(cfa, certificate, &Options::default())
+}
+
+/// [`check`] with choices.
+pub fn check_with(
+    cfa: &Cfa,
+    certificate: &Certificate,
+    options: &Options,
+) -> Result<CertificateStats, CertificateError> {
+    let checker = Checker::new(cfa, certificate, *options)?;
+    let mut stats = CertificateStats {
+        properties: certificate.properties.len(),
+        bindings: certificate.bindings.len(),
+        clauses: certificate.clauses.len(),
+        ..CertificateStats::default()
+    };
+    checker.initial(&mut stats)?;
+    for edge in 0..cfa.edges.len() as u32 {
+        checker.edge(EdgeId(edge), &mut stats)?;
+    }
+    checker.excluded()?;
+    Ok(stats)
+}
+
+/// A clause with its number in the certificate.
+type Numbered<'a> = (usize, &'a Clause);
+
+struct Checker<'a> {
+    cfa: &'a Cfa,
+    certificate: &'a Certificate,
+    names: Names,
+    /// By location.
+    clauses: Vec<Vec<Numbered<'a>>>,
+    options: Options,
+}
+
+impl<'a> Checker<'a> {
+    /// Everything that can be seen without a solver.
+    fn new(
+        cfa: &'a Cfa,
+        certificate: &'a Certificate,
+        options: Options,
+    ) -> Result<Self, CertificateError> {
+        well_formed(cfa).map_err(CertificateError::IllFormed)?;
+        if certificate.properties.is_empty() {
+            return Err(CertificateError::NothingClaimed);
+        }
+        let names = Names::new(cfa);
+        let unknown = |what, index| Err(CertificateError::Unknown { what, index });
+        for p in &certificate.properties {
+            if p.index() >= cfa.properties.len() {
+                return unknown("property", p.0);
+            }
+        }
+        check_parameters(cfa, certificate, &names)?;
+        let mut clauses = vec![vec![]; cfa.locations.len()];
+        for (number, clause) in certificate.clauses.iter().enumerate() {
+            for lit in &clause.lits {
+                let Some(var) = cfa.vars.get(lit.var.index()) else {
+                    return unknown("variable", lit.var.0);
+                };
+                let (bit, width) = (lit.bit, var.width);
+                if bit >= width {
+                    let var = names.var(lit.var);
+                    return Err(CertificateError::NoSuchBit { var, bit, width });
+                }
+            }
+            match clauses.get_mut(clause.location.index()) {
+                Some(list) => list.push((number, clause)),
+                None => return unknown("location", clause.location.0),
+            }
+        }
+        Ok(Checker { cfa, certificate, names, clauses, options })
+    }
+
+    /// Condition 1.
+    fn initial(&self, stats: &mut CertificateStats) -> Result<(), CertificateError> {
+        let init = self.cfa.init;
+        if self.clauses[init.index()].is_empty() {
+            return Ok(());
+        }
+        let mut encoder = self.encoder();
+        self.assert_parameters(&mut encoder);
+        for &(number, clause) in &self.clauses[init.index()] {
+            let negated: Vec<Lit> =
+                clause.lits.iter().map(|l| !self.lit(&mut encoder, l)).collect();
+            stats.queries += 1;
+            match encoder.solver.solve(&negated) {
+                Some(false) => continue,
+                Some(true) => {}
+                None => return Err(CertificateError::Solver("the solver gave up")),
+            }
+            let state = self.state(&encoder);
+            if !self.parameters_hold(&state) || holds(clause, &state) {
+                return Err(CertificateError::Solver("a model of the solver is none"));
+            }
+            let shown = self.show(&state, &[], &state);
+            let after = state.clone();
+            return Err(CertificateError::NotInitial {
+                clause: number,
+                text: self.names.clause(clause),
+                location: self.names.location(init),
+                example: Box::new(Counterexample {
+                    location: init,
+                    state,
+                    inputs: vec![],
+                    after,
+                    shown,
+                }),
+            });
+        }
+        Ok(())
+    }
+
+    /// Condition 2.
+    fn edge(&self, id: EdgeId, stats: &mut CertificateStats) -> Result<(), CertificateError> {
+        let edge = &self.cfa.edges[id.index()];
+        stats.edges += 1;
+        let source = &self.clauses[edge.from.index()];
+        let target = &self.clauses[edge.to.index()];
+        if source.iter().any(|(_, c)| c.lits.is_empty()) {
+            stats.unreachable_edges += 1;
+            return Ok(());
+        }
+        let updates: HashMap<VarId, ExprId> = edge.updates.iter().copied().collect();
+        // What the edge leaves alone and the source has as well needs no solver.
+        let untouched =
+            |c: &Clause| !c.lits.is_empty() && c.lits.iter().all(|l| !updates.contains_key(&l.var));
+        let there: HashSet<Vec<BitLit>> = source.iter().map(|(_, c)| sorted(c)).collect();
+        let target: Vec<Numbered<'_>> = target
+            .iter()
+            .filter(|(_, c)| !(untouched(c) && there.contains(&sorted(c))))
+            .copied()
+            .collect();
+        if target.is_empty() {
+            return Ok(());
+        }
+        let mut encoder = self.encoder();
+        self.assert_parameters(&mut encoder);
+        let guard = encoder.expr(edge.guard)[0];
+        encoder.solver.add_clause(&[guard]);
+        for (_, clause) in source {
+            let lits: Vec<Lit> = clause.lits.iter().map(|l| self.lit(&mut encoder, l)).collect();
+            encoder.solver.add_clause(&lits);
+        }
+        // All of the edge that is needed comes before the first question.
+        let mut questions = vec![];
+        for (number, clause) in target {
+            let negated = clause.lits.iter().map(|lit| match updates.get(&lit.var) {
+                Some(value) => encoder.expr(*value)[lit.bit as usize].same_if(!lit.value),
+                None => !self.lit(&mut encoder, lit),
+            });
+            questions.push((number, clause, negated.collect::<Vec<Lit>>()));
+        }
+        for (number, clause, negated) in questions {
+            stats.queries += 1;
+            match encoder.solver.solve(&negated) {
+                Some(false) => {}
+                Some(true) => return Err(self.not_inductive(id, number, clause, &encoder)),
+                None => return Err(CertificateError::Solver("the solver gave up")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Condition 3. Checked last, because a clause that fails says more.
+    fn excluded(&self) -> Result<(), CertificateError> {
+        for p in &self.certificate.properties {
+            let error = self.cfa.properties[p.index()].error;
+            if !self.clauses[error.index()].iter().any(|(_, c)| c.lits.is_empty()) {
+                return Err(CertificateError::NotExcluded {
+                    property: self.names.property(*p),
+                    location: self.names.location(error),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn encoder(&self) -> Encoder<'a, Varisat> {
+        Encoder::new(&self.cfa.pool, Varisat::new(self.options.self_check))
+    }
+
+    fn lit(&self, encoder: &mut Encoder<'_, Varisat>, lit: &BitLit) -> Lit {
+        let width = self.cfa.vars[lit.var.index()].width;
+        encoder.var(lit.var, width)[lit.bit as usize].same_if(lit.value)
+    }
+
+    /// P of the module's documentation.
+    fn assert_parameters(&self, encoder: &mut Encoder<'_, Varisat>) {
+        for (id, var) in self.cfa.params() {
+            let VarKind::Param { min, max } = var.kind else { continue };
+            let bits = encoder.var(id, var.width);
+            let width = var.width as usize;
+            for (_, value) in self.certificate.bindings.iter().filter(|b| b.0 == id) {
+                for (l, wanted) in bits.iter().zip(encoder.word(*value, width)) {
+                    let differ = encoder.xor(*l, wanted);
+                    encoder.solver.add_clause(&[!differ]);
+                }
+            }
+            let (low, high) = (encoder.word(min, width), encoder.word(max, width));
+            let order = |x: &[Lit]| if var.ty == Type::Signed { flip_sign(x) } else { x.to_vec() };
+            let below = encoder.less(&order(&bits), &order(&low));
+            let above = encoder.less(&order(&high), &order(&bits));
+            encoder.solver.add_clause(&[!below]);
+            encoder.solver.add_clause(&[!above]);
+        }
+    }
+
+    fn parameters_hold(&self, state: &[Word]) -> bool {
+        let bound = |(var, value): &(VarId, Word)| state[var.index()] == *value;
+        self.cfa.vars.iter().zip(state).all(|(var, value)| within(var, *value))
+            && self.certificate.bindings.iter().all(bound)
+    }
+
+    /// The variables' values in the model. Those that play no part are 0.
+    fn state(&self, encoder: &Encoder<'_, Varisat>) -> Vec<Word> {
+        (0..self.cfa.vars.len() as u32).map(|i| encoder.var_value(VarId(i))).collect()
+    }
+
+    /// The refutation, after it was replayed: an encoder or solver that is wrong must not blame the
+    /// certificate.
+    fn not_inductive(
+        &self,
+        id: EdgeId,
+        number: usize,
+        clause: &Clause,
+        encoder: &Encoder<'_, Varisat>,
+    ) -> CertificateError {
+        let edge = &self.cfa.edges[id.index()];
+        let state = self.state(encoder);
+        let inputs: Vec<(InputId, Word)> = (self.cfa.edge_inputs(edge).into_iter())
+            .map(|input| (input, encoder.input_value(input).unwrap_or(0)))
+            .collect();
+        let input =
+            |id: InputId| inputs.iter().find(|(i, _)| *i == id).map_or(0, |(_, value)| *value);
+        let source = &self.clauses[edge.from.index()];
+        let starts = self.parameters_hold(&state) && source.iter().all(|(_, c)| holds(c, &state));
+        let after = match eval::step(self.cfa, &state, id, input) {
+            Some(after) if starts && !holds(clause, &after) => after,
+            _ => return CertificateError::Solver("a model of the solver is none"),
+        };
+        let shown = self.show(&state, &inputs, &after);
+        CertificateError::NotInductive {
+            clause: number,
+            text: self.names.clause(clause),
+            location: self.names.location(edge.to),
+            edge: id,
+            step: self.names.edge(self.cfa, id),
+            example: Box::new(Counterexample { location: edge.from, state, inputs, after, shown }),
+        }
+    }
+
+    /// A step for people: what holds before, the inputs, what has changed.
+    fn show(&self, state: &[Word], inputs: &[(InputId, Word)], after: &[Word]) -> String {
+        let mut text = String::from("  from");
+        let shown = |i: usize, values: &[Word]| {
+            let var = &self.cfa.vars[i];
+            value::show(&var.ty, var.width, values[i])
+        };
+        let name = |i: usize| self.names.var(VarId(i as u32));
+        for i in 0..state.len() {
+            text.push_str(&format!(" {}={}", name(i), shown(i, state)));
+        }
+        if !inputs.is_empty() {
+            text.push_str("\n  with");
+        }
+        for (id, word) in inputs {
+            let input = &self.cfa.inputs[id.index()];
+            let word = value::show(&input.ty, input.width, *word);
+            text.push_str(&format!(" {}={word}", self.names.input(*id)));
+        }
+        let changed: Vec<usize> = (0..state.len()).filter(|i| state[*i] != after[*i]).collect();
+        if !changed.is_empty() {
+            text.push_str("\n  to  ");
+        }
+        for i in changed {
+            text.push_str(&format!(" {}={}", name(i), shown(i, after)));
+        }
+        text
+    }
+}
+
+fn check_parameters(
+    cfa: &Cfa,
+    certificate: &Certificate,
+    names: &Names,
+) -> Result<(), CertificateError> {
+    for (id, var) in cfa.params() {
+        let VarKind::Param { min, max } = var.kind else { continue };
+        if max > mask(var.width) || !within(var, min) {
+            return Err(CertificateError::EmptyRange { var: names.var(id) });
+        }
+    }
+    // Two values for one parameter would make every implication hold.
+    let mut bound = HashSet::new();
+    for (id, word) in &certificate.bindings {
+        let Some(var) = cfa.vars.get(id.index()) else {
+            return Err(CertificateError::Unknown { what: "parameter", index: id.0 });
+        };
+        let why = if var.kind == VarKind::State {
+            "it is not a parameter"
+        } else if !within(var, *word) {
+            "outside the parameter's bounds"
+        } else if !bound.insert(*id) {
+            "it is bound twice"
+        } else {
+            continue;
+        };
+        let shown = value::show(&var.ty, var.width, *word);
+        return Err(CertificateError::Binding { var: names.var(*id), value: shown, why });
+    }
+    Ok(())
+}
+
+/// Whether a clause is true in a state.
+fn holds(clause: &Clause, state: &[Word]) -> bool {
+    clause.lits.iter().any(|l| (state[l.var.index()] >> l.bit & 1 == 1) == l.value)
+}
+
+fn sorted(clause: &Clause) -> Vec<BitLit> {
+    let mut lits = clause.lits.clone();
+    lits.sort();
+    lits.dedup();
+    lits
+}
+
+#[cfg(test)]
+mod tests;
