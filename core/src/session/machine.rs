@@ -231,7 +231,7 @@ impl Machine {
         self.state = State::Loaded;
         platform.free_arena();
         let (plan, bytes) = self.allocate(&needs, platform)?;
-        let config = Config { budget, property };
+        let config = Config::new(budget, property);
         self.start(plan, config, bytes / 4 - needs.room, platform)?;
         Ok(Reply::Prepared { arena: narrow(bytes) })
     }
