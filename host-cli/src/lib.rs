@@ -6,9 +6,11 @@
 
 pub mod blast;
 pub mod decode;
+pub mod device;
 pub mod formats;
 pub mod frontend;
 pub mod ir;
+pub mod log;
 pub mod report;
 pub mod transport;
 pub mod validate;
