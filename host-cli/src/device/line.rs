@@ -20,7 +20,7 @@ const MAX_INCOMING: usize = 2048;
 /// The longest wait without a look at whether the user wants to stop.
 const TICK: Duration = Duration::from_millis(50);
 /// The longest pause between two repetitions.
-const MAX_PAUSE: Duration = Duration::from_secs(2);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// How patient to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
