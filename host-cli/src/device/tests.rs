@@ -402,6 +402,8 @@ const REPORT: Report = Report {
         conflicts: 3,
         propagations: 2,
         peak_bytes: 1,
+        peak_clauses: 0,
+        peak_obligations: 0,
     },
     instructions: Some(123),
     image: 10,
