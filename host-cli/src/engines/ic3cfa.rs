@@ -15,11 +15,7 @@ type Watch<'a> = &'a mut dyn FnMut(&Stats) -> bool;
 
 /// Checks `image`. What does not fit into the memory is tried again with more, as far as `setup`
 /// allows it.
-pub fn run(
-    image: &AlignedImage,
-    setup: &Setup,
-    watch: Watch<'_>,
-) -> Result<Answer, EngineError> {
+pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
     let start = Instant::now();
     let preamble = Preamble::read(image).map_err(EngineError::Image)?;
     match preamble.word {
@@ -102,10 +98,8 @@ fn once<W: Word>(
     start: Instant,
     watch: Watch<'_>,
 ) -> Result<(Answer, usize), EngineError> {
-    let plan = Plan::new(image, bytes).map_err(|s| EngineError::Shortage {
-        needed: s.needed.into(),
-        given: bytes as u64,
-    })?;
+    let plan = Plan::new(image, bytes)
+        .map_err(|s| EngineError::Shortage { needed: s.needed.into(), given: bytes as u64 })?;
     let used = plan.bytes();
     let mut memory =
         bytemuck::try_zeroed_vec::<u32>(used / 4).map_err(|()| EngineError::Refused(used))?;
