@@ -8,7 +8,7 @@ use super::obligation::{Ends, Obligations};
 use super::plan::{CUBES, Plan};
 use super::{BindError, Config, Limit, Stats, Status, Verdict};
 use crate::arena::Carver;
-use crate::image::{Image, ParamRecord};
+use crate::image::{Edge, Image, ParamRecord};
 use crate::sat::{self, Solver};
 use crate::word::Word;
 use core::ops::{Deref, DerefMut};
@@ -255,7 +255,8 @@ impl Engine {
     ) -> Run<'a, W> {
         let plan = &self.state.plan;
         let mut carver = Carver::new(memory);
-        let edge = if self.solver.edge < image.edges() { self.solver.edge } else { 0 };
+        let loaded = self.solver.edge < image.edges();
+        let edge = if loaded { image.edge(self.solver.edge) } else { Edge::none() };
         Run {
             state: self.state,
             image,
@@ -274,7 +275,7 @@ impl Engine {
                 words: carver.take(plan.obligations),
                 ends: self.obligations,
             },
-            solver: Solver::resume(self.solver, &plan.solver, image.edge(edge), &mut carver),
+            solver: Solver::resume(self.solver, &plan.solver, edge, &mut carver),
         }
     }
 
@@ -327,15 +328,6 @@ impl Engine {
         memory: &mut [u32],
         budget: u32,
     ) -> Status {
-        if image.edges() == 0 {
-            // Nothing can happen, so nothing bad can.
-            let run = self.resume(image, memory);
-            for v in run.verdicts.iter_mut().filter(|v| decode(**v) == Verdict::Open) {
-                *v = encode(Verdict::Safe);
-            }
-            self.state.phase = Phase::Finished;
-            return Status::Finished;
-        }
         let mut run = self.resume(image, memory);
         let end = run.solver.state.propagations.saturating_add(budget as u64);
         let status = loop {

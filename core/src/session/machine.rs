@@ -9,7 +9,7 @@
 
 use super::{Platform, Width, fetch};
 use crate::ic3::{Config, Engine, Limit, Plan, Stats, Status, Verdict};
-use crate::image::{Image, ImageError, Table};
+use crate::image::Image;
 use crate::link::MAX_DATA;
 use crate::link::frame::checksum;
 use crate::link::message::{Part, Phase, Refusal, Reply, Report, Request};
@@ -506,8 +506,6 @@ fn accept(words: &[u32], len: u32, crc: u32) -> Result<Needs, Refusal> {
         return Err(Refusal::Transfer);
     }
     match &Image::<Width>::new_checked(bytes) {
-        // The engine always has an edge at hand; without any there is nothing to check.
-        Ok(image) if image.edges() == 0 => Err(Refusal::Image(ImageError::Table(Table::Edges))),
         Ok(image) => Ok(Needs::of(image)),
         Err(e) => Err(Refusal::Image(*e)),
     }

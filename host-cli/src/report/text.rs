@@ -65,7 +65,7 @@ fn numbers(outcome: &Outcome) -> Vec<(&'static str, String)> {
     if let Some(bytes) = outcome.peak_bytes {
         lines.push(("memory", format!("{} at most", size(bytes))));
     }
-    if let Some(Device { board, ram_bytes, flash_bytes, instructions }) = &outcome.device {
+    if let Some(Device { board, ram_bytes, flash_bytes, instructions, .. }) = &outcome.device {
         let parts = [
             board.clone(),
             ram_bytes.map(|n| format!("{} RAM", size(n))),
@@ -142,6 +142,7 @@ mod tests {
                 ram_bytes: Some(65536),
                 flash_bytes: None,
                 instructions: Some(12_345_678),
+                ..Device::default()
             }),
             model: Some("precharge".into()),
             properties: vec![

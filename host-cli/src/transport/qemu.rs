@@ -98,6 +98,7 @@ mod process {
     use std::fs::File;
     use std::io::{self, Write};
     use std::os::unix::net::UnixStream;
+    use std::os::unix::process::CommandExt;
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
@@ -153,6 +154,8 @@ mod process {
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(complaints)
+                // Ctrl-C at the terminal is for us: the board must live to be told to stop.
+                .process_group(0)
                 .spawn()
                 .map_err(|e| match e.kind() {
                     io::ErrorKind::NotFound => {

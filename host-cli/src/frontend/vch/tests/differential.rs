@@ -4,7 +4,7 @@
 use super::*;
 use crate::ir::{InputId, mask};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::TestRunner;
 use std::fmt::Write;
 
 /// A number type of the test: width and whether it is signed.
@@ -336,9 +336,10 @@ fn program(list: &[S]) -> String {
 
 #[test]
 fn random_programs_agree() {
-    let config = Config { cases: 250, failure_persistence: None, ..Config::default() };
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
-    let mut runner = TestRunner::new_with_rng(config, rng);
+    // Making the programs is slow, and each has much in it.
+    let mut config = fixed_seed();
+    config.cases = config.cases.div_ceil(2);
+    let mut runner = TestRunner::new(config);
     let strategy =
         (prop::collection::vec(statement(2), 1..6), prop::collection::vec(any::<u64>(), 60));
     let result = runner.run(&strategy, |(list, numbers)| {

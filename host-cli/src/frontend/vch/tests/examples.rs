@@ -30,3 +30,14 @@ fn precharge_broken_breaks_one_property() {
     assert_eq!(broken[0].0, "no_inrush");
     assert!((5..=13).contains(&broken[0].1.unwrap()), "{broken:?}");
 }
+
+#[test]
+fn the_model_in_the_reference_holds() {
+    let page = include_str!("../../../../../docs/language.md");
+    let text = page.split("```vch").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let compiled = compile(text);
+    assert_eq!(compiled.warnings, []);
+    let verdicts = explore(&compiled.cfa, &[]);
+    assert_eq!(verdicts.len(), 2);
+    assert!(verdicts.values().all(Option::is_none), "{verdicts:?}");
+}

@@ -426,8 +426,8 @@ fn assertions_and_assumptions() {
     assert_eq!(shortest["r_five"], None);
 }
 
-/// Plays a sequence of (a, b) and returns in which states the property is broken.
-fn history(claim: &str, states: &[(bool, bool)]) -> Vec<usize> {
+/// A machine whose variables a and b take any values, with a claim about them.
+fn history(claim: &str) -> Cfa {
     let text = format!(
         "machine m {{
             input x: bool; input y: bool;
@@ -436,14 +436,17 @@ fn history(claim: &str, states: &[(bool, bool)]) -> Vec<usize> {
             property p: {claim};
         }}"
     );
-    let compiled = compile(&text);
+    compile(&text).cfa
+}
+
+/// The first of the states (values of a and b) in which the property is broken.
+fn first_broken(cfa: &Cfa, states: &[(bool, bool)]) -> Option<usize> {
     let bits = |i: usize| (states[i].0 as Word, states[i].1 as Word);
     let (a, b) = bits(0);
-    let mut run = Run::start(&compiled.cfa, &[("a.init", a), ("b.init", b)]);
-    let mut broken = vec![];
+    let mut run = Run::start(cfa, &[("a.init", a), ("b.init", b)]);
     for i in 0..states.len() {
         if !run.broken(&[]).is_empty() {
-            broken.push(i);
+            return Some(i);
         }
         if i + 1 < states.len() {
             let (a, b) = bits(i + 1);
@@ -451,27 +454,28 @@ fn history(claim: &str, states: &[(bool, bool)]) -> Vec<usize> {
             assert_eq!((run.get("a"), run.get("b")), (a, b));
         }
     }
-    broken
+    None
 }
 
 #[test]
 fn properties_about_history_agree_with_their_definition() {
+    let (no_before, once_never) = (history("no b before a"), history("once a never b"));
+    let within: Vec<Cfa> =
+        (0..4).map(|n| history(&format!("when a then b within {n} steps"))).collect();
     // All sequences of 5 states, each with a and b.
     for code in 0..1usize << 10 {
         let states: Vec<(bool, bool)> =
             (0..5).map(|i| (code >> (2 * i) & 1 == 1, code >> (2 * i + 1) & 1 == 1)).collect();
-        let first = |broken: Vec<usize>| broken.first().copied();
         let a_until = |i: usize| states[..=i].iter().any(|s| s.0);
         let expected = (0..5).find(|i| states[*i].1 && !a_until(*i));
-        assert_eq!(first(history("no b before a", &states)), expected, "{states:?}");
+        assert_eq!(first_broken(&no_before, &states), expected, "{states:?}");
         let expected = (0..5).find(|i| states[*i].1 && a_until(*i));
-        assert_eq!(first(history("once a never b", &states)), expected, "{states:?}");
-        for n in 0..4 {
+        assert_eq!(first_broken(&once_never, &states), expected, "{states:?}");
+        for (n, cfa) in within.iter().enumerate() {
             // Broken in state j: some a in j-n has no b in j-n..=j.
             let expected =
                 (n..5).find(|j| states[j - n].0 && !states[j - n..=*j].iter().any(|s| s.1));
-            let claim = format!("when a then b within {n} steps");
-            assert_eq!(first(history(&claim, &states)), expected, "{n} {states:?}");
+            assert_eq!(first_broken(cfa, &states), expected, "{n} {states:?}");
         }
     }
 }

@@ -27,7 +27,18 @@ machine m {
     }
 }
 ";
-    println!("@@{}@@", errors(text));
+    insta::assert_snapshot!(errors(text), @r"
+  × cannot apply `+` to u16 and u8
+   ╭─[test.vch:5:40]
+ 4 │     initial state S {
+ 5 │         on timer > 3 { total = total + timer; }
+   ·                                ──┬──   ──┬──
+   ·                                  │       ╰── this is u8
+   ·                                  ╰── this is u16
+ 6 │     }
+   ╰────
+  help: convert one of them: `timer as u16`
+");
 }
 
 #[test]
@@ -45,7 +56,54 @@ machine m {
     property p alway a < 3;
 }
 ";
-    println!("@@{}@@", errors(text));
+    insta::assert_snapshot!(errors(text), @r"
+  × expected `:` and a type, found `u8`
+   ╭─[test.vch:4:13]
+ 3 │     var b: bool = 1;
+ 4 │     input c u8;
+   ·             ─┬
+   ·              ╰── expected `:` and a type
+ 5 │     initial state S {
+   ╰────
+  help: say its type, as in `c: u8`
+
+  × expected `;` or `{`, found `on`
+   ╭─[test.vch:7:9]
+ 6 │         on a > 3 -> T
+ 7 │         on b = 3 -> S;
+   ·         ─┬
+   ·          ╰── expected `;` or `{`
+ 8 │         else { a = 1 }
+   ╰────
+
+  × expected `-> STATE` or `{`, found `=`
+   ╭─[test.vch:7:14]
+ 6 │         on a > 3 -> T
+ 7 │         on b = 3 -> S;
+   ·              ┬
+   ·              ╰── expected `-> STATE` or `{`
+ 8 │         else { a = 1 }
+   ╰────
+  help: to compare, write `==`
+
+  × expected `;`, found `}`
+   ╭─[test.vch:8:21]
+ 7 │         on b = 3 -> S;
+ 8 │         else { a = 1 }
+   ·                     ▲
+   ·                     ╰── `;` is missing here
+ 9 │     }
+   ╰────
+
+  × expected `:`, found `alway`
+    ╭─[test.vch:10:16]
+  9 │     }
+ 10 │     property p alway a < 3;
+    ·                ──┬──
+    ·                  ╰── expected `:`
+ 11 │ }
+    ╰────
+");
     let text = "
         machine m {
             var a: u8 = 300;
@@ -146,7 +204,7 @@ fn common_mistakes() {
         ("f = 3;", "expected bool, found a number", "compare it: `3 != 0`"),
         ("n = x $ 1;", "`$` means nothing here", "names are made of ASCII letters, digits and `_`"),
         ("n = 5u65;", "`u65` is no type of a number", ""),
-        ("on = 1;", "expected an expression, found `on`", ""),
+        ("on = 1;", "expected an expression, found `on`", "`on` is a keyword; choose another name"),
     ];
     for (action, message, help) in table {
         let text = one_state(declarations, action);

@@ -9,7 +9,17 @@ mod systems;
 
 use crate::frontend::{Compiled, Options, Source, render};
 use crate::ir::{Cfa, EdgeId, LocId, Word, eval};
+use proptest::test_runner::{Config, RngSeed};
 use std::collections::{BTreeMap, HashSet};
+
+/// Random tests repeat exactly, unless `PROPTEST_RNG_SEED` (and `PROPTEST_CASES`) say otherwise.
+fn fixed_seed() -> Config {
+    let config = Config { failure_persistence: None, ..Config::default() };
+    match std::env::var("PROPTEST_RNG_SEED") {
+        Ok(_) => config,
+        Err(_) => Config { rng_seed: RngSeed::Fixed(1), ..config },
+    }
+}
 
 fn source(text: &str) -> Source {
     Source { path: "test.vch".into(), text: text.into() }

@@ -68,9 +68,7 @@ fn tokens() -> Vec<&'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 400, failure_persistence: None, ..ProptestConfig::default()
-    })]
+    #![proptest_config(fixed_seed())]
 
     #[test]
     fn changed_bytes(edits in prop::collection::vec((any::<usize>(), any::<u8>(), 0..3), 1..6)) {
@@ -112,6 +110,27 @@ proptest! {
     #[test]
     fn any_text(text in "\\PC{0,80}") {
         survives(&text);
+    }
+}
+
+/// Found by the tests above.
+#[test]
+fn constants_read_nothing_that_runs() {
+    for what in ["x", "i", "p", "local", "m.x", "any(u8)", "f()", "in S", "_k"] {
+        for place in [
+            "const C: u8 = WHAT;",
+            "param q: u8 in WHAT..=3;",
+            "var y: [u8; WHAT] = [0; 3];",
+            "fn g() { let _z = [0u8; WHAT]; }",
+            "fn g() { for _k in 0..3 { for _j in 0..WHAT { } } }",
+            "property q: when x > 1 then x < 1 within WHAT steps;",
+        ] {
+            let place = place.replace("WHAT", what);
+            let declarations =
+                format!("param p: u8; input i: u8; var x: u8 = 0; fn f() -> u8 {{ 1 }} {place}");
+            let text = one_state(&declarations, "let local: u8 = i; x = local;");
+            assert!(super::super::compile(&text, &Options::default()).is_err(), "{text}");
+        }
     }
 }
 
