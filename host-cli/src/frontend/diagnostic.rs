@@ -82,7 +82,10 @@ pub fn render_with(source: &Source, diagnostics: &[Diagnostic], colours: bool) -
     let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
     let named = NamedSource::new(&source.path, source.text.clone());
     let mut out = String::new();
-    for diagnostic in diagnostics {
+    for (i, diagnostic) in diagnostics.iter().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
         let shown = Shown { diagnostic, source: &named, text: &source.text };
         if handler.render_report(&mut out, &shown).is_err() {
             // The plain form loses the excerpt but never the message.

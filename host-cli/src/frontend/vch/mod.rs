@@ -13,7 +13,7 @@ mod tests;
 mod token;
 mod types;
 
-use super::{Compiled, Diagnostic, Options};
+use super::{Compiled, Diagnostic, Options, diagnostic};
 use crate::ir::Span;
 
 /// Nesting is limited, but to what fits here and not to what fits any caller's stack.
@@ -39,7 +39,13 @@ pub fn compile(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnostic
 fn compile_here(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
     let mut errors = vec![];
     let tokens = lexer::lex(text, &mut errors);
+    // What follows something unreadable in its line is hard to read as well.
+    let unreadable: Vec<usize> = errors.iter().map(|e| line(text, e.span)).collect();
+    let lexed = errors.len();
     let file = parser::parse(text, &tokens, &mut errors);
+    let mut parsed = errors.split_off(lexed);
+    parsed.retain(|e| !unreadable.contains(&line(text, e.span)));
+    errors.extend(parsed);
     // A file that could not be read as a whole lacks declarations: its names tell nothing.
     if !errors.is_empty() {
         return Err(in_order(errors));
@@ -48,6 +54,10 @@ fn compile_here(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnosti
     let (cfa, more) = lower::lower(&model, text, options).map_err(|error| vec![error])?;
     warnings.extend(more);
     Ok(Compiled { cfa, warnings: in_order(warnings) })
+}
+
+fn line(text: &str, span: Span) -> usize {
+    diagnostic::position(text, span.start).0
 }
 
 fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {

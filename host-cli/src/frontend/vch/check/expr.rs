@@ -174,6 +174,7 @@ impl Checker<'_> {
                         let error = Diagnostic::error(message, span, "called inside an expression");
                         let help = format!("call it as a statement: `{}(…);`", name.text);
                         self.error(error.help(help));
+                        return failed(span);
                     } else if ty == Ty::Unit {
                         let message = format!("`{}` returns no value", name.text);
                         self.error(Diagnostic::error(message, span, "used as a value"));
@@ -191,7 +192,7 @@ impl Checker<'_> {
             ast::ExprKind::If(parts) => {
                 let condition = self.expect(&parts[0], &Ty::Bool);
                 let (then, otherwise) = (self.infer(&parts[1]), self.infer(&parts[2]));
-                let (t, e, ty) = self.unify(then, otherwise, "choose between", span);
+                let (t, e, ty) = self.unify(then, otherwise, "choose between");
                 Expr { kind: ExprKind::If(Box::new([condition, t, e])), ty, span }
             }
             ast::ExprKind::Cast(x, ty) => {
@@ -203,6 +204,7 @@ impl Checker<'_> {
                 let ok = matches!(self.place, Place::Step | Place::Function | Place::Initial(_));
                 if !ok {
                     self.not_here("`any(…)` makes a choice", span, "only actions and guards do");
+                    return failed(span);
                 }
                 self.effects.choice = true;
                 Expr { kind: ExprKind::Any, ty, span }
@@ -249,10 +251,7 @@ impl Checker<'_> {
         if let Some((Symbol::Machine(m), _)) = self.globals.names.get(&name.text) {
             return Some(*m);
         }
-        let known = (self.globals.names.iter())
-            .filter(|(_, s)| matches!(s.0, Symbol::Machine(_)))
-            .map(|(name, _)| name.clone())
-            .collect();
+        let known = self.visible_as(|s| matches!(s, Symbol::Machine(_)));
         self.unknown("machine", name, known);
         None
     }
@@ -261,7 +260,13 @@ impl Checker<'_> {
         let span = name.span;
         if let Some(local) = self.locals.iter_mut().rev().find(|l| l.name.text == name.text) {
             local.used = true;
-            return Expr { kind: ExprKind::Local(local.offset), ty: local.ty.clone(), span };
+            let (kind, ty) = (ExprKind::Local(local.offset), local.ty.clone());
+            if self.place == Place::Constant {
+                let what = format!("`{}` is not a constant", name.text);
+                self.not_here(&what, span, "only constants have a value before the model runs");
+                return failed(span);
+            }
+            return Expr { kind, ty, span };
         }
         if let Some((symbol, _)) = self.lookup(&name.text) {
             return self.read_symbol(symbol, name, span);
@@ -303,11 +308,15 @@ impl Checker<'_> {
                 Expr { kind, ty, span }
             }
             Symbol::Var(v) => {
-                self.reads_var(v, span);
+                if !self.reads_var(v, span) {
+                    return failed(span);
+                }
                 Expr { kind: ExprKind::Var(v), ty: self.model.vars[v].ty.clone(), span }
             }
             Symbol::Input(i) => {
-                self.reads_input(&name.text, span);
+                if !self.reads_input(&name.text, span) {
+                    return failed(span);
+                }
                 Expr { kind: ExprKind::Input(i), ty: self.model.inputs[i].ty.clone(), span }
             }
             Symbol::LaterConst => {
@@ -346,7 +355,8 @@ impl Checker<'_> {
         self.error(error.help(help));
     }
 
-    fn reads_var(&mut self, v: usize, span: Span) {
+    /// Whether the variable can be read here; if not, that is reported.
+    fn reads_var(&mut self, v: usize, span: Span) -> bool {
         let var = &self.model.vars[v];
         let is_param = matches!(var.kind, VarKind::Param { .. });
         let name = var.name.clone();
@@ -359,11 +369,16 @@ impl Checker<'_> {
                 let what = format!("`{name}` has no value yet");
                 self.not_here(&what, span, "variables get their values in the order of the file");
             }
-            _ => self.effects.state |= !is_param,
+            _ => {
+                self.effects.state |= !is_param;
+                return true;
+            }
         }
+        false
     }
 
-    fn reads_input(&mut self, name: &str, span: Span) {
+    /// Whether the input can be read here; if not, that is reported.
+    fn reads_input(&mut self, name: &str, span: Span) -> bool {
         match self.place {
             Place::Property => self.not_here(
                 &format!("`{name}` is an input, and has a value only during a step"),
@@ -380,8 +395,10 @@ impl Checker<'_> {
             ),
             _ => {
                 self.effects.input.get_or_insert_with(|| name.to_owned());
+                return true;
             }
         }
+        false
     }
 
     fn variant(&mut self, name: &Name, variant: &Name, span: Span) -> Expr {
@@ -471,9 +488,7 @@ impl Checker<'_> {
                 return None;
             }
             _ => {
-                let known = (self.visible().into_iter())
-                    .filter(|n| matches!(self.lookup(n), Some((Symbol::Function(_), _))))
-                    .collect();
+                let known = self.visible_as(|s| matches!(s, Symbol::Function(_)));
                 self.unknown("function", name, known);
                 return None;
             }
@@ -483,6 +498,7 @@ impl Checker<'_> {
         match (self.place, &effects) {
             (Place::Constant, _) => {
                 self.not_here("this calls a function", span, "write the value out");
+                return None;
             }
             (Place::Property | Place::Initial(_), e) if e.input.is_some() => {
                 let input = e.input.clone().unwrap_or_default();
@@ -519,6 +535,7 @@ impl Checker<'_> {
     fn in_states(&mut self, states: &[(Option<Name>, Name)], span: Span) -> Expr {
         if matches!(self.place, Place::Constant | Place::Initial(_)) {
             self.not_here("this asks for a state", span, "no machine has started yet");
+            return failed(span);
         }
         self.effects.state = true;
         let mut found = vec![];

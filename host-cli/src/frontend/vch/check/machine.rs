@@ -148,10 +148,7 @@ impl Checker<'_> {
         let (parts, span) = match schedule {
             ast::Schedule::Machine(name) => {
                 let Some((Symbol::Machine(m), _)) = self.lookup(&name.text) else {
-                    let known = (self.globals.names.iter())
-                        .filter(|(_, s)| matches!(s.0, Symbol::Machine(_)))
-                        .map(|(name, _)| name.clone())
-                        .collect();
+                    let known = self.visible_as(|s| matches!(s, Symbol::Machine(_)));
                     self.unknown("machine", name, known);
                     return None;
                 };

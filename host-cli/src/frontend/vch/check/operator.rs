@@ -75,7 +75,7 @@ impl Checker<'_> {
             return self.shift(op, a, b, span);
         }
         let what = format!("apply `{}` to", op.shown());
-        let (a, b, ty) = self.unify(a, b, &what, span);
+        let (a, b, ty) = self.unify(a, b, &what);
         let takes = match op {
             Eq | Ne => matches!(ty, Ty::Bool | Ty::Enum(..)) || ty.is_int(),
             And | Or | Xor => ty == Ty::Bool || ty.is_int() || ty == Ty::Literal,
@@ -137,7 +137,7 @@ impl Checker<'_> {
     }
 
     /// Both as values of one type.
-    pub(super) fn unify(&mut self, a: Expr, b: Expr, what: &str, span: Span) -> (Expr, Expr, Ty) {
+    pub(super) fn unify(&mut self, a: Expr, b: Expr, what: &str) -> (Expr, Expr, Ty) {
         if a.ty.is_error() || b.ty.is_error() {
             return (a, b, Ty::Error);
         }
@@ -154,9 +154,9 @@ impl Checker<'_> {
             return (a, self.coerce(b, &ty), ty);
         }
         let message = format!("cannot {what} {} and {}", a.ty.shown(), b.ty.shown());
-        let mut error = Diagnostic::error(message, span, "two different types")
-            .related(a.span, a.ty.shown())
-            .related(b.span, b.ty.shown());
+        let label = |ty: &Ty| format!("this is {}", ty.shown());
+        let mut error =
+            Diagnostic::error(message, b.span, label(&b.ty)).related(a.span, label(&a.ty));
         if a.ty.is_int() && b.ty.is_int() {
             // Towards the wider one nothing is lost.
             let (narrow, wide) = if a.ty.width() <= b.ty.width() { (&a, &b) } else { (&b, &a) };

@@ -94,7 +94,7 @@ impl Checker<'_> {
         let nearest = known
             .iter()
             .map(|k| (distance(&name.text, k), k))
-            .filter(|(d, k)| *d <= 1 + k.len().min(name.text.len()) / 3)
+            .filter(|(d, k)| *d <= 1 + k.len().min(name.text.len()) / 3 && *d < name.text.len())
             .min();
         if let Some((_, nearest)) = nearest {
             error = error.help(format!("did you mean `{nearest}`?"));
@@ -106,13 +106,22 @@ impl Checker<'_> {
         self.error(error);
     }
 
-    /// The names that can be read here.
+    /// The names of values that can be read here.
     pub(super) fn visible(&self) -> Vec<String> {
-        let own = self.machine.map(|m| &self.machines[m].names);
-        let mut names: Vec<String> = self.locals.iter().map(|l| l.name.text.clone()).collect();
-        names.extend(own.into_iter().flatten().map(|(name, _)| name.clone()));
-        names.extend(self.globals.names.keys().cloned());
+        let mut names = self.visible_as(|symbol| {
+            matches!(symbol, Symbol::Const(_) | Symbol::Var(_) | Symbol::Input(_))
+        });
+        names.extend(self.locals.iter().map(|l| l.name.text.clone()));
         names
+    }
+
+    /// The names of a sort that are known here, local variables aside.
+    pub(super) fn visible_as(&self, sort: impl Fn(Symbol) -> bool) -> Vec<String> {
+        let own = self.machine.map(|m| &self.machines[m].names);
+        (own.into_iter().flatten().chain(&self.globals.names))
+            .filter(|(_, entry)| sort(entry.0))
+            .map(|(name, _)| name.clone())
+            .collect()
     }
 
     /// Adds a local variable on top of the others.

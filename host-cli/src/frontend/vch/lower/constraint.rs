@@ -35,7 +35,7 @@ impl Constraints {
                 let holds = engine.scalar(constraint)?;
                 if engine.cfa.pool.as_const(holds) == Some(0) {
                     let message = format!("no value of the input `{}` is possible", input.name);
-                    return Err(Stop { message, span: constraint.span });
+                    return Err(Stop::impossible(message, constraint.span));
                 }
                 list.push(holds);
             }

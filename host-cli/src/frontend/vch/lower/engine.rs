@@ -19,12 +19,27 @@ const MAX_NODES: usize = 1_000_000;
 /// How deep blocks, expressions and calls may nest after inlining.
 const MAX_DEPTH: u32 = 4000;
 
-/// Lowering ends here: the model is too large.
+/// Lowering ends here.
 #[derive(Clone, Debug)]
 pub struct Stop {
     pub message: String,
     pub span: Span,
+    pub help: &'static str,
 }
+
+impl Stop {
+    /// The model is too large.
+    pub fn too_large(message: impl Into<String>, span: Span) -> Stop {
+        let help = "use fewer machines, shorter arrays and loops, or smaller functions";
+        Stop { message: message.into(), span, help }
+    }
+    /// Something has no possible value.
+    pub fn impossible(message: impl Into<String>, span: Span) -> Stop {
+        let help = "without one the model has no runs, and everything would hold";
+        Stop { message: message.into(), span, help }
+    }
+}
+
 pub type Lower<T> = Result<T, Stop>;
 
 /// What can go wrong in a step.
@@ -122,7 +137,7 @@ impl<'m> Engine<'m> {
         self.work += amount as u64 + 1;
         if self.work > MAX_WORK || self.cfa.pool.len() > MAX_NODES {
             let message = "the model is too large after unrolling loops and inlining functions";
-            return Err(Stop { message: message.into(), span });
+            return Err(Stop::too_large(message, span));
         }
         Ok(())
     }
@@ -135,7 +150,7 @@ impl<'m> Engine<'m> {
     ) -> Lower<T> {
         if self.depth >= MAX_DEPTH {
             let message = "the model nests too deeply after inlining functions";
-            return Err(Stop { message: message.into(), span });
+            return Err(Stop::too_large(message, span));
         }
         self.depth += 1;
         let result = f(self);

@@ -281,5 +281,6 @@ impl Engine<'_> {
 
 /// The checker lets no such expression pass.
 pub(super) fn internal(span: Span) -> Stop {
-    Stop { message: "internal error: an expression without a value".into(), span }
+    let message = "internal error: an expression without a value".into();
+    Stop { message, span, help: "this is a mistake of the compiler" }
 }

@@ -24,7 +24,7 @@ use crate::ir::{
 };
 use constraint::Constraints;
 pub use engine::constant;
-use engine::{Engine, Failed, Failure, Lower};
+use engine::{Engine, Failed, Failure, Lower, Stop};
 use observe::Observer;
 use std::collections::{BTreeMap, HashMap};
 use step::{Outcome, Path};
@@ -88,9 +88,7 @@ pub fn lower(
     if let Err(stop) = result {
         let label = if stop.span == Span::default() { "" } else { "here" };
         let error = Diagnostic::error(stop.message, stop.span, label);
-        return Err(
-            error.help("use fewer machines, shorter arrays and loops, or smaller functions")
-        );
+        return Err(error.help(stop.help));
     }
     let warnings = lowering.warnings();
     let cfa = lowering.finish();
@@ -155,10 +153,8 @@ impl<'m> Lowering<'m> {
                     if let Some(constraint) = constraint {
                         let holds = self.engine.scalar(constraint)?;
                         if self.engine.cfa.pool.as_const(holds) == Some(0) {
-                            return Err(engine::Stop {
-                                message: format!("no initial value of `{}` is possible", var.name),
-                                span: constraint.span,
-                            });
+                            let message = format!("no initial value of `{}` is possible", var.name);
+                            return Err(Stop::impossible(message, constraint.span));
                         }
                         self.engine.assume(holds);
                     }
@@ -231,7 +227,7 @@ impl<'m> Lowering<'m> {
         if self.locations.len() >= MAX_LOCATIONS {
             let message =
                 format!("the machines together have more than {MAX_LOCATIONS} combined states");
-            return Err(engine::Stop { message, span });
+            return Err(Stop::too_large(message, span));
         }
         let name = states.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join("|");
         let id = self.engine.cfa.add_location(name, span);
@@ -246,7 +242,7 @@ impl<'m> Lowering<'m> {
         self.engine.work(256, edge.span)?;
         if count >= MAX_EDGES {
             let message = format!("the model has more than {MAX_EDGES} transitions");
-            return Err(engine::Stop { message, span: edge.span });
+            return Err(Stop::too_large(message, edge.span));
         }
         if self.engine.cfa.pool.as_const(edge.guard) != Some(0) {
             self.engine.cfa.add_edge(edge);

@@ -194,7 +194,17 @@ impl Parser<'_> {
                 self.expect(Kind::CloseParen)?;
                 self.make(ExprKind::Any(ty), start, &[])
             }
-            _ => Err(self.unexpected("an expression")),
+            kind => {
+                let mut error = self.unexpected_diagnostic("an expression");
+                let word = self.text_of(start).to_owned();
+                if Kind::keyword(&word).is_some() && self.kind_after() == Kind::Assign {
+                    error = error.help(format!("`{word}` is a keyword; choose another name"));
+                    self.advance();
+                } else if kind == Kind::Assign {
+                    error = error.help("to compare, write `==`");
+                }
+                Err(self.report(error))
+            }
         }
     }
 

@@ -46,8 +46,8 @@ impl Parser<'_> {
             Kind::System => file.systems.push(self.system()?),
             Kind::State | Kind::Initial => {
                 let error = self.unexpected_diagnostic("`machine`");
-                let error = error.help("states stand inside of `machine NAME { … }`");
-                return Err(self.report(error));
+                self.report(error.help("states stand inside of `machine NAME { … }`"));
+                self.state()?;
             }
             kind if begins_item(kind) => file.items.push(self.item()?),
             _ => {
@@ -285,6 +285,10 @@ impl Parser<'_> {
                 Block::default()
             }
             _ if target.is_some() => return Err(self.unexpected("`;` or `{`")),
+            Kind::Assign => {
+                let error = self.unexpected_diagnostic("`-> STATE` or `{`");
+                return Err(self.report(error.help("to compare, write `==`")));
+            }
             _ => return Err(self.unexpected("`-> STATE` or `{`")),
         };
         Ok(Transition { guard, target, action, span })

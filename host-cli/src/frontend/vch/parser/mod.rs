@@ -132,8 +132,14 @@ impl Parser<'_> {
         let mut error = self.unexpected_diagnostic(&format!("the name of {what}"));
         if Kind::keyword(self.text_of(self.span())).is_some() {
             let text = self.text_of(self.span());
-            error =
-                error.help(format!("`{text}` is a keyword; choose another name, say `{text}_`"));
+            let help = format!("`{text}` is a keyword; choose another name, say `{text}_`");
+            error = error.help(help);
+            if matches!(self.kind_after(), Kind::Colon | Kind::Assign) {
+                // It was meant as a name, and what follows makes sense with it.
+                self.report(error);
+                let span = self.advance().span;
+                return Ok(Name { text: self.text_of(span).to_owned(), span });
+            }
         }
         Err(self.report(error))
     }
