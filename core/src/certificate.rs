@@ -10,7 +10,7 @@
 //! built without `ic3`. The memory is that of one edge and of one location's clauses at a time.
 
 use crate::arena::{Carver, Tally};
-use crate::image::Image;
+use crate::image::{Edge, Image};
 use crate::lit::Lit;
 use crate::sat::clause::{HEADER, TRAILER};
 use crate::sat::{self, Answer, Sizes, Solver};
@@ -147,12 +147,9 @@ impl Checker {
         memory: &mut [u32],
         budget: u32,
     ) -> Check {
-        if image.edges() == 0 {
-            return Check::Valid;
-        }
-        let loaded = if self.solver.edge < image.edges() { self.solver.edge } else { 0 };
+        let loaded = self.solver.edge < image.edges();
+        let edge = if loaded { image.edge(self.solver.edge) } else { Edge::none() };
         let mut carver = Carver::new(memory);
-        let edge = image.edge(loaded);
         let mut solver = Solver::resume(self.solver, &self.sizes, edge, &mut carver);
         let end = solver.state.propagations.saturating_add(budget as u64);
         let result = loop {

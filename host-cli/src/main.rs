@@ -1,3 +1,9 @@
-//! The `vouch` command.
+//! The `vouch` program. What it does is in the library; how it is asked and answers is in [`cli`].
 
-fn main() {}
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(cli::main())
+}

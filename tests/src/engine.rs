@@ -39,13 +39,21 @@ pub struct Setup {
     pub slices: Vec<u32>,
     /// Parameters to bind.
     pub bind: Vec<(usize, u64)>,
+    /// Clauses to start from.
+    pub seeds: Vec<Clause>,
     /// The engine's own choices.
     pub config: Config,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Setup { memory: 1 << 20, slices: vec![u32::MAX], bind: vec![], config: Config::default() }
+        Setup {
+            memory: 1 << 20,
+            slices: vec![u32::MAX],
+            bind: vec![],
+            seeds: vec![],
+            config: Config::default(),
+        }
     }
 }
 
@@ -73,6 +81,9 @@ pub fn run<W: Word>(bytes: &[u8], setup: &Setup) -> Option<Outcome> {
     let mut engine = Engine::new(&image, plan, setup.config, memory);
     for (param, value) in &setup.bind {
         engine.bind(&image, memory, *param, *value).expect("a value in range");
+    }
+    for (location, lits) in &setup.seeds {
+        engine.seed(&image, memory, *location, lits);
     }
     let mut traces = Vec::new();
     for i in 0.. {

@@ -57,6 +57,20 @@ pub struct Edge<'a, W> {
 }
 
 impl<'a, W: Word> Edge<'a, W> {
+    /// Stands for "no edge": without variables but the constant.
+    pub fn none() -> Self {
+        Edge {
+            from: 0,
+            to: 0,
+            live: 0,
+            inputs: 0,
+            gates: &[],
+            next: &[],
+            guard: Lit::FALSE,
+            fan_index: &[],
+            fan_gates: &[],
+        }
+    }
     /// The variable of the first gate.
     #[inline(always)]
     pub fn first_gate(&self) -> usize {

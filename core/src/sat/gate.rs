@@ -75,7 +75,7 @@ mod tests {
     /// must be refuted exactly when it is not one of the gate's.
     #[test]
     fn table_is_sound_and_decides_complete_assignments() {
-        for index in 0..256usize {
+        for (index, entry) in IMPLIED.into_iter().enumerate() {
             let value = |operand: usize| (index >> (2 * operand)) as u8 & 3;
             let fits = |bits: usize| {
                 (0..4).all(|operand| match value(operand) {
@@ -89,7 +89,6 @@ mod tests {
                 bit(O) == if bit(S) == 1 { bit(T) } else { bit(E) }
             };
             let mut models = (0..16).filter(|b| fits(*b) && holds(*b)).peekable();
-            let entry = IMPLIED[index];
             let complete = (0..4).all(|o| matches!(value(o), TRUE | FALSE));
             if complete {
                 let refuted = entry != NOTHING && entry & 3 == CONFLICT;

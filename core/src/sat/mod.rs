@@ -102,6 +102,9 @@ pub struct State {
     queue: decide::Queue,
     /// Whether the temporary clause is in use.
     temporary: bool,
+    /// The soundness rule to break, for tests.
+    #[cfg(feature = "sabotage")]
+    pub sabotage: u8,
     /// Whether a constant assumption failed.
     constant_failed: bool,
     restart: restart::Schedule,
@@ -196,8 +199,24 @@ impl State {
             units: W::NONE.get(),
             queue: decide::Queue::default(),
             temporary: false,
+            #[cfg(feature = "sabotage")]
+            sabotage: 0,
             constant_failed: false,
             restart: restart::Schedule::default(),
+        }
+    }
+}
+
+impl State {
+    /// Whether this soundness rule is to be broken. Never, but in tests.
+    #[inline(always)]
+    pub(crate) fn breaks(&self, rule: u8) -> bool {
+        #[cfg(feature = "sabotage")]
+        return self.sabotage == rule;
+        #[cfg(not(feature = "sabotage"))]
+        {
+            let _ = rule;
+            false
         }
     }
 }

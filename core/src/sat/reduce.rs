@@ -25,7 +25,7 @@ impl<W: Word> Solver<'_, W> {
     pub(super) fn drop_temporary(&mut self) {
         let mut r = self.state.ends.learnts;
         while r < self.pool.words.len() {
-            if self.is_temporary_learnt(r) {
+            if self.is_temporary_learnt(r) && !self.state.breaks(9) {
                 self.pool.set_tag(r, 0);
             }
             r += HEADER + self.pool.len(r);

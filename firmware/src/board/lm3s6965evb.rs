@@ -18,7 +18,7 @@ impl Board for Lm3s6965evb {
     type Port = Pl011;
     /// What QEMU makes of the clock configuration below: 80 ns a tick.
     const NANOSECONDS_PER_TWO_TICKS: u64 = 160;
-    const SLICE: u32 = 2000;
+    const SLICE: u32 = 1000;
 
     fn start() {
         guard::start();

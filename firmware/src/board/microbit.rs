@@ -25,7 +25,7 @@ impl Board for Microbit {
     type Port = Nrf51;
     /// 16 MHz.
     const NANOSECONDS_PER_TWO_TICKS: u64 = 125;
-    const SLICE: u32 = 2000;
+    const SLICE: u32 = 1000;
 
     fn start() {
         // The internal oscillator would be too inexact for a UART.

@@ -38,10 +38,10 @@ pub trait Board {
     /// Nanoseconds in two ticks. Two, because a tick of the micro:bit's timer is 62.5 ns.
     const NANOSECONDS_PER_TWO_TICKS: u64;
 
-    /// Work units (propagated literals) between two looks at the port: some ten milliseconds.
+    /// Work units (propagated literals) between two looks at the port: some tens of milliseconds.
     const SLICE: u32;
 
-    /// Called between any two slices of work, some ten milliseconds apart. A product that runs a
+    /// Called between any two slices of work, some tens of milliseconds apart. A product that runs a
     /// watchdog feeds it here.
     fn feed_watchdog() {}
 }

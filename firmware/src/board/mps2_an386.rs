@@ -12,7 +12,7 @@ impl Board for Mps2An386 {
     type Port = Cmsdk;
     /// 25 MHz.
     const NANOSECONDS_PER_TWO_TICKS: u64 = 80;
-    const SLICE: u32 = 4000;
+    const SLICE: u32 = 1000;
 
     fn start() {
         guard::start();

@@ -49,6 +49,12 @@ pub struct Outcome {
     pub properties: Vec<PropertyOutcome>,
     /// The run that breaks `property`.
     pub trace: Option<Vec<StateOutcome>>,
+    /// More on why it is not known, and what to do about it, in sentences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// What looks odd about the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// The board that a check ran on.
@@ -62,6 +68,18 @@ pub struct Device {
     pub flash_bytes: Option<u64>,
     /// Instructions of the check, where the board can count them.
     pub instructions: Option<u64>,
+    /// What its firmware calls itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
+    /// Flash that its firmware takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub firmware_bytes: Option<u64>,
+    /// RAM that the model took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_bytes: Option<u64>,
+    /// RAM that the check was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arena_bytes: Option<u64>,
 }
 
 /// The outcome for one property.

@@ -1,0 +1,398 @@
+//! Commands and flags. Every long flag has an environment variable: `--no-validate` is
+//! `VOUCH_NO_VALIDATE`.
+
+use clap::builder::FalseyValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+use std::time::Duration;
+use vouch::engines::Engine;
+use vouch::frontend::{Language, Overflow};
+use vouch::transport::Target;
+
+const ABOUT: &str = "Proves firmware state machines on the device that runs them";
+
+const LONG_ABOUT: &str = "\
+Proves firmware state machines on the device that runs them.
+
+A model is a state machine with properties: things that must never happen. vouch proves that they
+never do, on this machine (check) or on a microcontroller (run), or it shows a run in which one does.
+
+A proof comes with an invariant and a refutation with a run. Both are checked again, by code that
+shares nothing with the prover, before a verdict is printed.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  vouch check pump.vch                          prove or refute, here
+  vouch check pump.vch --trace pump.vcd         and write the counterexample as waveforms
+  vouch check pump.vch --bind limit=12          for one value of a parameter only
+  vouch run pump.vch --target qemu:microbit     the same on an emulated board with 16 KiB of RAM
+  vouch run pump.vch --target serial:/dev/ttyACM0
+  vouch compile pump.vch -o pump.vimg           sizes, and whether it fits which board
+  vouch list                                    boards, ports and engines that there are
+
+Exit codes:
+  0  safe, or done
+  1  unsafe: a run breaks a property
+  2  the command or a file given to it is wrong
+  3  unknown: a limit was reached
+  4  the device or the line to it failed
+  5  something does not match: version, image, certificate or trace
+
+Every long flag can also be set in the environment: `--timeout 60` is VOUCH_TIMEOUT=60, `--json` is
+VOUCH_JSON=1. `vouch help COMMAND` tells the flags of a command.";
+
+/// The program.
+#[derive(Parser, Debug)]
+#[command(name = "vouch", version, about = ABOUT, long_about = LONG_ABOUT, after_help = AFTER_HELP)]
+#[command(arg_required_else_help = true, subcommand_required = true, max_term_width = 100)]
+pub struct Cli {
+    /// How to answer.
+    #[command(flatten)]
+    pub output: Output,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// How to answer.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Output")]
+pub struct Output {
+    /// Print one JSON object and nothing else (docs/cli.md describes it)
+    #[arg(long, global = true, env = "VOUCH_JSON", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub json: bool,
+    /// Print the verdict alone: no progress, tables, notes or warnings
+    #[arg(long, short, global = true, env = "VOUCH_QUIET", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub quiet: bool,
+    /// Tell more about what is done, on standard error
+    #[arg(long, short, global = true, env = "VOUCH_VERBOSE", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new(), conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// When to use colours
+    #[arg(long, global = true, env = "VOUCH_COLOR", hide_env = true)]
+    #[arg(value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// When to use colours.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Prove or refute a model's properties on this machine
+    #[command(after_help = "\
+Examples:
+  vouch check pump.vch
+  vouch check pump.vch --property never_dry --timeout 60
+  vouch check pump.vch --bind limit=12 --certificate pump.cert
+  vouch check pump.vch --trace run.vcd --json")]
+    Check(CheckArgs),
+    /// Compile a model into an image, and tell its sizes and which boards it fits
+    #[command(after_help = "\
+Examples:
+  vouch compile pump.vch                 writes pump.vimg into the current folder
+  vouch compile pump.vch -o out/p.vimg
+  vouch compile pump.vch --json          sizes and memory plan for programs")]
+    Compile(CompileArgs),
+    /// Show what a model or image consists of
+    #[command(after_help = "\
+Examples:
+  vouch inspect pump.vch
+  vouch inspect pump.vimg --json
+  vouch inspect pump.vch --dot | dot -Tsvg > pump.svg")]
+    Inspect(InspectArgs),
+    /// Have a device prove or refute a model's properties, and validate its answer here
+    #[command(after_help = "\
+Targets:
+  sim               the device's program in this process
+  qemu:BOARD        an emulated board: lm3s6965evb, microbit, mps2-an386
+  serial:PATH       a board on a serial port
+  tcp:HOST:PORT     a serial port that is served over TCP
+  probe[:SELECTOR]  a board on a debug probe
+
+Examples:
+  vouch run pump.vch --target sim
+  vouch run pump.vch --target qemu:lm3s6965evb --log
+  vouch run pump.vimg --target serial:/dev/ttyACM0 --timeout 60 --trace run.vcd")]
+    Run(RunArgs),
+    /// Check a certificate, independently of the engine that made it
+    #[command(after_help = "\
+A certificate proves the properties that it names, for the parameters' values that it names. It must
+answer what is asked: all properties, unless --property names one, and all values of the parameters,
+unless --bind fixes them.
+
+Examples:
+  vouch check pump.vch --certificate pump.cert && vouch certify pump.vch pump.cert
+  vouch certify pump.vch bound.cert --bind limit=12")]
+    Certify(CertifyArgs),
+    /// Run a trace in the reference interpreter, and show it
+    #[command(after_help = "\
+The exit code is 1 if the trace breaks its property, as it is for the check that found it, and 5 if
+it is no run of the model.
+
+Examples:
+  vouch check pump.vch --trace pump.trace; vouch replay pump.vch pump.trace
+  vouch replay pump.vch pump.trace --trace pump.vcd    converts it into waveforms")]
+    Replay(ReplayArgs),
+    /// List boards, serial ports, probes and engines
+    List(ListArgs),
+}
+
+/// The model.
+#[derive(Args, Debug, Clone)]
+pub struct ModelArgs {
+    /// The model: source text (.vch) or an image (.vimg)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The model's language, if its file's name does not tell it [one of: vch]
+    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
+    pub lang: Option<Language>,
+    /// What arithmetic does when a result does not fit its type: wrap, error (break the property
+    /// `no_overflow`), or assume (that it does not happen); an image has it compiled in
+    #[arg(long, env = "VOUCH_OVERFLOW", hide_env = true, value_name = "MODE")]
+    #[arg(default_value = "wrap")]
+    pub overflow: Overflow,
+}
+
+/// What is asked of the model.
+#[derive(Args, Debug, Clone)]
+pub struct AskArgs {
+    /// Ask about this property only
+    #[arg(long, env = "VOUCH_PROPERTY", hide_env = true, value_name = "NAME")]
+    pub property: Option<String>,
+    /// Fix a parameter; can be repeated [in the environment: separated by commas]
+    #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
+    #[arg(value_delimiter = ',')]
+    pub bind: Vec<String>,
+}
+
+/// What limits the search, and what is kept of its result.
+#[derive(Args, Debug, Clone)]
+pub struct ProofArgs {
+    /// Give up after this many seconds (verdict: unknown)
+    #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
+    #[arg(value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    /// Give up after this much work, counted in propagated literals (verdict: unknown); unlike time
+    /// it is the same on every machine
+    #[arg(long, env = "VOUCH_BUDGET", hide_env = true, value_name = "UNITS")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub budget: Option<u64>,
+    /// Write the invariant that proves the model, if it is safe
+    #[arg(long, env = "VOUCH_CERTIFICATE", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub certificate: Option<PathBuf>,
+    /// Write the run that breaks the model, if it is unsafe: waveforms (.vcd), JSON (.json), or text
+    /// that `vouch replay` reads (anything else)
+    #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+    /// Print the verdict as the engine gives it, without validation; for benchmarks
+    #[arg(long, env = "VOUCH_NO_VALIDATE", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub no_validate: bool,
+}
+
+/// Arguments of `check`.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub ask: AskArgs,
+    #[command(flatten)]
+    pub proof: ProofArgs,
+    /// The engine [one of: ic3cfa]
+    #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME")]
+    #[arg(default_value_t = Engine::Ic3Cfa)]
+    pub engine: Engine,
+    /// Memory for the engine, as in 40K, 512M or 2G [default: as much as it needs, up to 1G]
+    #[arg(long, env = "VOUCH_MEMORY", hide_env = true, value_name = "BYTES")]
+    #[arg(value_parser = bytes)]
+    pub memory: Option<usize>,
+}
+
+/// Arguments of `compile`.
+#[derive(Args, Debug)]
+pub struct CompileArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The image's file [default: the model's name with .vimg, in the current folder]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of `inspect`.
+#[derive(Args, Debug)]
+pub struct InspectArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Print the automaton as a graph for Graphviz
+    #[arg(long, env = "VOUCH_DOT", hide_env = true, conflicts_with = "json")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub dot: bool,
+}
+
+/// Arguments of `run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub ask: AskArgs,
+    #[command(flatten)]
+    pub proof: ProofArgs,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// Show the device's log on standard error
+    #[arg(long, env = "VOUCH_LOG", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub log: bool,
+}
+
+/// Where the device is.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Device")]
+pub struct DeviceArgs {
+    /// Where the device is: sim, qemu:BOARD, serial:PATH, tcp:HOST:PORT, probe[:SELECTOR]
+    #[arg(long, short, env = "VOUCH_TARGET", hide_env = true)]
+    pub target: Target,
+    /// Speed of a serial port
+    #[arg(long, env = "VOUCH_BAUD", hide_env = true, default_value_t = 115_200)]
+    pub baud: u32,
+    /// Memory of the simulated device for model and proof, as in 12K
+    #[arg(long, env = "VOUCH_SIM_RAM", hide_env = true, value_name = "BYTES")]
+    #[arg(value_parser = bytes, default_value = "40K")]
+    pub sim_ram: usize,
+    #[command(flatten)]
+    pub emulator: EmulatorArgs,
+}
+
+/// Where what emulated boards need is.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Device")]
+pub struct EmulatorArgs {
+    /// Folder of the boards' firmware [default: firmware/out, here or in a folder above]
+    #[arg(long, env = "VOUCH_FIRMWARE_DIR", hide_env = true, value_name = "FOLDER")]
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub firmware_dir: Option<PathBuf>,
+    /// QEMU's program
+    #[arg(long, env = "VOUCH_QEMU", hide_env = true, value_name = "PROGRAM")]
+    #[arg(default_value = "qemu-system-arm", value_hint = ValueHint::CommandName)]
+    pub qemu: PathBuf,
+}
+
+/// Arguments of `certify`.
+#[derive(Args, Debug)]
+pub struct CertifyArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The certificate, as `--certificate` writes it
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub certificate: PathBuf,
+    #[command(flatten)]
+    pub ask: AskArgs,
+}
+
+/// Arguments of `replay`.
+#[derive(Args, Debug)]
+pub struct ReplayArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The trace, as `--trace` writes it (not VCD or JSON)
+    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
+    pub input: PathBuf,
+    /// Require that a parameter has this value; can be repeated
+    #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
+    #[arg(value_delimiter = ',')]
+    pub bind: Vec<String>,
+    /// Write the run to a file: waveforms (.vcd), JSON (.json), or text (anything else)
+    #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `list`.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    #[command(flatten)]
+    pub emulator: EmulatorArgs,
+}
+
+/// A time in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || "give a positive number of seconds, as in 60 or 0.5".to_string();
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    let time = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
+    if time.is_zero() { Err(wrong()) } else { Ok(time) }
+}
+
+/// A size in bytes, with K, M or G for powers of 1024.
+fn bytes(text: &str) -> Result<usize, String> {
+    let wrong = || "give a number of bytes, as in 65536, 40K, 512M or 2G".to_string();
+    let text = text.strip_suffix('B').unwrap_or(text);
+    let text = text.strip_suffix('i').unwrap_or(text);
+    let units = [(['K', 'k'], 10), (['M', 'm'], 20), (['G', 'g'], 30)];
+    let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(*unit)?, *shift)));
+    let (digits, shift) = unit.unwrap_or((text, 0));
+    let number: usize = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).filter(|n| *n > 0).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_long_flag_has_its_environment_variable() {
+        let mut command = Cli::command();
+        command.build();
+        let mut seen = 0;
+        for command in command.get_subcommands().chain([&command]) {
+            for arg in command.get_arguments() {
+                let Some(long) = arg.get_long().filter(|l| !["help", "version"].contains(l)) else {
+                    continue;
+                };
+                let expected = format!("VOUCH_{}", long.to_uppercase().replace('-', "_"));
+                assert_eq!(arg.get_env(), Some(expected.as_ref()), "--{long}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 30);
+    }
+
+    #[test]
+    fn sizes_and_times_are_read() {
+        assert_eq!(bytes("65536"), Ok(65536));
+        assert_eq!(
+            ["40K", "40k", "40KiB", "40KB"].map(bytes),
+            [Ok(40960), Ok(40960), Ok(40960), Ok(40960)]
+        );
+        assert_eq!(bytes("2G"), Ok(2 << 30));
+        for text in ["", "K", "-1", "0", "1T", "B", "i", "12 K", "99999999999999999999", "é"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for text in ["", "0", "-1", "inf", "NaN", "1m", "1e300"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}

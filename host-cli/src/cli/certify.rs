@@ -1,0 +1,75 @@
+//! `vouch certify`: check a certificate, independently of the engine that made it.
+
+use super::args::CertifyArgs;
+use super::ask::{ask, show_bindings};
+use super::context::Context;
+use super::failure::{Failure, Kind};
+use super::{files, verdict};
+use std::time::Instant;
+use vouch::formats::{self, Names};
+use vouch::ir::PropertyId;
+use vouch::judge::Question;
+use vouch::report::Verdict;
+use vouch::report::json::PropertyOutcome;
+use vouch::validate::{self, certificate::covers};
+
+/// The command.
+pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure> {
+    let model = files::load(&args.model, context)?;
+    let Question { properties, bindings } = ask(&model, &args.ask)?.question;
+    let text = files::read_text(&args.certificate)?;
+    let (header, certificate) = formats::certificate::parse(&model.cfa, &text)
+        .map_err(|e| files::parse_failure(&args.certificate, &e))?;
+    let mut outcome = verdict::outcome_of(&model);
+    let warning = files::compare_source(&args.certificate, &header, &model, context);
+    outcome.warnings.extend(warning);
+    outcome.engine = Some("certificate".into());
+    outcome.target = Some("host".into());
+    outcome.property = args.ask.property.clone();
+
+    context.stage("checking the certificate");
+    let start = Instant::now();
+    let checked = validate::check(&model.cfa, &certificate);
+    outcome.time_s = Some(start.elapsed().as_secs_f64());
+    context.finish();
+    let path = args.certificate.display();
+    let stats = checked.map_err(|e| {
+        let message = format!("{path} does not prove what it claims of this model: {e}");
+        Failure::new(Kind::Mismatch, message)
+    })?;
+
+    let names = Names::new(&model.cfa);
+    let answers = |p: PropertyId| covers(&certificate, &[p], &bindings).is_ok();
+    let property = |p: &PropertyId| PropertyOutcome {
+        name: names.property(*p),
+        verdict: if answers(*p) { Verdict::Safe } else { Verdict::Unknown },
+        trace_len: None,
+    };
+    outcome.properties = properties.iter().map(property).collect();
+    outcome.verdict = Verdict::all(outcome.properties.iter().map(|p| p.verdict));
+    outcome.validated = outcome.properties.iter().any(|p| p.verdict != Verdict::Unknown);
+    outcome.queries = Some(stats.queries as u64);
+    if outcome.verdict == Verdict::Unknown {
+        outcome.reason = Some("the certificate answers another question".into());
+        let claimed = certificate.properties.iter().map(|p| names.property(*p));
+        let claimed = claimed.collect::<Vec<String>>().join(", ");
+        let values = match certificate.bindings.is_empty() {
+            true => String::new(),
+            false => format!(" with {}", show_bindings(&model.cfa, &certificate.bindings)),
+        };
+        outcome.detail = Some(format!(
+            "{path} is sound, but it proves only {claimed}{values}\n\
+             help: ask for that with `--property` and `--bind`"
+        ));
+    }
+    if !context.json && !context.quiet {
+        let validate::CertificateStats { clauses, edges, queries, .. } = stats;
+        context.print(&format!(
+            "{path}: an invariant of {clauses} clauses, inductive over {edges} edges ({queries} queries)"
+        ));
+        if !bindings.is_empty() {
+            context.print(&format!("With {}:", show_bindings(&model.cfa, &bindings)));
+        }
+    }
+    Ok(verdict::show(context, &outcome))
+}

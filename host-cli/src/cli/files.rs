@@ -1,0 +1,180 @@
+//! Reading what the user names, and writing without losing anything.
+
+use super::args::ModelArgs;
+use super::context::Context;
+use super::failure::{Failure, Kind};
+use serde_json::json;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use vouch::formats::{self, ParseError, ParseErrorKind};
+use vouch::ir::Trace;
+use vouch::pipeline::{self, Loaded};
+use vouch::report;
+use vouch::validate::Run;
+
+/// Loads the model, and shows its warnings.
+pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
+    let options = pipeline::Options { language: args.lang, overflow: args.overflow };
+    context.stage("compiling");
+    let model = pipeline::load(&args.model, &options)?;
+    context.finish();
+    context.warn(&model);
+    context.tell(|| {
+        let header = format!("{} bytes", model.image.len());
+        format!(
+            "{}: {} locations, {} edges, an image of {header}",
+            model.cfa.name,
+            model.map.locations.len(),
+            model.map.edges.len()
+        )
+    });
+    Ok(model)
+}
+
+/// Reads a text file.
+pub fn read_text(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|e| {
+        let path = path.display();
+        let message = match e.kind() {
+            io::ErrorKind::InvalidData => format!("{path} is not a text file"),
+            io::ErrorKind::NotFound => format!("cannot read {path}: {e}\nhelp: check the path"),
+            _ => format!("cannot read {path}: {e}"),
+        };
+        Failure::new(Kind::Input, message)
+    })
+}
+
+/// What is wrong with a certificate or trace.
+pub fn parse_failure(path: &Path, error: &ParseError) -> Failure {
+    let kind = match error.kind {
+        ParseErrorKind::Syntax => Kind::Input,
+        ParseErrorKind::Version | ParseErrorKind::Model => Kind::Mismatch,
+    };
+    Failure::new(kind, format!("{}: {error}", path.display()))
+}
+
+/// Warns of a certificate or trace that was made for another source.
+pub fn compare_source(
+    path: &Path,
+    header: &formats::Header,
+    model: &Loaded,
+    context: &Context,
+) -> Option<String> {
+    if header.source.is_none_or(|digest| digest == model.digest) {
+        return None;
+    }
+    let warning = format!(
+        "{} was made for another version of the model's source; what it says is checked for this one",
+        path.display()
+    );
+    context.note(&format!("warning: {warning}"));
+    Some(warning)
+}
+
+/// Writes a file whole or not at all. `inputs` are not overwritten.
+pub fn write(path: &Path, bytes: &[u8], inputs: &[&Path]) -> Result<(), Failure> {
+    let fail = |why: &dyn std::fmt::Display| {
+        Failure::new(Kind::Output, format!("cannot write {}: {why}", path.display()))
+    };
+    // A link stays one: what it leads to is replaced.
+    let place = fs::canonicalize(path);
+    let is_input =
+        |i: &&Path| place.as_ref().is_ok_and(|p| fs::canonicalize(i).is_ok_and(|i| i == *p));
+    if inputs.iter().any(is_input) {
+        return Err(fail(&"it is an input of this command\nhelp: name another file"));
+    }
+    let place = place.unwrap_or_else(|_| path.to_path_buf());
+    match fs::metadata(&place) {
+        Ok(there) if there.is_dir() => {
+            return Err(fail(&"it is a folder\nhelp: name a file in it"));
+        }
+        // A pipe or a terminal cannot be replaced.
+        Ok(there) if !there.is_file() => return fs::write(&place, bytes).map_err(|e| fail(&e)),
+        _ => {}
+    }
+    let folder = place.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(fail(&format_args!("the folder {} does not exist", folder.display())));
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".vouch-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for any new file: the user's mask decides.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(|e| fail(&e))?;
+    file.write_all(bytes).map_err(|e| fail(&e))?;
+    file.persist(&place).map_err(|e| fail(&e.error))?;
+    Ok(())
+}
+
+/// Writes a run in the format that the file's name asks for.
+pub fn write_trace(
+    path: &Path,
+    model: &Loaded,
+    trace: &Trace,
+    run: &Run,
+    inputs: &[&Path],
+) -> Result<(), Failure> {
+    let broken = |e: &dyn std::fmt::Display| {
+        Failure::new(Kind::Output, format!("cannot write {}: {e}", path.display()))
+    };
+    let cfa = &model.cfa;
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
+    let bytes = match extension.as_str() {
+        "vcd" => {
+            let mut bytes = vec![];
+            report::vcd::write(cfa, run, &mut bytes).map_err(|e| broken(&e))?;
+            bytes
+        }
+        "json" => {
+            let names = formats::Names::new(cfa);
+            let steps = report::json::trace(cfa, run);
+            let property = names.property(run.property);
+            let text = json!({ "model": cfa.name, "property": property, "trace": steps });
+            format!("{text}\n").into_bytes()
+        }
+        _ => {
+            let text = formats::trace::write(cfa, trace, Some(model.digest));
+            text.map_err(|e| broken(&e))?.into_bytes()
+        }
+    };
+    write(path, &bytes, inputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_replaced_whole_and_inputs_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        write(&path, b"one", &[]).unwrap();
+        write(&path, b"two", &[]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        let failure = write(&path, b"three", &[&path]).unwrap_err();
+        assert!(failure.message.contains("is an input"), "{}", failure.message);
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        let failure = write(folder.path(), b"x", &[]).unwrap_err();
+        assert!(failure.message.contains("is a folder"), "{}", failure.message);
+        let failure = write(&folder.path().join("no/where"), b"x", &[]).unwrap_err();
+        assert!(failure.message.contains("does not exist"), "{}", failure.message);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a"), folder.path().join("b"));
+        write(&path, b"one", &[]).unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        write(&link, b"two", &[]).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+    }
+}

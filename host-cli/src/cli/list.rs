@@ -1,0 +1,132 @@
+//! `vouch list`: boards, serial ports, probes and engines.
+
+use super::args::ListArgs;
+use super::context::{self, Context};
+use super::failure::Failure;
+use serde::Serialize;
+use serde_json::json;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use vouch::engines::Engine;
+use vouch::transport::Settings;
+use vouch::transport::qemu::{BOARDS, find_firmware};
+
+#[derive(Serialize)]
+struct Board {
+    name: &'static str,
+    target: String,
+    about: &'static str,
+    ram_bytes: u32,
+    flash_bytes: u32,
+    /// Where its firmware is.
+    firmware: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Port {
+    target: String,
+    about: Option<String>,
+}
+
+/// The command.
+pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
+    let emulator = &args.emulator;
+    let settings = Settings {
+        firmware_dir: emulator.firmware_dir.clone(),
+        qemu: emulator.qemu.clone(),
+        ..Settings::default()
+    };
+    let qemu = first_line(&emulator.qemu, "--version");
+    let boards: Vec<Board> = BOARDS
+        .iter()
+        .map(|b| Board {
+            name: b.name,
+            target: format!("qemu:{}", b.name),
+            about: b.about,
+            ram_bytes: b.ram,
+            flash_bytes: b.flash,
+            firmware: find_firmware(b, &settings).ok().map(|p| p.display().to_string()),
+        })
+        .collect();
+    let ports = ports();
+    let probe_rs = first_line(Path::new("probe-rs"), "--version");
+    let probes = probe_rs.as_ref().map_or(vec![], |_| probes());
+    if context.json {
+        let engine = |e: Engine| json!({ "name": e.name(), "about": e.about() });
+        let text = json!({
+            "qemu": qemu,
+            "boards": boards,
+            "ports": ports,
+            "probe_rs": probe_rs,
+            "probes": probes,
+            "engines": Engine::ALL.map(engine),
+        });
+        context::print(&text.to_string());
+        return Ok(0);
+    }
+    let mut text = String::from("boards\n");
+    for b in &boards {
+        let firmware = b.firmware.as_deref().unwrap_or("not built (`cargo xtask firmware`)");
+        text.push_str(&format!("  {:18}{}\n", b.target, b.about));
+        text.push_str(&format!("  {:18}firmware: {firmware}\n", ""));
+    }
+    let missing = || format!("{} is not installed (`cargo xtask setup`)", emulator.qemu.display());
+    text.push_str(&format!("  emulator: {}\n", qemu.unwrap_or_else(missing)));
+    text.push_str(&format!("  {:18}the device's program in this process\n", "sim"));
+    text.push_str("\nserial ports\n");
+    for port in &ports {
+        text.push_str(&format!("  {}  {}\n", port.target, port.about.as_deref().unwrap_or("")));
+    }
+    if ports.is_empty() {
+        text.push_str("  none\n");
+    }
+    text.push_str("\nprobes\n");
+    match &probe_rs {
+        None => text.push_str("  probe-rs is not installed (https://probe.rs)\n"),
+        Some(_) if probes.is_empty() => text.push_str("  none\n"),
+        Some(_) => probes.iter().for_each(|p| text.push_str(&format!("  {p}\n"))),
+    }
+    text.push_str("\nengines\n");
+    for engine in Engine::ALL {
+        text.push_str(&format!("  {engine:10}{}\n", engine.about()));
+    }
+    context.print(&text);
+    Ok(0)
+}
+
+/// The first line that a program prints; `None` if it is not there.
+fn first_line(program: &Path, argument: &str) -> Option<String> {
+    let output = Command::new(program).arg(argument).stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    output.status.success().then(|| text.lines().next().unwrap_or("").to_string())
+}
+
+/// What probe-rs finds: lines as `[0]: …`.
+fn probes() -> Vec<String> {
+    let Ok(output) = Command::new("probe-rs").arg("list").stdin(Stdio::null()).output() else {
+        return vec![];
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().filter(|l| l.starts_with('[')).map(str::to_string).collect()
+}
+
+fn ports() -> Vec<Port> {
+    use serialport::SerialPortType;
+    // A system that cannot list its ports has none that could be named.
+    let ports = serialport::available_ports().unwrap_or_default();
+    let about = |kind: &SerialPortType| match kind {
+        SerialPortType::UsbPort(usb) => {
+            let named = usb.product.clone().map_or(String::new(), |p| format!(" {p}"));
+            Some(format!("USB {:04x}:{:04x}{named}", usb.vid, usb.pid))
+        }
+        SerialPortType::BluetoothPort => Some("Bluetooth".to_string()),
+        SerialPortType::PciPort => Some("PCI".to_string()),
+        SerialPortType::Unknown => None,
+    };
+    let mut ports: Vec<Port> = ports
+        .iter()
+        .map(|p| Port { target: format!("serial:{}", p.port_name), about: about(&p.port_type) })
+        .collect();
+    ports.sort_by(|a, b| a.target.cmp(&b.target));
+    ports
+}

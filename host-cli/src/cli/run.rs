@@ -1,0 +1,167 @@
+//! `vouch run`: have a device prove or refute, and validate here what it says.
+
+use super::args::RunArgs;
+use super::ask::{Asked, ask};
+use super::context::Context;
+use super::failure::Failure;
+use super::files;
+use super::verdict::{self, Answered};
+use std::time::Instant;
+use vouch::device::{self, CheckRequest, Client, DeviceError, Patience};
+use vouch::engines::{Answer, Ended, Engine, ImageTrace};
+use vouch::ir::PropertyId;
+use vouch::judge::judge;
+use vouch::pipeline::Loaded;
+use vouch::report::json::{Device, Outcome};
+use vouch::report::text::size;
+use vouch::transport::Settings;
+
+/// The command.
+pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
+    let model = files::load(&args.model, context)?;
+    let asked = ask(&model, &args.ask)?;
+    let mut outcome = verdict::outcome_of(&model);
+    outcome.engine = Some(Engine::Ic3Cfa.name().into());
+    outcome.target = Some(args.device.target.to_string());
+    context.set_busy(true);
+    let answer = on_device(args, &model, &asked, &mut outcome, context);
+    context.set_busy(false);
+    let answer = match answer {
+        Ok(answer) => answer,
+        // The device said clearly that it cannot: nothing is known, and that is an answer.
+        Err(error @ (DeviceError::TooLarge { .. } | DeviceError::Cancelled)) => {
+            context.finish();
+            let (reason, detail) = match &error {
+                DeviceError::Cancelled => ("cancelled", None),
+                _ => ("capacity", Some(error.to_string())),
+            };
+            let unknown = verdict::unknown(&model, &asked.question, reason, detail);
+            let Outcome { engine, target, time_s, device, .. } = outcome;
+            return Ok(verdict::show(
+                context,
+                &Outcome { engine, target, time_s, device, ..unknown },
+            ));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    context.stage("validating");
+    let validate = !args.proof.no_validate;
+    let judgement = judge(&model.cfa, &model.map, &asked.question, &answer, validate);
+    context.finish();
+    context.tell(|| format!("validation: {:?}", judgement.checked));
+    let answered = Answered {
+        model: &model,
+        args: &args.model,
+        question: &asked.question,
+        property: asked.property.map(PropertyId),
+        proof: &args.proof,
+        judgement: &judgement,
+    };
+    verdict::report(&answered, outcome, context)
+}
+
+/// The dialogue with the device. What becomes known of it is put into `outcome`.
+fn on_device(
+    args: &RunArgs,
+    model: &Loaded,
+    asked: &Asked,
+    outcome: &mut Outcome,
+    context: &mut Context,
+) -> Result<Answer, DeviceError> {
+    let settings = Settings {
+        sim_ram: args.device.sim_ram,
+        baud: args.device.baud,
+        firmware_dir: args.device.emulator.firmware_dir.clone(),
+        qemu: args.device.emulator.qemu.clone(),
+    };
+    let cancel = context.catch_cancel();
+    context.stage(&format!("reaching {}", args.device.target));
+    let mut client = Client::connect(&args.device.target, &settings, Patience::default())?;
+    client.cancel_with(cancel);
+    let info = client.info().clone();
+    let known = |n: u32| (n > 0).then_some(u64::from(n));
+    let mut device = Device {
+        board: Some(info.board.clone()),
+        ram_bytes: known(info.ram),
+        flash_bytes: known(info.flash),
+        build: Some(info.build.clone()).filter(|b| !b.is_empty()),
+        firmware_bytes: known(info.firmware),
+        ..Device::default()
+    };
+    outcome.device = Some(device.clone());
+    context.tell(|| {
+        let free = size(info.heap.into());
+        format!("{}: firmware {}, {free} for a model and its proof", info.board, info.build)
+    });
+
+    context.stage(&format!("loading onto {}", info.board));
+    if args.log {
+        follow_log(&mut client, context);
+    }
+    let loaded = client.load(&model.image, |sent, all| {
+        context.advance(|| format!("{} of {}", size(sent as u64), size(all as u64)));
+    })?;
+    context.tell(|| {
+        let (minimum, available) = (size(loaded.minimum.into()), size(loaded.available.into()));
+        format!("loaded; a proof needs at least {minimum}, there are {available}")
+    });
+
+    context.stage(&format!("proving on {}", info.board));
+    let request = CheckRequest {
+        property: asked.property,
+        budget: args.proof.budget.unwrap_or(0),
+        bindings: asked.bindings.clone(),
+        timeout: args.proof.timeout,
+    };
+    let start = Instant::now();
+    let found = client.check(&request, |stats| context.advance_engine(stats))?;
+    outcome.time_s = Some(start.elapsed().as_secs_f64());
+    device.instructions = found.instructions;
+    device.image_bytes = Some(found.image_bytes.into());
+    device.arena_bytes = Some(found.arena_bytes.into());
+    outcome.device = Some(device);
+    verdict::add_stats(outcome, &found.stats);
+    let quality = client.quality();
+    context.tell(|| {
+        let (arena, image) = (size(found.arena_bytes.into()), size(found.image_bytes.into()));
+        let device::LineQuality { garbled, repeated } = quality;
+        format!(
+            "the image took {image}, the proof was given {arena}; {garbled} frames damaged, \
+             {repeated} requests repeated"
+        )
+    });
+    Ok(answer(found))
+}
+
+/// Shows the device's log from here on.
+fn follow_log(client: &mut Client, context: &Context) {
+    let Some(elf) = client.firmware().map(|e| e.to_path_buf()) else {
+        context.note("this target has no log that could be decoded");
+        return;
+    };
+    match vouch::log::decoder(&elf, context.lines()) {
+        Ok(sink) => client.log_to(sink),
+        Err(error) => context.note(&format!("the log cannot be shown: {error:#}")),
+    }
+}
+
+/// What the device found, as an engine here would say it.
+fn answer(found: device::Outcome) -> Answer {
+    let trace = |t: device::DeviceTrace| ImageTrace {
+        property: t.property as usize,
+        initial: t.initial,
+        steps: t.steps.into_iter().map(|(edge, bits)| (edge as usize, bits)).collect(),
+    };
+    Answer {
+        verdicts: found.verdicts,
+        traces: found.traces.into_iter().map(trace).collect(),
+        clauses: found.clauses.into_iter().map(|c| (c.location as usize, c.literals)).collect(),
+        stats: found.stats,
+        arena_bytes: found.arena_bytes.into(),
+        ended: match found.ended {
+            device::Ended::Itself => Ended::Itself,
+            device::Ended::Timeout => Ended::Timeout,
+            device::Ended::Cancelled => Ended::Cancelled,
+        },
+    }
+}

@@ -1,0 +1,237 @@
+//! How a judgement is shown, and what is written of it.
+
+use super::args::{ModelArgs, ProofArgs};
+use super::ask::show_bindings;
+use super::context::{self, Context};
+use super::failure::{Failure, Kind};
+use super::files;
+use std::path::Path;
+use vouch::formats::{self, Names};
+use vouch::frontend::Diagnostic;
+use vouch::ir::{Cfa, PropertyId};
+use vouch::judge::{Broken, Finding, Judgement, Question};
+use vouch::pipeline::Loaded;
+use vouch::report::json::{Outcome, PropertyOutcome};
+use vouch::report::{self, Verdict, table};
+use vouch::validate::{self, Run};
+use vouch_core::ic3::Stats;
+
+/// What programs get to know of a model, whatever became of it.
+pub fn outcome_of(model: &Loaded) -> Outcome {
+    let text = |d: &Diagnostic| super::failure::plain(&model.source, std::slice::from_ref(d));
+    Outcome {
+        model: Some(model.cfa.name.clone()),
+        warnings: model.warnings.iter().map(text).collect(),
+        ..Outcome::default()
+    }
+}
+
+/// Puts an engine's counters into an outcome.
+pub fn add_stats(outcome: &mut Outcome, stats: &Stats) {
+    outcome.frontier = Some(stats.frontier.into());
+    outcome.lemmas = Some(stats.lemmas.into());
+    outcome.queries = Some(stats.queries.into());
+    outcome.conflicts = Some(stats.conflicts.into());
+    outcome.peak_bytes = Some(stats.peak_bytes.into());
+}
+
+fn broken(judgement: &Judgement) -> impl Iterator<Item = (PropertyId, &Broken)> {
+    judgement.findings.iter().filter_map(|(p, finding)| match finding {
+        Finding::Unsafe(broken) => Some((*p, &**broken)),
+        _ => None,
+    })
+}
+
+/// Puts a judgement into an outcome.
+pub fn add_judgement(
+    outcome: &mut Outcome,
+    cfa: &Cfa,
+    asked: Option<PropertyId>,
+    judgement: &Judgement,
+) {
+    let names = Names::new(cfa);
+    let first = broken(judgement).next();
+    outcome.verdict = judgement.verdict();
+    outcome.reason = judgement.reason().map(ToString::to_string);
+    outcome.property = asked.or(first.map(|b| b.0)).map(|p| names.property(p));
+    outcome.validated = judgement.validated;
+    outcome.trace_len = first.map(|b| b.1.trace.steps.len());
+    outcome.trace = first.and_then(|b| b.1.run.as_ref()).map(|run| report::json::trace(cfa, run));
+    let property = |(p, finding): &(PropertyId, Finding)| PropertyOutcome {
+        name: names.property(*p),
+        verdict: finding.verdict(),
+        trace_len: match finding {
+            Finding::Unsafe(broken) => Some(broken.trace.steps.len()),
+            _ => None,
+        },
+    };
+    outcome.properties = judgement.findings.iter().map(property).collect();
+}
+
+/// Shows a run as a table.
+pub fn show_run(context: &Context, cfa: &Cfa, run: &Run) {
+    let names = Names::new(cfa);
+    context.print(&format!("A run that breaks {}:\n", names.property(run.property)));
+    context.print(&format!("{}\n\n", table::run_in(cfa, run, &context.style).trim_end()));
+}
+
+/// Shows an outcome; the exit code is its verdict's.
+pub fn show(context: &Context, outcome: &Outcome) -> u8 {
+    if context.json {
+        context::print(&outcome.to_json());
+        return outcome.verdict.exit_code();
+    }
+    let summary = report::text::summary(outcome, &context.style);
+    match context.quiet {
+        true => context.print(summary.lines().next().unwrap_or("")),
+        false => context.print(&summary),
+    }
+    if let Some(detail) = &outcome.detail {
+        context.note(detail);
+    }
+    outcome.verdict.exit_code()
+}
+
+/// What to do about a verdict that is not known.
+fn advice(reason: &str, engine_is_here: bool) -> Option<&'static str> {
+    match (reason, engine_is_here) {
+        ("budget", _) => Some("help: allow more work with `--budget`"),
+        ("timeout", _) => Some("help: allow more time with `--timeout`"),
+        ("capacity", true) => Some("help: allow more memory with `--memory`"),
+        ("capacity", false) => Some(
+            "the board's memory did not suffice for the proof\nhelp: take a board with more memory \
+             (`qemu:mps2-an386` has 4 MiB), check one property at a time (`--property`), bind \
+             parameters (`--bind`), or check on this machine (`vouch check`)",
+        ),
+        _ => None,
+    }
+}
+
+/// A judgement of `check` or `run`, with all that is known of how it came about.
+pub struct Answered<'a> {
+    /// The model.
+    pub model: &'a Loaded,
+    /// Where it was.
+    pub args: &'a ModelArgs,
+    /// What was asked.
+    pub question: &'a Question,
+    /// Whether a single property was.
+    pub property: Option<PropertyId>,
+    /// What was wanted of the answer.
+    pub proof: &'a ProofArgs,
+    /// The answer.
+    pub judgement: &'a Judgement,
+}
+
+/// Writes the files that were asked for, shows tables and summary. Returns the exit code.
+pub fn report(
+    answered: &Answered<'_>,
+    mut outcome: Outcome,
+    context: &Context,
+) -> Result<u8, Failure> {
+    let Answered { model, question, property, judgement, .. } = answered;
+    add_judgement(&mut outcome, &model.cfa, *property, judgement);
+    let is_here = outcome.device.is_none();
+    let advice = outcome.reason.as_deref().and_then(|r| advice(r, is_here));
+    outcome.detail = outcome.detail.or(advice.map(Into::into));
+    alarm(answered, context);
+    let written = write_files(answered, context);
+    if !context.json && !context.quiet {
+        for run in broken(judgement).filter_map(|b| b.1.run.as_ref()) {
+            show_run(context, &model.cfa, run);
+        }
+        if !question.bindings.is_empty() {
+            let bindings = show_bindings(&model.cfa, &question.bindings);
+            context.print(&format!("With {bindings}:"));
+        }
+    }
+    // A verdict is not withheld because a file could not be written, but then that is an error.
+    match written {
+        Ok(()) => Ok(show(context, &outcome)),
+        Err(failure) => {
+            if !context.json {
+                show(context, &outcome);
+            }
+            Err(failure)
+        }
+    }
+}
+
+/// Says loudly that the engine was wrong.
+fn alarm(answered: &Answered<'_>, context: &Context) {
+    let names = Names::new(&answered.model.cfa);
+    let mut lines = String::new();
+    for (property, why) in answered.judgement.complaints() {
+        lines.push_str(&format!(
+            "  {}: {}\n",
+            names.property(property),
+            why.replace('\n', "\n    ")
+        ));
+    }
+    if !lines.is_empty() {
+        context.alarm(&format!(
+            "INTERNAL ERROR: an answer of the engine did not survive its validation.\n{lines}\
+             No verdict is given on this. It is a bug of vouch, or a device that does not work as it \
+             should:\nplease report it, with the model and this message."
+        ));
+    }
+}
+
+fn write_files(answered: &Answered<'_>, context: &Context) -> Result<(), Failure> {
+    let Answered { model, args, question, judgement, proof, .. } = answered;
+    let inputs: [&Path; 1] = [&args.model];
+    let names = Names::new(&model.cfa);
+    if let Some(path) = &proof.certificate {
+        match &judgement.certificate {
+            Some(certificate) => {
+                let text = formats::certificate::write(&model.cfa, certificate, Some(model.digest));
+                let text = text.map_err(|e| Failure::new(Kind::Output, e.to_string()))?;
+                files::write(path, text.as_bytes(), &inputs)?;
+                context.note(&format!("certificate written to {}", path.display()));
+            }
+            None => context.note(&format!(
+                "nothing is proved: no certificate is written to {}",
+                path.display()
+            )),
+        }
+    }
+    let Some(path) = &proof.trace else { return Ok(()) };
+    let Some((property, broken)) = self::broken(judgement).next() else {
+        context.note(&format!("nothing is broken: no trace is written to {}", path.display()));
+        return Ok(());
+    };
+    let run = match &broken.run {
+        Some(run) => run.clone(),
+        // Not validated, but a file with values in it needs them all.
+        None => validate::replay_bound(&model.cfa, &broken.trace, &question.bindings)
+            .map_err(|e| Failure::new(Kind::Output, format!("the trace is no run: {e}")))?,
+    };
+    files::write_trace(path, model, &broken.trace, &run, &inputs)?;
+    let others = self::broken(judgement).count() - 1;
+    let others = match others {
+        0 => String::new(),
+        n => format!("; {n} more broken: choose with `--property`"),
+    };
+    let property = names.property(property);
+    context.note(&format!("run that breaks {property} written to {}{others}", path.display()));
+    Ok(())
+}
+
+/// An outcome of which nothing is known.
+pub fn unknown(
+    model: &Loaded,
+    question: &Question,
+    reason: &str,
+    detail: Option<String>,
+) -> Outcome {
+    let names = Names::new(&model.cfa);
+    let property =
+        |p: &PropertyId| PropertyOutcome { name: names.property(*p), ..Default::default() };
+    Outcome {
+        verdict: Verdict::Unknown,
+        reason: Some(reason.into()),
+        detail,
+        properties: question.properties.iter().map(property).collect(),
+        ..outcome_of(model)
+    }
+}

@@ -1,0 +1,167 @@
+//! What can go wrong with a device: whose fault it is, and what to do about it.
+
+use crate::transport::OpenError;
+use std::io;
+use std::time::Duration;
+use vouch_core::ic3::BindError;
+use vouch_core::image::ImageError;
+use vouch_core::link::PROTOCOL;
+use vouch_core::link::message::{Part, Refusal};
+
+/// Why a device did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// There is no line to it.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The line broke.
+    #[error("lost the line to {device}: {source}")]
+    Link {
+        /// What was at the other end.
+        device: String,
+        /// What happened.
+        source: io::Error,
+    },
+    /// It does not answer.
+    #[error(
+        "{device} does not answer (waited {:.1} s, while {doing}; {garbled} damaged frames)\n\
+         help: is it powered and running the vouch firmware? Is the line good?",
+        waited.as_secs_f64()
+    )]
+    Timeout {
+        /// What is at the other end.
+        device: String,
+        /// What it was asked.
+        doing: &'static str,
+        /// For how long.
+        waited: Duration,
+        /// Frames from it that came damaged.
+        garbled: u64,
+    },
+    /// It no longer knows this dialogue.
+    #[error("{device} has restarted, or another host has taken it over\nhelp: try again")]
+    Lost {
+        /// What is at the other end.
+        device: String,
+    },
+    /// It answers what makes no sense.
+    #[error("{device} does not keep to the protocol: {what}")]
+    Protocol {
+        /// What is at the other end.
+        device: String,
+        /// What it did.
+        what: String,
+    },
+    /// It speaks another version of the protocol.
+    #[error(
+        "{board} (firmware {build}) speaks protocol version {protocol}, this vouch speaks {PROTOCOL}\n\
+         help: {}",
+        if *protocol < PROTOCOL { "update the board's firmware" } else { "update vouch" }
+    )]
+    Version {
+        /// The board.
+        board: String,
+        /// Its firmware.
+        build: String,
+        /// Its version.
+        protocol: u16,
+    },
+    /// The image is not one for this device: another version, word width, or damaged.
+    #[error("{board} rejects the model image: {}", describe_image(error))]
+    Image {
+        /// The board.
+        board: String,
+        /// What is wrong with it.
+        error: ImageError,
+    },
+    /// The model does not fit into the device's memory.
+    #[error(
+        "the model is too large for {board}: {} needs {needed} bytes{} and {available} are free \
+         ({} bytes too few)\n\
+         help: take a board with more memory (`qemu:mps2-an386` has 4 MiB), check one property at a \
+         time (`--property`), bind parameters (`--bind`), or narrow the model's variables",
+        match part { Part::Image => "its image", Part::Arena => "checking it" },
+        match part { Part::Image => "", Part::Arena => " at least beside the image" },
+        needed.saturating_sub(*available)
+    )]
+    TooLarge {
+        /// The board.
+        board: String,
+        /// What does not fit.
+        part: Part,
+        /// Bytes it needs at least.
+        needed: u32,
+        /// Bytes there are.
+        available: u32,
+    },
+    /// A parameter cannot be bound so.
+    #[error("parameter {param} cannot be bound: {}", match error {
+        BindError::NoSuchParam => "the model has no such parameter",
+        BindError::OutOfRange => "the value is outside its range",
+        BindError::TooLate => "the run has begun already",
+    })]
+    Param {
+        /// Number of the parameter.
+        param: u32,
+        /// Why not.
+        error: BindError,
+    },
+    /// The model has no such property.
+    #[error("the model has no property number {0}")]
+    NoSuchProperty(u32),
+    /// It refuses for a reason that should not occur.
+    #[error("{device} refuses while {doing}: {refusal:?}")]
+    Refused {
+        /// What is at the other end.
+        device: String,
+        /// What it was asked.
+        doing: &'static str,
+        /// Its reason.
+        refusal: Refusal,
+    },
+    /// The user stopped it. The device can start again.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl DeviceError {
+    /// The exit code of the command: 2 input, 3 limit, 4 device or link, 5 mismatch.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            DeviceError::Param { .. } | DeviceError::NoSuchProperty(_) => 2,
+            DeviceError::TooLarge { .. } | DeviceError::Cancelled => 3,
+            DeviceError::Version { .. } | DeviceError::Image { .. } => 5,
+            DeviceError::Open(_)
+            | DeviceError::Link { .. }
+            | DeviceError::Timeout { .. }
+            | DeviceError::Lost { .. }
+            | DeviceError::Protocol { .. }
+            | DeviceError::Refused { .. } => 4,
+        }
+    }
+}
+
+/// What is wrong with an image, and what to do.
+fn describe_image(error: &ImageError) -> String {
+    match error {
+        ImageError::NotAnImage => "it is not a model image".into(),
+        ImageError::Version(version) => format!(
+            "it has format version {version}, which this firmware does not read\n\
+             help: compile the model again, or update the firmware"
+        ),
+        ImageError::WordWidth(4) => "the model is too large for 16-bit words\n\
+             help: check it on the host (`vouch check`), or make its largest step smaller"
+            .into(),
+        ImageError::WordWidth(width) => format!("its words of {width} bytes are of no use there"),
+        ImageError::Length | ImageError::Checksum => {
+            "it is damaged\nhelp: compile the model again".into()
+        }
+        ImageError::Alignment => {
+            "the firmware's memory is not aligned: a bug of the firmware".into()
+        }
+        ImageError::Header => "its header cannot be read\nhelp: compile the model again".into(),
+        ImageError::Table(table) => {
+            format!("its table of {table:?} is wrong\nhelp: compile the model again")
+        }
+    }
+}

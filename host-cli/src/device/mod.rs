@@ -1,0 +1,521 @@
+//! The host's side of a dialogue with a device.
+//!
+//! [`Client`] greets, loads a model, has it checked and fetches what came out. What it returns is
+//! what the device said: nothing of it is validated here.
+//!
+//! Events only hasten the dialogue. Every fact is asked for, so a lost event costs time and nothing
+//! else.
+
+mod error;
+mod line;
+
+pub use error::DeviceError;
+pub use line::{LogSink, Patience};
+
+use crate::transport::{Settings, Target, Transport};
+use line::Line;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use vouch_core::ic3::{Stats, Verdict};
+use vouch_core::image::{ImageError, Preamble};
+use vouch_core::link::frame::checksum;
+use vouch_core::link::message::{Event, Phase, Refusal, Reply, Report, Request, take_varint};
+use vouch_core::link::{MAX_DATA, MAX_PAYLOAD, PROTOCOL};
+
+/// How often a device at work is asked for its state when it says nothing.
+const POLL: Duration = Duration::from_millis(500);
+
+/// Who a device is, as it said itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// The board's name.
+    pub board: String,
+    /// Its firmware's version or commit.
+    pub build: String,
+    /// Bytes of a word in the images that it reads.
+    pub word: u8,
+    /// The image format that it reads.
+    pub image_version: u16,
+    /// RAM in bytes.
+    pub ram: u32,
+    /// Bytes of RAM for a model and its proof together.
+    pub heap: u32,
+    /// Flash in bytes.
+    pub flash: u32,
+    /// Bytes of flash that the firmware takes.
+    pub firmware: u32,
+    /// The longest payload that it receives.
+    max_payload: u16,
+}
+
+/// What a device says of a model that it has accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// Number of properties.
+    pub properties: u32,
+    /// Number of parameters.
+    pub params: u32,
+    /// Bytes that a run needs at least.
+    pub minimum: u32,
+    /// Bytes that there are for one.
+    pub available: u32,
+}
+
+/// What is to be checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckRequest {
+    /// Only this property.
+    pub property: Option<u32>,
+    /// Work units after which to give up; 0: no limit.
+    pub budget: u64,
+    /// Parameters and their values, as raw bits.
+    pub bindings: Vec<(u32, u64)>,
+    /// Give up after this time.
+    pub timeout: Option<Duration>,
+}
+
+/// A run that breaks a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceTrace {
+    /// Number of the property.
+    pub property: u32,
+    /// Values of the initial location's live bits.
+    pub initial: Vec<bool>,
+    /// Edge and input bits of each step.
+    pub steps: Vec<(u32, Vec<bool>)>,
+}
+
+/// One clause of an invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceClause {
+    /// Where it holds.
+    pub location: u32,
+    /// `2 * state bit + sign`.
+    pub literals: Vec<u32>,
+}
+
+/// What ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The device, by itself.
+    Itself,
+    /// The time was over.
+    Timeout,
+    /// The user.
+    Cancelled,
+}
+
+/// What a device found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// One for each property.
+    pub verdicts: Vec<Verdict>,
+    /// One for each broken property.
+    pub traces: Vec<DeviceTrace>,
+    /// The invariant, if a property was proved.
+    pub clauses: Vec<DeviceClause>,
+    /// Counters of the engine.
+    pub stats: Stats,
+    /// Instructions spent in the engine, where the board can count them.
+    pub instructions: Option<u64>,
+    /// Bytes that the image took.
+    pub image_bytes: u32,
+    /// Bytes that the run was given.
+    pub arena_bytes: u32,
+    /// What ended it.
+    pub ended: Ended,
+}
+
+/// How good the line was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineQuality {
+    /// Frames that came damaged.
+    pub garbled: u64,
+    /// Requests that had to be repeated.
+    pub repeated: u64,
+}
+
+/// A dialogue with a device.
+pub struct Client {
+    line: Line,
+    info: DeviceInfo,
+    loaded: Option<Loaded>,
+}
+
+impl Client {
+    /// Opens the line to `target` and greets the device. Whatever an earlier host left half-way is
+    /// ended.
+    pub fn connect(
+        target: &Target,
+        settings: &Settings,
+        patience: Patience,
+    ) -> Result<Client, DeviceError> {
+        Client::greet(target.open(settings)?, patience)
+    }
+
+    /// Greets the device at the other end of an open line.
+    pub fn greet(transport: Box<dyn Transport>, patience: Patience) -> Result<Client, DeviceError> {
+        let mut client = Client {
+            line: Line::new(transport, patience),
+            info: DeviceInfo::default(),
+            loaded: None,
+        };
+        client.hello(true)?;
+        Ok(client)
+    }
+
+    /// Greets the device again, and with `reset` has it forget what it was doing.
+    pub fn hello(&mut self, reset: bool) -> Result<&DeviceInfo, DeviceError> {
+        let identity = self.line.greet(reset)?;
+        let (protocol, board, build) =
+            (identity.protocol, identity.board.to_owned(), identity.build.to_owned());
+        self.info = DeviceInfo {
+            board,
+            build,
+            word: identity.word,
+            image_version: identity.image_version,
+            ram: identity.ram,
+            heap: identity.heap,
+            flash: identity.flash,
+            firmware: identity.firmware,
+            max_payload: identity.max_payload,
+        };
+        if reset {
+            self.loaded = None;
+        }
+        if protocol != PROTOCOL {
+            let (board, build) = (self.info.board.clone(), self.info.build.clone());
+            return Err(DeviceError::Version { board, build, protocol });
+        }
+        Ok(&self.info)
+    }
+
+    /// Who the device is.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// How good the line has been.
+    pub fn quality(&self) -> LineQuality {
+        LineQuality { garbled: self.line.garbled, repeated: self.line.repeated }
+    }
+
+    /// The firmware's ELF file, where it is known.
+    pub fn firmware(&self) -> Option<&Path> {
+        self.line.transport().firmware()
+    }
+
+    /// What the user sets to stop whatever is going on.
+    pub fn cancel_with(&mut self, flag: Arc<AtomicBool>) {
+        self.line.cancel = flag;
+    }
+
+    /// Where the device's log goes.
+    pub fn log_to(&mut self, sink: LogSink) {
+        self.line.log = Some(sink);
+    }
+
+    /// Ends the dialogue but keeps the line.
+    pub fn into_transport(self) -> Box<dyn Transport> {
+        self.line.into_transport()
+    }
+
+    /// Puts a model image on the device. `progress` gets the bytes sent so far and all of them.
+    pub fn load(
+        &mut self,
+        image: &[u8],
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<Loaded, DeviceError> {
+        self.loaded = None;
+        self.suits(image)?;
+        let total = u32::try_from(image.len()).map_err(|_| self.image_error(ImageError::Length))?;
+        self.done(Request::LoadBegin { total, crc: checksum(image) }, "loading the model")?;
+        let spare = MAX_PAYLOAD - MAX_DATA;
+        let chunk = (self.info.max_payload as usize).saturating_sub(spare).clamp(1, MAX_DATA);
+        for (i, data) in image.chunks(chunk).enumerate() {
+            if self.line.cancelled() {
+                return Err(self.stop());
+            }
+            let offset = (i * chunk) as u32;
+            self.done(Request::LoadChunk { offset, data }, "loading the model")?;
+            progress(i * chunk + data.len(), image.len());
+        }
+        match self.ask(Request::LoadEnd, "validating the model")? {
+            Reply::Loaded { properties, params, minimum, available } => {
+                let loaded = Loaded { properties, params, minimum, available };
+                self.loaded = Some(loaded);
+                Ok(loaded)
+            }
+            _ => Err(self.unexpected("validating the model")),
+        }
+    }
+
+    /// Has the loaded model checked, and fetches what comes out. `progress` gets the counters from
+    /// time to time.
+    ///
+    /// When the user or the time ends it, the verdicts found so far are returned, the others being
+    /// unknown, and the device can start again.
+    pub fn check(
+        &mut self,
+        what: &CheckRequest,
+        mut progress: impl FnMut(&Stats),
+    ) -> Result<Outcome, DeviceError> {
+        let start = Instant::now();
+        let doing = "preparing the run";
+        let properties = self.loaded.map_or(0, |l| l.properties);
+        let (property, budget) = (what.property, what.budget);
+        match self.ask(Request::Prepare { property, budget }, doing)? {
+            Reply::Prepared { .. } => {}
+            _ => return Err(self.unexpected(doing)),
+        }
+        for &(param, value) in &what.bindings {
+            self.done(Request::Bind { param, value }, doing)?;
+        }
+        self.done(Request::Run, "starting the run")?;
+        let mut traces = Vec::new();
+        let mut ended = Ended::Itself;
+        let report = loop {
+            if ended == Ended::Itself {
+                let over = what.timeout.is_some_and(|limit| start.elapsed() >= limit);
+                ended = match (self.line.cancelled(), over) {
+                    (true, _) => Ended::Cancelled,
+                    (false, true) => Ended::Timeout,
+                    _ => Ended::Itself,
+                };
+                if ended != Ended::Itself {
+                    self.done(Request::Cancel, "cancelling the run")?;
+                }
+            }
+            let left = what.timeout.map_or(POLL, |limit| limit.saturating_sub(start.elapsed()));
+            self.follow(left.min(POLL), &mut progress)?;
+            let report = self.status()?;
+            progress(&report.stats);
+            match report.phase {
+                Phase::Running => {}
+                Phase::Broken { property, steps } => {
+                    // A property breaks once.
+                    if traces.len() >= properties as usize {
+                        return Err(self.line.protocol_error("more traces than properties"));
+                    }
+                    traces.push(self.trace(property, steps)?);
+                    self.done(Request::Run, "going on with the run")?;
+                }
+                Phase::Finished => break report,
+                other => {
+                    let what = format!("it is {other:?} during a run");
+                    return Err(self.line.protocol_error(what));
+                }
+            }
+        };
+        let verdicts = (0..properties).map(|p| self.verdict(p)).collect::<Result<Vec<_>, _>>()?;
+        let clauses = if verdicts.contains(&Verdict::Safe) { self.clauses()? } else { Vec::new() };
+        Ok(Outcome {
+            verdicts,
+            traces,
+            clauses,
+            stats: report.stats,
+            instructions: report.instructions,
+            image_bytes: report.image,
+            arena_bytes: report.arena,
+            ended,
+        })
+    }
+
+    /// What the device is doing.
+    pub fn status(&mut self) -> Result<Report, DeviceError> {
+        match self.ask(Request::Status, "asking for its state")? {
+            Reply::Status(report) => Ok(report),
+            _ => Err(self.unexpected("asking for its state")),
+        }
+    }
+
+    /// Ends a run that may be going on; the model stays.
+    pub fn cancel(&mut self) -> Result<(), DeviceError> {
+        self.done(Request::Cancel, "cancelling the run")
+    }
+
+    /// Has the device forget model and run.
+    pub fn reset(&mut self) -> Result<(), DeviceError> {
+        self.loaded = None;
+        self.done(Request::Reset, "resetting it")
+    }
+
+    /// Waits up to `pause` for the device to say that it stands still.
+    fn follow(
+        &mut self,
+        pause: Duration,
+        progress: &mut impl FnMut(&Stats),
+    ) -> Result<(), DeviceError> {
+        let start = Instant::now();
+        while let Some(event) = self.line.event(pause.saturating_sub(start.elapsed()))? {
+            match event {
+                Event::Progress(stats) => progress(&stats),
+                Event::Broken { .. } | Event::Finished => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn verdict(&mut self, property: u32) -> Result<Verdict, DeviceError> {
+        match self.ask(Request::FetchVerdict { property }, "fetching verdicts")? {
+            Reply::Verdict(verdict) => Ok(verdict),
+            _ => Err(self.unexpected("fetching verdicts")),
+        }
+    }
+
+    fn trace(&mut self, property: u32, steps: u32) -> Result<DeviceTrace, DeviceError> {
+        let doing = "fetching a trace";
+        let (_, initial) = self.packed(|offset| Request::FetchInitial { offset })?;
+        let mut fetched = Vec::new();
+        for index in 0..steps {
+            if self.line.cancelled() {
+                return Err(self.stop());
+            }
+            match self.packed(|offset| Request::FetchStep { index, offset })? {
+                (Some(edge), inputs) => fetched.push((edge, inputs)),
+                (None, _) => return Err(self.unexpected(doing)),
+            }
+        }
+        Ok(DeviceTrace { property, initial, steps: fetched })
+    }
+
+    /// Fetches bits, in as many pieces as it takes, and the edge if it is a step.
+    fn packed(
+        &mut self,
+        request: impl Fn(u32) -> Request<'static>,
+    ) -> Result<(Option<u32>, Vec<bool>), DeviceError> {
+        let doing = "fetching a trace";
+        let mut bytes = Vec::new();
+        loop {
+            let offset = bytes.len() as u32;
+            let (edge, bits) = match self.ask(request(offset), doing)? {
+                Reply::Initial { bits, data } => {
+                    bytes.extend_from_slice(data);
+                    (None, bits as usize)
+                }
+                Reply::Step { edge, bits, data } => {
+                    bytes.extend_from_slice(data);
+                    (Some(edge), bits as usize)
+                }
+                _ => return Err(self.unexpected(doing)),
+            };
+            if bytes.len() >= bits.div_ceil(8) {
+                let bit = |i: usize| bytes[i / 8] >> (i % 8) & 1 == 1;
+                return Ok((edge, (0..bits).map(bit).collect()));
+            }
+            if bytes.len() as u32 == offset {
+                return Err(self.line.protocol_error("a trace has a piece of no length"));
+            }
+        }
+    }
+
+    fn clauses(&mut self) -> Result<Vec<DeviceClause>, DeviceError> {
+        let doing = "fetching the certificate";
+        let mut clauses: Vec<DeviceClause> = Vec::new();
+        let mut at = (0, 0);
+        loop {
+            if self.line.cancelled() {
+                return Err(self.stop());
+            }
+            let (cursor, offset) = at;
+            let (data, next) = match self.ask(Request::FetchClauses { cursor, offset }, doing)? {
+                Reply::Clauses { data, next } => (data.to_vec(), next),
+                _ => return Err(self.unexpected(doing)),
+            };
+            let known = append(&mut clauses, &data, offset as usize);
+            known.ok_or_else(|| self.line.protocol_error("clauses cannot be decoded"))?;
+            match next {
+                None => return Ok(clauses),
+                Some(next) if next == at => {
+                    return Err(self.line.protocol_error("clauses do not come to an end"));
+                }
+                Some(next) => at = next,
+            }
+        }
+    }
+
+    /// Whether the image is one that this device can read, before it is sent in vain.
+    fn suits(&self, image: &[u8]) -> Result<(), DeviceError> {
+        let preamble = Preamble::read(image).map_err(|e| self.image_error(e))?;
+        if preamble.version != self.info.image_version {
+            return Err(self.image_error(ImageError::Version(preamble.version)));
+        }
+        if preamble.word != self.info.word {
+            return Err(self.image_error(ImageError::WordWidth(preamble.word)));
+        }
+        Ok(())
+    }
+
+    /// Leaves the device able to start again, if it can be reached at all.
+    fn stop(&mut self) -> DeviceError {
+        match self.reset() {
+            Ok(()) | Err(DeviceError::Cancelled) => DeviceError::Cancelled,
+            Err(e) => e,
+        }
+    }
+
+    fn done(&mut self, request: Request<'_>, doing: &'static str) -> Result<(), DeviceError> {
+        match self.ask(request, doing)? {
+            Reply::Done => Ok(()),
+            _ => Err(self.unexpected(doing)),
+        }
+    }
+
+    /// Asks; a refusal is an error that says what to do.
+    fn ask(&mut self, request: Request<'_>, doing: &'static str) -> Result<Reply<'_>, DeviceError> {
+        let board = &self.info.board;
+        let device = self.line.describe();
+        let refusal = match self.line.ask(request, doing)? {
+            Reply::Refused(refusal) => refusal,
+            reply => return Ok(reply),
+        };
+        let board = board.clone();
+        Err(match (refusal, request) {
+            (Refusal::TooLarge { part, needed, available }, _) => {
+                DeviceError::TooLarge { board, part, needed, available }
+            }
+            (Refusal::Image(error), _) => DeviceError::Image { board, error },
+            (Refusal::Param(error), Request::Bind { param, .. }) => {
+                DeviceError::Param { param, error }
+            }
+            (Refusal::NoSuchProperty, Request::Prepare { property: Some(p), .. }) => {
+                DeviceError::NoSuchProperty(p)
+            }
+            (refusal, _) => DeviceError::Refused { device, doing, refusal },
+        })
+    }
+
+    fn image_error(&self, error: ImageError) -> DeviceError {
+        DeviceError::Image { board: self.info.board.clone(), error }
+    }
+
+    fn unexpected(&self, doing: &str) -> DeviceError {
+        self.line.protocol_error(format!("the wrong kind of reply while {doing}"))
+    }
+}
+
+/// Decodes clause records, the first of which goes on from literal `offset` of the last clause.
+fn append(clauses: &mut Vec<DeviceClause>, mut data: &[u8], offset: usize) -> Option<()> {
+    let mut skipped = offset;
+    while !data.is_empty() {
+        let location = take_varint(&mut data)?;
+        let total = take_varint(&mut data)? as usize;
+        if skipped == 0 {
+            clauses.push(DeviceClause { location, literals: Vec::new() });
+        }
+        let clause = clauses.last_mut()?;
+        if clause.location != location || clause.literals.len() != skipped {
+            return None;
+        }
+        while clause.literals.len() < total && !data.is_empty() {
+            clause.literals.push(take_varint(&mut data)?);
+        }
+        skipped = 0;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests;

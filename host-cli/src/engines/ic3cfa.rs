@@ -1,0 +1,178 @@
+//! The core's engine on the host.
+
+use super::widen::widen;
+use super::{Answer, Ended, EngineError, ImageTrace, Memory, Setup};
+use crate::blast::AlignedImage;
+use std::time::{Duration, Instant};
+use vouch_core::ic3::{Config, Engine, Limit, Plan, Stats, Status, Verdict};
+use vouch_core::image::{Image, ImageError, Preamble};
+use vouch_core::word::Word;
+
+/// Work units between two looks at the clock: about a millisecond.
+const SLICE: u32 = 50_000;
+
+type Watch<'a> = &'a mut dyn FnMut(&Stats) -> bool;
+
+/// Checks `image`. What does not fit into the memory is tried again with more, as far as `setup`
+/// allows it.
+pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
+    let start = Instant::now();
+    let preamble = Preamble::read(image).map_err(EngineError::Image)?;
+    match preamble.word {
+        2 => {
+            let view = image.view::<u16>().map_err(EngineError::Image)?;
+            let narrow = match attempts(&view, setup, start, None, watch) {
+                Ok((answer, used)) if is_short(&answer) && used < most(setup.memory) => answer,
+                Err(EngineError::Shortage { needed, given }) if needed <= given => {
+                    Answer::default()
+                }
+                other => return other.map(|a| a.0),
+            };
+            // The words, not the memory, were too small.
+            let wide = widen(&view).map_err(|_| EngineError::Image(ImageError::Length))?;
+            let wide = AlignedImage::new(&wide);
+            let view = wide.view::<u32>().map_err(EngineError::Image)?;
+            attempts(&view, setup, start, Some(narrow), watch).map(|a| a.0)
+        }
+        4 => {
+            let view = image.view::<u32>().map_err(EngineError::Image)?;
+            attempts(&view, setup, start, None, watch).map(|a| a.0)
+        }
+        other => Err(EngineError::Image(ImageError::WordWidth(other))),
+    }
+}
+
+/// Whether more memory might give more of an answer.
+fn is_short(answer: &Answer) -> bool {
+    answer.ended == Ended::Itself && answer.verdicts.contains(&Verdict::Unknown(Limit::Capacity))
+}
+
+fn most(memory: Memory) -> usize {
+    match memory {
+        Memory::Fixed(bytes) => bytes,
+        Memory::Growing { most, .. } => most,
+    }
+}
+
+/// Runs with more and more memory. Returns the last answer, with the traces of all, and the bytes
+/// that its plan used up.
+fn attempts<W: Word>(
+    image: &Image<'_, W>,
+    setup: &Setup,
+    start: Instant,
+    before: Option<Answer>,
+    watch: Watch<'_>,
+) -> Result<(Answer, usize), EngineError> {
+    let most = most(setup.memory);
+    let mut bytes = match setup.memory {
+        Memory::Fixed(bytes) => bytes,
+        Memory::Growing { first, most } => first.max(Plan::minimum(image)).min(most),
+    };
+    let mut last = before;
+    loop {
+        let spent = last.as_ref().map_or(0, |a| a.stats.propagations);
+        let budget = setup.budget.saturating_sub(spent).max((setup.budget > 0) as u64);
+        let (mut answer, used) = once(image, setup, budget, bytes, start, watch)?;
+        answer.stats.propagations += spent;
+        if let Some(last) = last {
+            let known = |t: &ImageTrace| answer.traces.iter().any(|n| n.property == t.property);
+            let lost: Vec<ImageTrace> = last.traces.into_iter().filter(|t| !known(t)).collect();
+            answer.traces.extend(lost);
+        }
+        // A plan that leaves memory unused would not use more of it either.
+        let sated = used + (1 << 16) < bytes;
+        if !is_short(&answer) || bytes >= most || sated {
+            return Ok((answer, if sated { used } else { bytes }));
+        }
+        bytes = bytes.saturating_mul(4).min(most);
+        last = Some(answer);
+    }
+}
+
+/// One run. Returns also how many bytes its plan covers.
+fn once<W: Word>(
+    image: &Image<'_, W>,
+    setup: &Setup,
+    budget: u64,
+    bytes: usize,
+    start: Instant,
+    watch: Watch<'_>,
+) -> Result<(Answer, usize), EngineError> {
+    let plan = Plan::new(image, bytes)
+        .map_err(|s| EngineError::Shortage { needed: s.needed.into(), given: bytes as u64 })?;
+    let used = plan.bytes();
+    let mut memory =
+        bytemuck::try_zeroed_vec::<u32>(used / 4).map_err(|()| EngineError::Refused(used))?;
+    let memory = memory.as_mut_slice();
+    let config = Config { budget, property: setup.property };
+    let mut engine = Engine::new(image, plan, config, memory);
+    for (param, value) in &setup.bindings {
+        let bound = engine.bind(image, memory, *param as usize, *value);
+        bound.map_err(|e| EngineError::Param(*param, e))?;
+    }
+    let mut traces = vec![];
+    let mut ended = Ended::Itself;
+    let over = |limit: Duration| start.elapsed() >= limit;
+    loop {
+        match engine.step(image, memory, SLICE) {
+            Status::Running => {}
+            Status::Finished => break,
+            Status::Broken { property } => traces.push(trace(&engine, image, memory, property)),
+        }
+        if !watch(&engine.stats()) {
+            ended = Ended::Cancelled;
+        } else if setup.timeout.is_some_and(over) {
+            ended = Ended::Timeout;
+        }
+        if ended != Ended::Itself {
+            engine.abandon(memory, Limit::Cancelled);
+            break;
+        }
+    }
+    let properties = image.header.properties as usize;
+    let verdicts: Vec<Verdict> = (0..properties).map(|p| engine.verdict(memory, p)).collect();
+    let clauses = match verdicts.contains(&Verdict::Safe) {
+        true => clauses(&engine, image, memory),
+        false => vec![],
+    };
+    let stats = engine.stats();
+    let answer = Answer { verdicts, traces, clauses, stats, arena_bytes: used as u64, ended };
+    Ok((answer, used))
+}
+
+fn bits(bytes: &[u8], count: usize) -> Vec<bool> {
+    (0..count).map(|i| bytes[i / 8] >> (i % 8) & 1 == 1).collect()
+}
+
+fn trace<W: Word>(
+    engine: &Engine,
+    image: &Image<'_, W>,
+    memory: &mut [u32],
+    property: usize,
+) -> ImageTrace {
+    let most = image.header.max_live.max(image.header.max_inputs) as usize;
+    let mut out = vec![0; most.div_ceil(8)];
+    let live = engine.trace_initial(image, memory, &mut out).unwrap_or(0);
+    let initial = bits(&out, live);
+    // A step that is missing here is missed when the trace is replayed.
+    let steps = (0..engine.trace_len()).map_while(|i| {
+        let edge = engine.trace_step(image, memory, i, &mut out)?;
+        Some((edge, bits(&out, image.edge(edge).inputs)))
+    });
+    ImageTrace { property, initial, steps: steps.collect() }
+}
+
+fn clauses<W: Word>(
+    engine: &Engine,
+    image: &Image<'_, W>,
+    memory: &mut [u32],
+) -> Vec<(usize, Vec<u32>)> {
+    let mut out = vec![0; image.header.max_live as usize];
+    let mut clauses = vec![];
+    let mut cursor = 0;
+    while let Some(found) = engine.clause(image, memory, cursor, &mut out) {
+        clauses.push((found.location, out[..found.len].to_vec()));
+        cursor = found.next;
+    }
+    clauses
+}

@@ -1,0 +1,171 @@
+//! Engines that run on the host.
+//!
+//! An engine gets an image and a [`Setup`] and gives an [`Answer`] in the image's numbers. Nothing of
+//! it is believed until [`crate::judge`] has looked at it.
+//!
+//! - [`ic3cfa`]: the core's engine, the same code as on a device, on a large arena.
+//! - [`widen`]: an image with wider words, for arenas that narrow words cannot address.
+
+pub mod ic3cfa;
+pub mod widen;
+
+use crate::blast::AlignedImage;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+use vouch_core::ic3::{BindError, Stats, Verdict};
+use vouch_core::image::ImageError;
+
+/// The engines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Engine {
+    /// IC3 on control flow automata.
+    #[default]
+    Ic3Cfa,
+}
+
+impl Engine {
+    /// All of them.
+    pub const ALL: [Engine; 1] = [Engine::Ic3Cfa];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Ic3Cfa => "ic3cfa",
+        }
+    }
+
+    /// What it is.
+    pub fn about(self) -> &'static str {
+        match self {
+            Engine::Ic3Cfa => "IC3 on control flow automata, the same code as on a device",
+        }
+    }
+
+    /// Runs it. `watch` gets the counters from time to time; the run is cancelled when it says
+    /// `false`.
+    pub fn run(
+        self,
+        image: &AlignedImage,
+        setup: &Setup,
+        watch: &mut dyn FnMut(&Stats) -> bool,
+    ) -> Result<Answer, EngineError> {
+        match self {
+            Engine::Ic3Cfa => ic3cfa::run(image, setup, watch),
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Engine {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Engine, String> {
+        let known = Engine::ALL.map(Engine::name).join(", ");
+        let found = Engine::ALL.into_iter().find(|e| e.name() == name);
+        found.ok_or_else(|| format!("unknown engine `{name}`; there is: {known}"))
+    }
+}
+
+/// How much memory an engine may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Memory {
+    /// This many bytes.
+    Fixed(usize),
+    /// These many bytes at first; four times as many whenever they do not suffice, up to a limit.
+    Growing {
+        /// At first.
+        first: usize,
+        /// At most.
+        most: usize,
+    },
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        // The engine clears its arena, so a small first one makes small models quick.
+        Memory::Growing { first: 16 << 20, most: 1 << 30 }
+    }
+}
+
+/// What is asked of an engine, in the image's numbers.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Setup {
+    /// Only this property.
+    pub property: Option<u32>,
+    /// Parameters and their values, as raw bits.
+    pub bindings: Vec<(u32, u64)>,
+    /// Work units after which to give up; 0: no limit.
+    pub budget: u64,
+    /// Give up after this time.
+    pub timeout: Option<Duration>,
+    /// How much memory there is.
+    pub memory: Memory,
+}
+
+/// A run that breaks a property, in the image's numbers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ImageTrace {
+    /// Number of the property.
+    pub property: usize,
+    /// Values of the initial location's live bits.
+    pub initial: Vec<bool>,
+    /// Edge and input bits of each step.
+    pub steps: Vec<(usize, Vec<bool>)>,
+}
+
+/// What ended a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ended {
+    /// The engine, by itself.
+    #[default]
+    Itself,
+    /// The time was over.
+    Timeout,
+    /// The user.
+    Cancelled,
+}
+
+/// What an engine claims.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Answer {
+    /// One for each property.
+    pub verdicts: Vec<Verdict>,
+    /// At most one for each property. One that is here counts, whatever `verdicts` says: a run may
+    /// have ended between finding it and saying so.
+    pub traces: Vec<ImageTrace>,
+    /// The invariant, if a property is safe: locations and literals `2 * state bit + sign`.
+    pub clauses: Vec<(usize, Vec<u32>)>,
+    /// Counters.
+    pub stats: Stats,
+    /// Bytes that the run was given.
+    pub arena_bytes: u64,
+    /// What ended it.
+    pub ended: Ended,
+}
+
+/// Why an engine could not run at all.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The image cannot be used.
+    #[error("the image cannot be used ({0:?})")]
+    Image(ImageError),
+    /// The memory does not suffice to begin.
+    #[error("checking this model needs at least {needed} bytes of memory, but {given} are allowed")]
+    Shortage {
+        /// Bytes that suffice to begin.
+        needed: u64,
+        /// Bytes that there are.
+        given: u64,
+    },
+    /// The system does not give the memory.
+    #[error("the system does not give {0} bytes of memory")]
+    Refused(usize),
+    /// A parameter cannot be bound so.
+    #[error("parameter number {0} cannot be bound so ({1:?})")]
+    Param(u32, BindError),
+}

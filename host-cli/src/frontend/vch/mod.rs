@@ -1,0 +1,67 @@
+//! The native modelling language, as `docs/language.md` defines it.
+//!
+//! Text → [`lexer`] → [`parser`] → [`ast`] → [`check`] → [`hir`] → [`lower`] → automaton.
+
+mod ast;
+mod check;
+mod hir;
+mod lexer;
+mod lower;
+mod parser;
+#[cfg(test)]
+mod tests;
+mod token;
+mod types;
+
+use super::{Compiled, Diagnostic, Options, diagnostic};
+use crate::ir::Span;
+
+/// Nesting is limited, but to what fits here and not to what fits any caller's stack.
+const STACK_BYTES: usize = 64 << 20;
+
+/// Compiles a text; or all errors that were found, in the order of the text.
+pub fn compile(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+    std::thread::scope(|scope| {
+        let compiler = std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || compile_here(text, options));
+        match compiler.map(|thread| thread.join()) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => {
+                let message = format!("the compiler can't start: {error}");
+                Err(vec![Diagnostic::error(message, Span::default(), "")])
+            }
+        }
+    })
+}
+
+fn compile_here(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+    let mut errors = vec![];
+    let tokens = lexer::lex(text, &mut errors);
+    // What follows something unreadable in its line is hard to read as well.
+    let unreadable: Vec<usize> = errors.iter().map(|e| line(text, e.span)).collect();
+    let lexed = errors.len();
+    let file = parser::parse(text, &tokens, &mut errors);
+    let mut parsed = errors.split_off(lexed);
+    parsed.retain(|e| !unreadable.contains(&line(text, e.span)));
+    errors.extend(parsed);
+    // A file that could not be read as a whole lacks declarations: its names tell nothing.
+    if !errors.is_empty() {
+        return Err(in_order(errors));
+    }
+    let (model, mut warnings) = check::check(text, &file).map_err(in_order)?;
+    let (cfa, more) = lower::lower(&model, text, options).map_err(|error| vec![error])?;
+    warnings.extend(more);
+    Ok(Compiled { cfa, warnings: in_order(warnings) })
+}
+
+fn line(text: &str, span: Span) -> usize {
+    diagnostic::position(text, span.start).0
+}
+
+fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diagnostics.sort_by_key(|d| (d.span.start, d.span.end));
+    diagnostics.truncate(parser::MAX_ERRORS);
+    diagnostics
+}

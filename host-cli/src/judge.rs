@@ -1,0 +1,230 @@
+//! From what an engine claims to a verdict that may be shown.
+//!
+//! A claim is decoded into the automaton's terms and then validated there: a run is replayed in the
+//! reference interpreter, an invariant is checked by an independent encoder and solver. A claim that
+//! does not survive this becomes *unknown*, and why is told: it is a bug, or a damaged device.
+
+use crate::blast::Map;
+use crate::decode;
+use crate::engines::{Answer, Ended, ImageTrace};
+use crate::ir::{Certificate, Cfa, PropertyId, Trace, VarId, Word};
+use crate::report::Verdict;
+use crate::validate::{self, CertificateStats, Run, certificate::covers};
+use std::fmt;
+use vouch_core::ic3::{Limit, Verdict as Claim};
+
+/// What is asked of a model.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Question {
+    /// The properties.
+    pub properties: Vec<PropertyId>,
+    /// Parameters that have a certain value.
+    pub bindings: Vec<(VarId, Word)>,
+}
+
+/// Why nothing is known of a property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The work budget was used up.
+    Budget,
+    /// Memory did not suffice.
+    Capacity,
+    /// The time was over.
+    Timeout,
+    /// The user stopped it.
+    Cancelled,
+    /// The engine has said nothing on it.
+    Unanswered,
+    /// What the engine said is not true, or could not be checked.
+    Invalid(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Budget => f.write_str("budget"),
+            Reason::Capacity => f.write_str("capacity"),
+            Reason::Timeout => f.write_str("timeout"),
+            Reason::Cancelled => f.write_str("cancelled"),
+            Reason::Unanswered => f.write_str("unanswered"),
+            Reason::Invalid(why) => write!(f, "validation failed: {why}"),
+        }
+    }
+}
+
+/// A broken property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Broken {
+    /// How.
+    pub trace: Trace,
+    /// The same with all values filled in; `None` if it was not replayed.
+    pub run: Option<Run>,
+}
+
+/// What is known of a property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Finding {
+    /// No run breaks it.
+    Safe,
+    /// This run does.
+    Unsafe(Box<Broken>),
+    /// Neither.
+    Unknown(Reason),
+}
+
+impl Finding {
+    /// In one word.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Finding::Safe => Verdict::Safe,
+            Finding::Unsafe(_) => Verdict::Unsafe,
+            Finding::Unknown(_) => Verdict::Unknown,
+        }
+    }
+}
+
+/// What is known of a model.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Judgement {
+    /// In the order of the question.
+    pub findings: Vec<(PropertyId, Finding)>,
+    /// The invariant that proves what is safe.
+    pub certificate: Option<Certificate>,
+    /// Whether there is a verdict on some property and all such were validated.
+    pub validated: bool,
+    /// What it took to check the certificate.
+    pub checked: Option<CertificateStats>,
+}
+
+impl Judgement {
+    /// The verdict on all properties together.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::all(self.findings.iter().map(|f| f.1.verdict()))
+    }
+
+    /// Why the verdict on all is not known, if it is not.
+    pub fn reason(&self) -> Option<&Reason> {
+        if self.verdict() != Verdict::Unknown {
+            return None;
+        }
+        let reasons = || {
+            self.findings.iter().filter_map(|(_, f)| match f {
+                Finding::Unknown(reason) => Some(reason),
+                _ => None,
+            })
+        };
+        reasons().find(|r| matches!(r, Reason::Invalid(_))).or_else(|| reasons().next())
+    }
+
+    /// The claims that did not survive validation.
+    pub fn complaints(&self) -> impl Iterator<Item = (PropertyId, &str)> {
+        self.findings.iter().filter_map(|(p, f)| match f {
+            Finding::Unknown(Reason::Invalid(why)) => Some((*p, why.as_str())),
+            _ => None,
+        })
+    }
+}
+
+/// Judges an answer. Without `validate`, claims are decoded and believed.
+pub fn judge(
+    cfa: &Cfa,
+    map: &Map,
+    question: &Question,
+    answer: &Answer,
+    validate: bool,
+) -> Judgement {
+    let claim = |p: &PropertyId| answer.verdicts.get(p.index()).copied();
+    let run = |p: &PropertyId| answer.traces.iter().find(|t| t.property == p.index());
+    let is_proved = |p: &PropertyId| claim(p) == Some(Claim::Safe) && run(p).is_none();
+    let proved: Vec<PropertyId> = question.properties.iter().copied().filter(is_proved).collect();
+    let proof = match proved.is_empty() {
+        true => Ok(None),
+        false => prove(cfa, map, &proved, question, answer, validate).map(Some),
+    };
+    let finding = |p: &PropertyId| match (claim(p), run(p)) {
+        (claim, Some(run)) => {
+            let broken = refute(cfa, map, question, run, validate);
+            match broken {
+                // Both at once is nonsense even if the run is one.
+                _ if claim == Some(Claim::Safe) => invalid("it is said to be safe and broken"),
+                Ok(broken) => Finding::Unsafe(Box::new(broken)),
+                Err(why) => invalid(why),
+            }
+        }
+        (Some(Claim::Safe), None) => match &proof {
+            Ok(_) => Finding::Safe,
+            Err(why) => invalid(why.clone()),
+        },
+        (Some(Claim::Unsafe), None) => invalid("it is said to be broken, but no run shows it"),
+        (Some(Claim::Unknown(limit)), None) => Finding::Unknown(match (limit, answer.ended) {
+            (Limit::Budget, _) => Reason::Budget,
+            (Limit::Capacity, _) => Reason::Capacity,
+            (Limit::Cancelled, Ended::Timeout) => Reason::Timeout,
+            (Limit::Cancelled, _) => Reason::Cancelled,
+        }),
+        (Some(Claim::Skipped | Claim::Open) | None, None) => Finding::Unknown(Reason::Unanswered),
+    };
+    let findings: Vec<(PropertyId, Finding)> =
+        question.properties.iter().map(|p| (*p, finding(p))).collect();
+    let known = findings.iter().any(|f| f.1.verdict() != Verdict::Unknown);
+    let sound = !findings.iter().any(|f| matches!(f.1, Finding::Unknown(Reason::Invalid(_))));
+    let (certificate, checked) = proof.ok().flatten().unzip();
+    Judgement {
+        findings,
+        certificate,
+        validated: validate && known && sound,
+        checked: checked.flatten(),
+    }
+}
+
+fn invalid(why: impl Into<String>) -> Finding {
+    Finding::Unknown(Reason::Invalid(why.into()))
+}
+
+/// A run, decoded and replayed.
+fn refute(
+    cfa: &Cfa,
+    map: &Map,
+    question: &Question,
+    claim: &ImageTrace,
+    validate: bool,
+) -> Result<Broken, String> {
+    let trace = decode::trace(map, cfa, claim.property, &claim.initial, &claim.steps);
+    let mut trace = trace.map_err(|e| e.to_string())?;
+    // An engine does not hear of parameter bits that do not matter. The replay tells whether they do.
+    for (var, value) in &question.bindings {
+        match trace.initial.iter_mut().find(|i| i.0 == *var) {
+            Some(initial) => initial.1 = *value,
+            None => trace.initial.push((*var, *value)),
+        }
+    }
+    let run = match validate {
+        true => {
+            let run = validate::replay_bound(cfa, &trace, &question.bindings);
+            Some(run.map_err(|e| e.to_string())?)
+        }
+        false => None,
+    };
+    Ok(Broken { trace, run })
+}
+
+/// An invariant, decoded and checked.
+fn prove(
+    cfa: &Cfa,
+    map: &Map,
+    proved: &[PropertyId],
+    question: &Question,
+    answer: &Answer,
+    validate: bool,
+) -> Result<(Certificate, Option<CertificateStats>), String> {
+    let clauses = answer.clauses.iter().cloned();
+    let bindings = question.bindings.clone();
+    let certificate = decode::certificate(map, cfa, proved.to_vec(), bindings, clauses);
+    let certificate = certificate.map_err(|e| e.to_string())?;
+    if !validate {
+        return Ok((certificate, None));
+    }
+    let stats = validate::check(cfa, &certificate).map_err(|e| e.to_string())?;
+    covers(&certificate, proved, &question.bindings).map_err(|e| e.to_string())?;
+    Ok((certificate, Some(stats)))
+}

@@ -1,0 +1,184 @@
+//! From a file to a model that can be checked: source text is compiled, images are read.
+
+use crate::blast::debug::{self, Debug, DebugError};
+use crate::blast::{self, AlignedImage, BlastError, Map, Model};
+use crate::frontend::{self, Diagnostic, Language, Overflow, Source};
+use crate::ir::Cfa;
+use sha2::{Digest, Sha256};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What an image file's name ends with.
+pub const IMAGE_EXTENSION: &str = "vimg";
+const IMAGE_MAGIC: &[u8] = b"VIMG";
+
+/// How a file is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// The language, if the file's name does not tell it.
+    pub language: Option<Language>,
+    /// What arithmetic does when a result does not fit. Decided already in an image.
+    pub overflow: Overflow,
+}
+
+/// A model, ready to be checked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Loaded {
+    /// The automaton.
+    pub cfa: Cfa,
+    /// What the image's numbers mean in it.
+    pub map: Map,
+    /// What an engine or a device gets.
+    pub image: AlignedImage,
+    /// The source.
+    pub source: Source,
+    /// SHA-256 of the source text.
+    pub digest: [u8; 32],
+    /// What looks odd about the source.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Why a file is no model that can be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}{}", path.display(), match source.kind() {
+        io::ErrorKind::NotFound => "\nhelp: check the path; models end in `.vch`, images in `.vimg`",
+        io::ErrorKind::IsADirectory => "\nhelp: name a file in it",
+        _ => "",
+    })]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// It is not text.
+    #[error(
+        "{} is not UTF-8 text: byte {at} is no character\n\
+         help: save it as UTF-8; images are told by their name, `.vimg`",
+        path.display()
+    )]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The first byte that is no character, from 0.
+        at: usize,
+    },
+    /// Nobody knows which language it is in.
+    #[error(
+        "the name of {} does not tell its language\n\
+         help: models end in `.vch`, images in `.vimg`; or say `--lang vch`",
+        path.display()
+    )]
+    Language {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The source is wrong.
+    #[error("{}", frontend::render(text, diagnostics).trim_end())]
+    Source {
+        /// The source.
+        text: Source,
+        /// What is wrong with it.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// The model cannot become an image.
+    #[error("{path}: {error}")]
+    Compile {
+        /// The file.
+        path: String,
+        /// Why not.
+        error: BlastError,
+    },
+    /// The image is damaged, or of another version.
+    #[error(
+        "{}: {error}\nhelp: compile the model again with `vouch compile`",
+        path.display()
+    )]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: DebugError,
+    },
+    /// The image comes without what explains it.
+    #[error(
+        "{} holds an image alone, without the automaton that verdicts are validated on\n\
+         help: compile the model again with `vouch compile`",
+        path.display()
+    )]
+    Unexplained {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Reads a model: source text or an image, whichever the file is.
+pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
+    let bytes = std::fs::read(path)
+        .map_err(|source| LoadError::Read { path: path.to_path_buf(), source })?;
+    let is_named_image = path.extension().is_some_and(|e| e == IMAGE_EXTENSION);
+    if options.language.is_none() && (is_named_image || bytes.starts_with(IMAGE_MAGIC)) {
+        return read_image(path, &bytes);
+    }
+    let language = options.language.or_else(|| Language::from_path(path));
+    let language = language.ok_or_else(|| LoadError::Language { path: path.to_path_buf() })?;
+    let text = String::from_utf8(bytes).map_err(|e| LoadError::NotText {
+        path: path.to_path_buf(),
+        at: e.utf8_error().valid_up_to(),
+    })?;
+    let source = Source { path: path.display().to_string(), text };
+    compile(source, language, options.overflow)
+}
+
+/// Compiles source text.
+pub fn compile(
+    source: Source,
+    language: Language,
+    overflow: Overflow,
+) -> Result<Loaded, LoadError> {
+    let options = frontend::Options { overflow };
+    let compiled = match frontend::compile(&source, language, &options) {
+        Ok(compiled) => compiled,
+        Err(diagnostics) => return Err(LoadError::Source { text: source, diagnostics }),
+    };
+    let digest = Sha256::digest(source.text.as_bytes()).into();
+    let model = blast::compile(&compiled.cfa, digest, &blast::Options::default())
+        .map_err(|error| LoadError::Compile { path: source.path.clone(), error })?;
+    Ok(Loaded {
+        cfa: compiled.cfa,
+        image: AlignedImage::new(&model.image),
+        map: model.map,
+        source,
+        digest,
+        warnings: compiled.warnings,
+    })
+}
+
+fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
+    let broken = |error| LoadError::Image { path: path.to_path_buf(), error };
+    let (image, debug) = debug::split(bytes).map_err(broken)?;
+    let Some(Debug { cfa, map, source_path, source }) = debug else {
+        return Err(LoadError::Unexplained { path: path.to_path_buf() });
+    };
+    let digest = Sha256::digest(source.as_bytes()).into();
+    let image = AlignedImage::new(image);
+    let source = Source { path: source_path, text: source };
+    Ok(Loaded { cfa, map, image, source, digest, warnings: vec![] })
+}
+
+impl Loaded {
+    /// The bytes of a `.vimg` file. The same source gives the same bytes, wherever it lies.
+    pub fn to_file(&self) -> Vec<u8> {
+        let name = Path::new(&self.source.path).file_name();
+        let debug = Debug {
+            cfa: self.cfa.clone(),
+            map: self.map.clone(),
+            source_path: name.map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
+            source: self.source.text.clone(),
+        };
+        let model = Model { image: self.image.to_vec(), map: self.map.clone() };
+        debug::write(&model, &debug)
+    }
+}

@@ -1,0 +1,259 @@
+//! A board emulated by QEMU, started for this run and ended with it.
+//!
+//! Its UART is a Unix socket in a private folder; QEMU waits for us there before it lets the
+//! firmware run. `-icount shift=0` ties its clock to the instructions executed, so that counts
+//! repeat from run to run.
+
+use super::{OpenError, Settings};
+use std::path::{Path, PathBuf};
+
+/// A board that firmware is built for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Board {
+    /// Its name, for QEMU and for us.
+    pub name: &'static str,
+    /// What the firmware is compiled for.
+    pub triple: &'static str,
+    /// RAM in bytes.
+    pub ram: u32,
+    /// Flash in bytes.
+    pub flash: u32,
+    /// What people should know.
+    pub about: &'static str,
+}
+
+impl Board {
+    /// The file name of its firmware.
+    pub fn elf(&self) -> String {
+        format!("vouch-{}.elf", self.name)
+    }
+}
+
+/// The boards, the default one first.
+pub const BOARDS: [Board; 3] = [
+    Board {
+        name: "lm3s6965evb",
+        triple: "thumbv7m-none-eabi",
+        ram: 64 << 10,
+        flash: 256 << 10,
+        about: "Cortex-M3, 64 KiB RAM, 256 KiB flash",
+    },
+    Board {
+        name: "microbit",
+        triple: "thumbv6m-none-eabi",
+        ram: 16 << 10,
+        flash: 256 << 10,
+        about: "Cortex-M0, 16 KiB RAM, 256 KiB flash",
+    },
+    Board {
+        name: "mps2-an386",
+        triple: "thumbv7em-none-eabihf",
+        ram: 4 << 20,
+        flash: 4 << 20,
+        about: "Cortex-M4F, 4 MiB RAM, 4 MiB flash",
+    },
+];
+
+/// The board of this name.
+pub fn board(name: &str) -> Option<&'static Board> {
+    BOARDS.iter().find(|b| b.name == name)
+}
+
+/// All names, each with `prefix` before it, for messages.
+pub fn names(prefix: &str) -> String {
+    let names: Vec<String> = BOARDS.iter().map(|b| format!("`{prefix}{}`", b.name)).collect();
+    names.join(", ")
+}
+
+/// The firmware's file for `board`: in the folder given, or in `firmware/out` of this folder, of
+/// one above it, or of one above this program.
+pub fn find_firmware(board: &Board, settings: &Settings) -> Result<PathBuf, OpenError> {
+    let name = board.elf();
+    let missing = |place: String| {
+        OpenError::new(format_args!("qemu:{}", board.name), format_args!("no {name} {place}")).hint(
+            "build it with `cargo xtask firmware`, or say where it is with VOUCH_FIRMWARE_DIR",
+        )
+    };
+    if let Some(folder) = &settings.firmware_dir {
+        let path = folder.join(&name);
+        let place = format!("in {}", folder.display());
+        return if path.is_file() { Ok(path) } else { Err(missing(place)) };
+    }
+    let here = std::env::current_dir().ok();
+    let program = std::env::current_exe().ok();
+    let starts = [here.as_deref(), program.as_deref()];
+    let mut folders = starts.into_iter().flatten().flat_map(Path::ancestors);
+    folders
+        .find_map(|f| Some(f.join("firmware/out").join(&name)).filter(|p| p.is_file()))
+        .ok_or_else(|| missing("in firmware/out".into()))
+}
+
+#[cfg(unix)]
+pub use process::Qemu;
+
+#[cfg(unix)]
+mod process {
+    use super::super::{OpenError, Settings, Transport, read};
+    use super::{Board, find_firmware};
+    use std::fs::File;
+    use std::io::{self, Write};
+    use std::os::unix::net::UnixStream;
+    use std::os::unix::process::CommandExt;
+    use std::path::{Path, PathBuf};
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
+    use tempfile::TempDir;
+
+    /// How long QEMU may take until it listens.
+    const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+    /// A running QEMU.
+    pub struct Qemu {
+        board: &'static Board,
+        elf: PathBuf,
+        child: Child,
+        stream: UnixStream,
+        /// Holds the socket and what QEMU complains about.
+        folder: TempDir,
+    }
+
+    /// A process that ends with its owner.
+    struct Guard(Option<Child>);
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            if let Some(child) = &mut self.0 {
+                end(child);
+            }
+        }
+    }
+
+    fn end(child: &mut Child) {
+        // Both fail only if it has ended already.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+
+    impl Qemu {
+        /// Starts `board` with its firmware.
+        pub fn start(board: &'static Board, settings: &Settings) -> Result<Qemu, OpenError> {
+            let elf = find_firmware(board, settings)?;
+            let error =
+                |e: &dyn std::fmt::Display| OpenError::new(format_args!("qemu:{}", board.name), e);
+            let folder = tempfile::Builder::new().prefix("vouch-").tempdir();
+            let folder = folder.map_err(|e| error(&e))?;
+            let socket = folder.path().join("uart");
+            let complaints = File::create(folder.path().join("stderr")).map_err(|e| error(&e))?;
+            // QEMU reads `,,` as a comma in a path.
+            let place = socket.display().to_string().replace(',', ",,");
+            let child = Command::new(&settings.qemu)
+                .args(["-machine", board.name, "-kernel"])
+                .arg(&elf)
+                .args(["-display", "none", "-monitor", "none", "-icount", "shift=0", "-serial"])
+                .arg(format!("unix:{place},server=on,wait=on"))
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(complaints)
+                // Ctrl-C at the terminal is for us: the board must live to be told to stop.
+                .process_group(0)
+                .spawn()
+                .map_err(|e| match e.kind() {
+                    io::ErrorKind::NotFound => {
+                        let reason = format!("{} is not installed", settings.qemu.display());
+                        error(&reason).hint(
+                            "run `cargo xtask setup`, or install QEMU for Arm \
+                             (Debian, Ubuntu: `apt install qemu-system-arm`)",
+                        )
+                    }
+                    _ => error(&e),
+                })?;
+            let mut guard = Guard(Some(child));
+            let start = Instant::now();
+            let stream = loop {
+                if let Ok(stream) = UnixStream::connect(&socket) {
+                    break stream;
+                }
+                if let Some(Ok(Some(status))) = guard.0.as_mut().map(Child::try_wait) {
+                    let said = said(folder.path());
+                    return Err(error(&format_args!("QEMU ended at once ({status}){said}")));
+                }
+                if start.elapsed() > START_TIMEOUT {
+                    return Err(error(&"QEMU does not open the board's UART"));
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            };
+            stream.set_write_timeout(Some(START_TIMEOUT)).map_err(|e| error(&e))?;
+            match guard.0.take() {
+                Some(child) => Ok(Qemu { board, elf, child, stream, folder }),
+                None => Err(error(&"QEMU is gone")),
+            }
+        }
+    }
+
+    /// What QEMU wrote to its standard error, to be put behind a message.
+    fn said(folder: &Path) -> String {
+        let text = std::fs::read_to_string(folder.join("stderr")).unwrap_or_default();
+        if text.trim().is_empty() { String::new() } else { format!(": {}", text.trim()) }
+    }
+
+    impl Drop for Qemu {
+        fn drop(&mut self) {
+            end(&mut self.child);
+        }
+    }
+
+    impl Transport for Qemu {
+        fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+            self.stream.write_all(bytes)
+        }
+        fn recv(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+            self.stream.set_read_timeout(Some(timeout.max(Duration::from_millis(1))))?;
+            read(&mut self.stream, buffer).map_err(|e| {
+                let said = said(self.folder.path());
+                io::Error::new(e.kind(), format!("QEMU has ended{said}"))
+            })
+        }
+        fn describe(&self) -> String {
+            format!("the {} board in QEMU", self.board.name)
+        }
+        fn firmware(&self) -> Option<&Path> {
+            Some(&self.elf)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn firmware_that_is_missing_says_how_to_get_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings =
+            Settings { firmware_dir: Some(folder.path().into()), ..Settings::default() };
+        let error = find_firmware(&BOARDS[0], &settings).unwrap_err().to_string();
+        assert!(error.contains("vouch-lm3s6965evb.elf"), "{error}");
+        assert!(error.contains("cargo xtask firmware"), "{error}");
+        std::fs::write(folder.path().join(BOARDS[0].elf()), b"x").unwrap();
+        assert!(find_firmware(&BOARDS[0], &settings).is_ok());
+        // And a QEMU that is missing too.
+        settings.qemu = "no-such-qemu".into();
+        let error = super::super::Target::Qemu(&BOARDS[0]).open(&settings).err().unwrap();
+        assert!(error.to_string().contains("cargo xtask setup"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_qemu_complains_about_is_shown() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(BOARDS[0].elf()), b"x").unwrap();
+        let qemu = folder.path().join("qemu");
+        std::fs::write(&qemu, "#!/bin/sh\necho no such machine >&2\nexit 1\n").unwrap();
+        std::fs::set_permissions(&qemu, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let settings =
+            Settings { firmware_dir: Some(folder.path().into()), qemu, ..Settings::default() };
+        let error = Qemu::start(&BOARDS[0], &settings).err().unwrap().to_string();
+        assert!(error.contains("no such machine"), "{error}");
+    }
+}
