@@ -42,21 +42,29 @@ impl<W: Word> Solver<'_, W> {
             }
             return Ok(());
         }
-        let r = match self.store_learnt(len, dependency.tag) {
-            Some(r) => r,
-            None => {
-                // Make room. Reasons point into the pool, so only the root level survives.
-                self.backtrack(0);
-                self.reduce();
-                let r = self.store_learnt(len, dependency.tag).ok_or(Answer::Capacity)?;
-                self.mark_temporary(r, dependency.temporary);
-                self.watch(r);
-                return Ok(());
-            }
-        };
+        let stored = self.store_learnt(len, dependency.tag).or_else(|| {
+            self.reduce();
+            self.store_learnt(len, dependency.tag)
+        });
+        let Some(r) = stored else { return self.learn_at_root(len, dependency) };
         self.mark_temporary(r, dependency.temporary);
         self.watch(r);
         self.push_trail(lit, why::CLAUSE, W::of(r));
+        Ok(())
+    }
+
+    /// Learns when there is no room beside the reasons of what is assigned: forgets all and starts
+    /// anew. Without anything kept the search may go round in circles, so this is done a few times
+    /// only.
+    fn learn_at_root(&mut self, len: usize, dependency: Dependency) -> Result<(), Answer> {
+        self.backtrack(0);
+        self.forget();
+        if !self.state.restart.may_start_anew() {
+            return Err(Answer::Capacity);
+        }
+        let r = self.store_learnt(len, dependency.tag).ok_or(Answer::Capacity)?;
+        self.mark_temporary(r, dependency.temporary);
+        self.watch(r);
         Ok(())
     }
 

@@ -47,7 +47,7 @@ impl<W: Word> Solver<'_, W> {
     /// What a level 0 implication by `source` depends on.
     fn dependency(&self, source: Source, implied: usize) -> (usize, bool) {
         let (mut tag, mut temporary) = match source {
-            Source::Clause(r) => (self.pool.tag(r), r == TEMPORARY),
+            Source::Clause(r) => (self.pool.tag(r), r == TEMPORARY || self.is_temporary_learnt(r)),
             Source::Gate { .. } => (template::<W>(), false),
         };
         self.for_each_lit(source, |lit| {

@@ -1,7 +1,7 @@
 //! Room for learnt clauses: storing, forgetting, compaction in place.
 
-use super::Solver;
 use super::clause::{HEADER, Ref, TEMPORARY};
+use super::{Solver, why};
 use crate::lit::Lit;
 use crate::word::Word;
 
@@ -73,8 +73,9 @@ impl<W: Word> Solver<'_, W> {
         }
     }
 
-    /// Forgets the longer half of the learnt clauses, or all if that frees nothing. Only the root
-    /// level may be assigned; watch lists are rebuilt.
+    /// Forgets the longer half of the learnt clauses, or all if that frees nothing, but none that is a
+    /// reason: the search goes on where it is. That is what makes it end in a pool of any size: going
+    /// back to the root whenever the pool is full can repeat itself for ever.
     pub(super) fn reduce(&mut self) {
         let (mut count, mut total) = (0, 0usize);
         let mut r = self.state.ends.learnts;
@@ -98,9 +99,11 @@ impl<W: Word> Solver<'_, W> {
         self.keep_learnts(|_| false);
     }
 
-    /// Keeps learnt clauses that are alive and whose length passes, and mends the watch lists.
+    /// Keeps learnt clauses that are reasons, or alive and of a length that passes, and mends watch
+    /// lists and reasons.
     fn keep_learnts(&mut self, keep: impl Fn(usize) -> bool) {
         self.unwatch_learnts();
+        self.note_reasons();
         // Records can only be walked from the open end but must end up at the closed one: slide what
         // is kept to the open end first, then the block as a whole.
         let end = self.pool.words.len();
@@ -108,7 +111,8 @@ impl<W: Word> Solver<'_, W> {
         let (mut r, mut to) = (start, start);
         while r < end {
             let size = HEADER + self.pool.len(r);
-            if self.pool.tag(r) != 0 && keep(self.pool.len(r)) {
+            let is_reason = self.pool.words[r] != W::NONE;
+            if is_reason || self.pool.tag(r) != 0 && keep(self.pool.len(r)) {
                 self.pool.words.copy_within(r..r + size, to);
                 to += size;
             }
@@ -119,11 +123,29 @@ impl<W: Word> Solver<'_, W> {
         self.state.ends.learnts = end - kept;
         let mut r = self.state.ends.learnts;
         while r < end {
+            let implied = self.pool.words[r];
+            if implied != W::NONE {
+                self.reason[implied.get()] = W::of(r);
+            }
             self.watch(r);
             r += HEADER + self.pool.len(r);
         }
-        // A watched literal may be false at the root: look at the root's consequences again.
-        self.state.head = 0;
+    }
+
+    /// Writes into the first link of each learnt clause, void by now, the variable it implied.
+    fn note_reasons(&mut self) {
+        let boundary = self.state.ends.learnts;
+        let mut r = boundary;
+        while r < self.pool.words.len() {
+            self.pool.words[r] = W::NONE;
+            r += HEADER + self.pool.len(r);
+        }
+        for i in 0..self.state.trail {
+            let var = Lit::from_code(self.trail[i].get()).var();
+            if self.why[var] == why::CLAUSE && self.reason[var].get() >= boundary {
+                self.pool.words[self.reason[var].get()] = W::of(var);
+            }
+        }
     }
 
     /// Takes all learnt clauses out of the watch lists and the list of units.
