@@ -6,7 +6,7 @@
 use crate::rng::Rng;
 use vouch::ir::{
     BinOp, Cfa, Edge, ExprId, Input, InputId, LocId, Property, Span, Type, UnOp, Var, VarId,
-    VarKind,
+    VarKind, Word,
 };
 
 /// What kind of automaton.
