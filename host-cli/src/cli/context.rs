@@ -7,8 +7,8 @@ use super::args::{Color, Output};
 use super::failure::{Failure, plain};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use vouch::frontend::render_with;
 use vouch::pipeline::Loaded;
@@ -29,7 +29,8 @@ pub struct Context {
     verbose: bool,
     /// Colours on standard error.
     colour: bool,
-    progress: Option<ProgressBar>,
+    /// Shared with what brings lines from elsewhere.
+    progress: Arc<Mutex<Option<ProgressBar>>>,
     cancel: Arc<AtomicBool>,
     /// Whether something must be put in order before the program may end.
     busy: Arc<AtomicBool>,
@@ -75,7 +76,7 @@ impl Context {
             style,
             verbose: output.verbose,
             colour: colour(io::stderr().is_terminal()),
-            progress: None,
+            progress: Arc::default(),
             cancel: Arc::default(),
             busy: Arc::default(),
         }
@@ -159,12 +160,12 @@ impl Context {
         }
         bar.set_prefix(what.to_string());
         bar.enable_steady_tick(Duration::from_millis(100));
-        self.progress = Some(bar);
+        *lock(&self.progress) = Some(bar);
     }
 
     /// How far a stage is.
     pub fn advance(&self, message: impl FnOnce() -> String) {
-        if let Some(bar) = &self.progress {
+        if let Some(bar) = &*lock(&self.progress) {
             bar.set_message(message());
         }
     }
@@ -179,25 +180,32 @@ impl Context {
 
     /// Ends the stage.
     pub fn finish(&mut self) {
-        if let Some(bar) = self.progress.take() {
+        if let Some(bar) = lock(&self.progress).take() {
             bar.finish_and_clear();
         }
     }
 
     /// A place for lines that come while a stage is at work.
     pub fn lines(&self) -> impl FnMut(&str) + Send + use<> {
-        let bar = self.progress.clone();
-        move |line| match &bar {
-            Some(bar) if !bar.is_finished() => bar.suspend(|| complain(line)),
-            _ => complain(line),
-        }
+        let progress = self.progress.clone();
+        move |line| suspend(&progress, || complain(line))
     }
 
     fn pause(&self, show: impl FnOnce()) {
-        match &self.progress {
-            Some(bar) => bar.suspend(show),
-            None => show(),
-        }
+        suspend(&self.progress, show);
+    }
+}
+
+/// Nothing is ever left half-way in there, whoever panicked.
+fn lock(progress: &Mutex<Option<ProgressBar>>) -> std::sync::MutexGuard<'_, Option<ProgressBar>> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows something beside the progress.
+fn suspend(progress: &Mutex<Option<ProgressBar>>, show: impl FnOnce()) {
+    match &*lock(progress) {
+        Some(bar) => bar.suspend(show),
+        None => show(),
     }
 }
 

@@ -8,15 +8,30 @@ use vouch_core::ic3::Plan;
 use vouch_core::image::{ImageError, Preamble};
 use vouch_core::word::Word;
 
-/// What the firmware needs of RAM for its stack (see the boards' linker scripts) and, generously
-/// rounded, for its statics. A device tells its own numbers when it is greeted.
-fn reserved(board: &Board) -> u64 {
-    let stack = match board.name {
-        "microbit" => 3 << 10,
-        "mps2-an386" => 16 << 10,
-        _ => 6 << 10,
+/// What the firmware needs of RAM for its statics, generously rounded.
+const STATICS: u64 = 512;
+
+/// The RAM that a board's linker script leaves beside the stack, without statics. A device tells
+/// its own number when it is greeted; this one is for models that are still to be put there.
+fn free(board: &Board) -> u64 {
+    let script = match board.name {
+        "microbit" => include_str!("../../../firmware/src/board/microbit.x"),
+        "mps2-an386" => include_str!("../../../firmware/src/board/mps2_an386.x"),
+        _ => include_str!("../../../memory.x"),
     };
-    stack + (1 << 10)
+    region(script, "RAM").unwrap_or(board.ram.into()).saturating_sub(STATICS)
+}
+
+/// The length of a memory region in a linker script.
+fn region(script: &str, name: &str) -> Option<u64> {
+    let is_region = |l: &&str| l.split_once(':').is_some_and(|(n, _)| n.trim() == name);
+    let line = script.lines().find(is_region)?;
+    let length = line.split_once("LENGTH")?.1.trim_start().strip_prefix('=')?.trim();
+    let (digits, unit) = match length.strip_suffix('K') {
+        Some(digits) => (digits, 1 << 10),
+        None => length.strip_suffix('M').map_or((length, 1), |digits| (digits, 1 << 20)),
+    };
+    digits.trim().parse::<u64>().ok()?.checked_mul(unit)
 }
 
 /// Sizes of a model.
@@ -117,7 +132,7 @@ pub fn edge_sizes(image: &AlignedImage) -> Result<Vec<(usize, usize)>, ImageErro
 /// How it fits each board.
 pub fn fits(sizes: &Sizes) -> Vec<Fit> {
     let fit = |board: &Board| {
-        let free = u64::from(board.ram).saturating_sub(reserved(board));
+        let free = free(board);
         let image = sizes.image_bytes.next_multiple_of(4) as u64;
         let needed = image + sizes.arena_minimum_bytes as u64;
         let why = if sizes.word_bytes != 2 {
@@ -176,4 +191,29 @@ pub fn show_fits(fits: &[Fit]) -> String {
         ));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linker_scripts_tell_what_is_free() {
+        assert_eq!(
+            region("  STACK : ORIGIN = 1, LENGTH = 6K\n  RAM   : X, LENGTH = 58K", "RAM"),
+            Some(58 << 10)
+        );
+        assert_eq!(region("RAM: LENGTH = 4M", "RAM"), Some(4 << 20));
+        assert_eq!(region("RAM: LENGTH = 100", "RAM"), Some(100));
+        assert_eq!(region("RAM: LENGTH = many", "RAM"), None);
+        for board in &BOARDS {
+            let (free, ram) = (free(board), u64::from(board.ram));
+            // A stack of at least 1 KiB, and of no more than a quarter.
+            assert!(
+                free < ram - 1024 && free > ram / 4 * 3 - 2 * STATICS,
+                "{}: {free}",
+                board.name
+            );
+        }
+    }
 }

@@ -107,10 +107,6 @@ fn on_device(
     });
 
     context.stage(&format!("proving on {}", info.board));
-    if args.log {
-        // The stage's progress has a line of its own.
-        follow_log(&mut client, context);
-    }
     let request = CheckRequest {
         property: asked.property,
         budget: args.proof.budget.unwrap_or(0),

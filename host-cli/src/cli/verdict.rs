@@ -72,7 +72,7 @@ pub fn add_judgement(
 pub fn show_run(context: &Context, cfa: &Cfa, run: &Run) {
     let names = Names::new(cfa);
     context.print(&format!("A run that breaks {}:\n", names.property(run.property)));
-    context.print(&table::run_in(cfa, run, &context.style));
+    context.print(&format!("{}\n\n", table::run_in(cfa, run, &context.style).trim_end()));
 }
 
 /// Shows an outcome; the exit code is its verdict's.

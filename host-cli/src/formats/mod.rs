@@ -15,7 +15,7 @@ pub mod trace;
 pub use names::Names;
 pub use scan::{ParseError, ParseErrorKind};
 
-use crate::ir::{Type, Word};
+use crate::ir::{Type, Word, mask};
 use crate::report::value;
 use scan::{Line, Lines};
 
@@ -117,10 +117,13 @@ fn assignment(line: &mut Line<'_>, ty: &Type, width: u32) -> Result<Word, ParseE
     let is_number = word.text.starts_with(|c: char| c.is_ascii_digit());
     let read = match ty {
         // Only what is spelled as a name is one, even if an enumeration has a member called `1`.
-        Type::Enum(_) if !is_number => {
+        Type::Enum(all) if !is_number => {
             let name = line.name(&what)?;
-            let value = value::read(ty, width, &name.name).filter(|_| name.nth.is_none());
-            value.filter(|v| value::show(ty, width, *v) == name.name)
+            let mut found = (0..).zip(all).filter(|(_, n)| **n == name.name);
+            match (found.next(), found.next(), name.nth) {
+                (Some((value, _)), None, None) => Some(value).filter(|v| *v <= mask(width)),
+                _ => None,
+            }
         }
         Type::Enum(_) => {
             line.word(&what)?;
@@ -133,3 +136,6 @@ fn assignment(line: &mut Line<'_>, ty: &Type, width: u32) -> Result<Word, ParseE
     };
     read.ok_or_else(|| line.expected(&word, &what))
 }
+
+#[cfg(test)]
+mod tests;

@@ -173,7 +173,7 @@ fn is_line_break(c: char) -> bool {
 
 /// The known name that is closest to a misspelt one, if any is close.
 pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let limit = name.chars().count().div_ceil(3).max(1);
     known.map(|k| (distance(name, k, limit), k)).filter(|(d, _)| *d <= limit).min().map(|(_, k)| k)
 }
 

@@ -244,17 +244,30 @@ impl Columns {
     }
 }
 
-/// Items one after the other, in lines of at most this width.
+/// Items one after the other, in lines of at most this width. An item that needs more than a line is
+/// broken at its blanks and goes on a little to the right.
 fn flow(items: &[String], width: usize, marks: &Marks) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for (i, item) in items.iter().enumerate() {
         let comma = if i + 1 < items.len() { "," } else { "" };
-        let item = abbreviate(item, width.saturating_sub(comma.len()).max(1), marks);
+        let item = format!("{item}{comma}");
         match lines.last_mut() {
-            Some(line) if line.width() + 1 + item.width() + comma.len() <= width => {
-                line.push_str(&format!(" {item}{comma}"));
+            Some(line) if line.width() + 1 + item.width() <= width => {
+                line.push_str(&format!(" {item}"));
+                continue;
             }
-            _ => lines.push(format!("{item}{comma}")),
+            _ => lines.push(String::new()),
+        }
+        for (j, word) in item.split(' ').enumerate() {
+            let line = lines.len() - 1;
+            let room = width.saturating_sub(lines[line].width() + 1);
+            if j > 0 && word.width() <= room {
+                lines[line].push_str(&format!(" {word}"));
+            } else if j == 0 {
+                lines[line] = abbreviate(word, width, marks);
+            } else {
+                lines.push(format!("  {}", abbreviate(word, width.saturating_sub(2), marks)));
+            }
         }
     }
     lines

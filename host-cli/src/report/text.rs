@@ -1,22 +1,23 @@
 //! The summary of a check for people.
 
 use super::json::{Device, Outcome};
-use super::{Paint, Style, Verdict, count};
+use super::{Paint, Style, Verdict, count, value};
 use unicode_width::UnicodeWidthStr;
 
 /// The summary of a check: the verdict, each property, and what it took.
 pub fn summary(outcome: &Outcome, style: &Style) -> String {
     let mut text = String::new();
-    let model = outcome.model.as_deref().unwrap_or("the model");
+    let model = value::clean(outcome.model.as_deref().unwrap_or("the model"));
     let verdict = style.paint_verdict(outcome.verdict, &outcome.verdict.to_string());
-    text.push_str(&format!("{}: {verdict}", style.paint(Paint::Heading, model)));
+    text.push_str(&format!("{}: {verdict}", style.paint(Paint::Heading, &model)));
     if let Some(reason) = &outcome.reason {
         text.push_str(&format!(" ({reason})"));
     }
     text.push('\n');
-    let widest = outcome.properties.iter().map(|p| p.name.width()).max().unwrap_or(0);
-    for p in &outcome.properties {
-        let blanks = " ".repeat(widest.min(48).saturating_sub(p.name.width()));
+    let names: Vec<String> = outcome.properties.iter().map(|p| value::clean(&p.name)).collect();
+    let widest = names.iter().map(|n| n.width()).max().unwrap_or(0);
+    for (p, name) in outcome.properties.iter().zip(&names) {
+        let blanks = " ".repeat(widest.min(48).saturating_sub(name.width()));
         let verdict = style.paint_verdict(p.verdict, &format!("{:7}", p.verdict));
         let why = match (p.verdict, outcome.validated) {
             (Verdict::Safe, true) => "invariant checked".to_string(),
@@ -28,7 +29,7 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
             }
             (Verdict::Unknown, _) => String::new(),
         };
-        let line = format!("  {}{blanks}  {verdict}  {why}", p.name);
+        let line = format!("  {name}{blanks}  {verdict}  {why}");
         text.push_str(line.trim_end());
         text.push('\n');
     }

@@ -12,10 +12,18 @@ pub fn show(ty: &Type, width: u32, value: Word) -> String {
             (sign_extend(value, width) as i128).to_string()
         }
         (Type::Enum(names), _) => match usize::try_from(value).ok().and_then(|i| names.get(i)) {
-            Some(name) => name.clone(),
+            Some(name) => clean(name),
             None => value.to_string(),
         },
         _ => value.to_string(),
+    }
+}
+
+/// A name that a terminal can show: control characters are escaped.
+pub fn clean(name: &str) -> String {
+    match name.chars().any(char::is_control) {
+        true => name.escape_debug().to_string(),
+        false => name.to_string(),
     }
 }
 

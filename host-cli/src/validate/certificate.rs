@@ -28,7 +28,8 @@ use std::fmt;
 /// Choices of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Have varisat prove each answer to its own proof checker.
+    /// Have varisat prove each answer to its own proof checker. It costs between a tenth and a half
+    /// of the time, and is on unless asked otherwise.
     pub self_check: bool,
 }
 
@@ -344,7 +345,12 @@ impl<'a> Checker<'a> {
             });
             questions.push((number, clause, negated.collect::<Vec<Lit>>()));
         }
+        let impossible = encoder.constant(false);
         for (number, clause, negated) in questions {
+            // A literal that the edge makes true by a constant: frequent where runs begin.
+            if negated.contains(&impossible) {
+                continue;
+            }
             stats.queries += 1;
             match encoder.solver.solve(&negated) {
                 Some(false) => {}

@@ -458,12 +458,12 @@ mod tests {
     #[test]
     fn operators_agree_on_wide_operands() {
         let mut random = Random::new(1);
-        for (round, width) in [5, 8, 13, 16, 31, 33, 64, 100, 127, 128].into_iter().enumerate() {
+        for width in [5, 8, 13, 31, 33, 64, 128] {
             let mut cfa = model([width, width], 1);
             let (a, b) = (cfa.read(VarId(0)), cfa.read(VarId(1)));
-            for (i, op) in OPS.into_iter().enumerate() {
+            for op in OPS {
                 let expensive = matches!(op, BinOp::SDiv | BinOp::SRem | BinOp::UDiv | BinOp::URem);
-                if expensive && width > 64 && (i + round) % 2 == 0 {
+                if expensive && width > 33 && op != BinOp::SDiv {
                     continue;
                 }
                 let root = cfa.pool.binary(op, a, b);
@@ -471,14 +471,16 @@ mod tests {
                 // Shifts and divisions are dull with operands of one size.
                 let y = random.word(width) >> random.below(width as usize);
                 agrees(&cfa, root, &[x, y], &[0]);
-                agrees(&cfa, root, &[x, random.word(width) & 0x7f & mask(width)], &[0]);
+                if !expensive || width < 64 {
+                    agrees(&cfa, root, &[x, random.word(width) & 0x7f & mask(width)], &[0]);
+                }
             }
         }
     }
 
     #[test]
     fn random_expressions_agree() {
-        for seed in 0..1500 {
+        for seed in 0..1000 {
             let mut r = Random::new(seed);
             let widths = [1 + r.below(6) as u32, 1 + r.below(6) as u32];
             let input = 1 + r.below(4) as u32;
