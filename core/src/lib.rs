@@ -24,6 +24,7 @@
 extern crate alloc;
 
 pub mod arena;
+pub mod certificate;
 #[cfg(feature = "ic3")]
 pub mod ic3;
 pub mod image;

@@ -39,18 +39,21 @@ fn main() -> ! {
         identity.build,
         identity.heap
     );
-    let mut before = Activity::Idle;
     loop {
         while let Some(byte) = <Current as Board>::Port::read() {
             session.receive(byte, &mut heap, &mut send);
         }
-        let now = session.advance(&mut heap, &mut send);
+        let mut spoke = false;
+        let activity = session.advance(&mut heap, &mut |bytes| {
+            spoke = true;
+            send(bytes);
+        });
         Current::feed_watchdog();
-        if before == Activity::Working && now == Activity::Idle {
+        // Its last word before it falls silent is that the run has stopped.
+        if spoke && activity == Activity::Idle {
             let (stack, used) = memory::stack_used();
             defmt::info!("run stopped; {=usize} of {=usize} bytes of stack used", used, stack);
         }
-        before = now;
     }
 }
 

@@ -515,7 +515,7 @@ fn an_interrupt_ends_cleanly() {
     place.write(
         "hard.vch",
         "machine hard {\n input a: u32;\n input b: u32;\n var x: u64 = 0;\n var y: u64 = 0;\n \
-         initial state S { else { x = u64(a) * u64(b); y = u64(b) * u64(a); } }\n \
+         initial state S { else { x = (a as u64) * (b as u64); y = (b as u64) * (a as u64); } }\n \
          property same: always x == y;\n}\n",
     );
     for target in [&["check", "hard.vch"][..], &["run", "hard.vch", "--target", "sim"][..]] {

@@ -1,6 +1,7 @@
 //! Running the engine on an image to the end, and collecting all that comes out.
 
 use crate::image_oracle::Clause;
+use vouch_core::certificate::{Check, Checker};
 use vouch_core::ic3::{Config, Engine, Plan, Stats, Status, Verdict};
 use vouch_core::image::Image;
 use vouch_core::word::Word;
@@ -38,13 +39,21 @@ pub struct Setup {
     pub slices: Vec<u32>,
     /// Parameters to bind.
     pub bind: Vec<(usize, u64)>,
+    /// Clauses to start from.
+    pub seeds: Vec<Clause>,
     /// The engine's own choices.
     pub config: Config,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Setup { memory: 1 << 20, slices: vec![u32::MAX], bind: vec![], config: Config::default() }
+        Setup {
+            memory: 1 << 20,
+            slices: vec![u32::MAX],
+            bind: vec![],
+            seeds: vec![],
+            config: Config::default(),
+        }
     }
 }
 
@@ -72,6 +81,9 @@ pub fn run<W: Word>(bytes: &[u8], setup: &Setup) -> Option<Outcome> {
     let mut engine = Engine::new(&image, plan, setup.config, memory);
     for (param, value) in &setup.bind {
         engine.bind(&image, memory, *param, *value).expect("a value in range");
+    }
+    for (location, lits) in &setup.seeds {
+        engine.seed(&image, memory, *location, lits);
     }
     let mut traces = Vec::new();
     for i in 0.. {
@@ -103,4 +115,43 @@ pub fn run<W: Word>(bytes: &[u8], setup: &Setup) -> Option<Outcome> {
         }
     }
     Some(Outcome { verdicts, traces, clauses, stats: engine.stats() })
+}
+
+/// The table that a device stores: clauses with sorted literals.
+pub fn certificate_table<W: Word>(clauses: &[Clause]) -> Vec<W> {
+    let record = |(location, lits): &Clause| {
+        let mut lits = lits.clone();
+        lits.sort();
+        [*location, lits.len()]
+            .into_iter()
+            .chain(lits.into_iter().map(|l| l as usize))
+            .map(W::of)
+            .collect::<Vec<W>>()
+    };
+    clauses.iter().flat_map(record).collect()
+}
+
+/// What the core's certificate checker says, in slices of `budget`; and its work.
+pub fn recheck<W: Word>(
+    bytes: &[u8],
+    clauses: &[Clause],
+    properties: &[usize],
+    bindings: &[(usize, u64)],
+    budget: u32,
+) -> (Check, u64) {
+    let words = aligned(bytes);
+    let view: &[u8] = bytemuck::cast_slice(&words);
+    let image = Image::<W>::new_checked(&view[..bytes.len()]).expect("a valid image");
+    let table = certificate_table::<W>(clauses);
+    let mut checker = match Checker::new(&image, &table, properties.iter().copied()) {
+        Ok(checker) => checker,
+        Err(flaw) => return (Check::Invalid(flaw), 0),
+    };
+    let mut memory = vec![0; Checker::bytes(&image, &table) / 4];
+    loop {
+        match checker.step(&image, &table, bindings, &mut memory, budget) {
+            Check::Running => {}
+            result => return (result, checker.propagations()),
+        }
+    }
 }

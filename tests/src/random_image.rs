@@ -21,13 +21,16 @@ pub struct Shape {
 impl Shape {
     /// Shapes that differ in what they stress; `seed` chooses.
     pub fn choose(seed: u64) -> Shape {
-        match seed % 6 {
+        match seed % 8 {
             0 => Shape { locations: 1, bits: 6, inputs: 2, gates: 14, properties: 1 },
             1 => Shape { locations: 2, bits: 4, inputs: 1, gates: 8, properties: 2 },
             2 => Shape { locations: 6, bits: 3, inputs: 2, gates: 6, properties: 1 },
             3 => Shape { locations: 4, bits: 5, inputs: 3, gates: 20, properties: 3 },
             4 => Shape { locations: 8, bits: 2, inputs: 1, gates: 4, properties: 2 },
-            _ => Shape { locations: 3, bits: 7, inputs: 2, gates: 24, properties: 1 },
+            5 => Shape { locations: 3, bits: 7, inputs: 2, gates: 24, properties: 1 },
+            // Deep networks, in which the solver has to search and to learn.
+            6 => Shape { locations: 1, bits: 8, inputs: 4, gates: 90, properties: 1 },
+            _ => Shape { locations: 2, bits: 7, inputs: 5, gates: 60, properties: 2 },
         }
     }
 }

@@ -1,57 +1,11 @@
 //! The engine against explicit-state search, on random images.
 
+use vouch_core::certificate::Check;
 use vouch_core::ic3::{Config, Verdict};
-use vouch_core::image::ImageBuilder;
-use vouch_tests::engine::{Outcome, Setup, run};
+use vouch_tests::check::{check, decided};
+use vouch_tests::engine::{Setup, recheck, run};
+use vouch_tests::rng::Rng;
 use vouch_tests::{image_oracle, random_image};
-
-/// Everything that an outcome claims, checked by enumeration.
-fn check(image: &ImageBuilder, setup: &Setup, outcome: &Outcome) -> Result<(), String> {
-    let bound = setup.bind.first().map(|(_, v)| *v);
-    // A parameter is all that is live in the initial location.
-    let initial = |bits: u64| bound.is_none_or(|v| v == bits);
-    let shortest = image_oracle::shortest(image, initial);
-    let mut safe = Vec::new();
-    for (p, verdict) in outcome.verdicts.iter().enumerate() {
-        match verdict {
-            Verdict::Safe if shortest[p].is_some() => return Err(format!("p{p}: wrong safe")),
-            Verdict::Safe => safe.push(image.properties[p].error),
-            Verdict::Unsafe if shortest[p].is_none() => return Err(format!("p{p}: wrong unsafe")),
-            Verdict::Unsafe | Verdict::Unknown(_) => {}
-            other => return Err(format!("p{p}: {other:?}")),
-        }
-    }
-    for trace in &outcome.traces {
-        if !initial(trace.initial) {
-            return Err("a trace does not start with the bound parameter".into());
-        }
-        let (mut location, mut bits) = (0, trace.initial);
-        for (e, inputs) in &trace.steps {
-            let edge = &image.edges[*e];
-            let live = image.locations[location as usize].live.len();
-            if edge.from != location {
-                return Err(format!("edge {e} does not start at {location}"));
-            }
-            bits = image_oracle::step(edge, live, bits, *inputs).ok_or("a guard is false")?;
-            location = edge.to;
-        }
-        if location != image.properties[trace.property].error {
-            return Err("a trace ends elsewhere".into());
-        }
-    }
-    let unsafes = outcome.verdicts.iter().filter(|v| **v == Verdict::Unsafe).count();
-    if unsafes != outcome.traces.len() {
-        return Err("traces and verdicts do not match".into());
-    }
-    if !safe.is_empty() {
-        image_oracle::check_invariant(image, initial, &outcome.clauses, &safe)?;
-    }
-    Ok(())
-}
-
-fn decided(outcome: &Outcome) -> bool {
-    outcome.verdicts.iter().all(|v| matches!(v, Verdict::Safe | Verdict::Unsafe))
-}
 
 /// One random image, with both word widths, free or bound parameters.
 fn one(seed: u64) -> (usize, usize) {
@@ -115,4 +69,84 @@ fn slices_change_nothing() {
             assert_eq!(sliced, whole, "seed {seed}");
         }
     }
+}
+
+/// Seeds that are right make the proof shorter; seeds that are wrong never change a verdict.
+#[test]
+fn seeds_help_and_never_harm() {
+    let (mut plain, mut seeded) = (0, 0);
+    for seed in 0..2000 {
+        let image = random_image::generate(seed);
+        let bytes = image.build_as::<u16>().expect("a valid image");
+        let first = run::<u16>(&bytes, &Setup::default()).expect("plenty of memory");
+        let mut setup = Setup { seeds: first.clauses.clone(), ..Setup::default() };
+        let again = run::<u16>(&bytes, &setup).expect("plenty of memory");
+        assert_eq!(again.verdicts, first.verdicts, "seed {seed}");
+        check(&image, &setup, &again).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+        if !first.verdicts.contains(&Verdict::Unsafe) {
+            plain += first.stats.queries;
+            seeded += again.stats.queries;
+        }
+        // Another model's invariant, or nonsense.
+        let mut rng = Rng::new(seed);
+        let other = random_image::generate(seed + 8);
+        let other = other.build_as::<u16>().expect("a valid image");
+        setup.seeds.extend(run::<u16>(&other, &Setup::default()).expect("plenty").clauses);
+        for clause in &mut setup.seeds {
+            clause.0 = if rng.one_in(3) { rng.below(9) } else { clause.0 };
+            clause.1.retain(|_| !rng.one_in(3));
+        }
+        let misled = run::<u16>(&bytes, &setup).expect("plenty of memory");
+        assert_eq!(misled.verdicts, first.verdicts, "seed {seed}");
+        check(&image, &setup, &misled).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+    }
+    println!("{plain} queries without seeds, {seeded} with");
+    assert!(seeded < plain, "{plain} queries without seeds, {seeded} with");
+}
+
+/// The core's own certificate checker against enumeration, on invariants as found and damaged.
+#[test]
+fn certificate_checker_agrees_with_enumeration() {
+    let (mut valid, mut invalid) = (0, 0);
+    for seed in 0..1500 {
+        let image = random_image::generate(seed);
+        let bytes = image.build_as::<u16>().expect("a valid image");
+        let mut setup = Setup::default();
+        if !image.params.is_empty() && seed & 64 != 0 {
+            setup.bind = vec![(0, seed >> 7 & image.params[0].max)];
+        }
+        let outcome = run::<u16>(&bytes, &setup).expect("plenty of memory");
+        let proved = |p: &usize| outcome.verdicts[*p] == Verdict::Safe;
+        let safe: Vec<usize> = (0..outcome.verdicts.len()).filter(proved).collect();
+        if safe.is_empty() {
+            continue;
+        }
+        let errors: Vec<u32> = safe.iter().map(|p| image.properties[*p].error).collect();
+        let bound = setup.bind.first().map(|(_, v)| *v);
+        let initial = |bits: u64| bound.is_none_or(|v| v == bits);
+        let mut rng = Rng::new(seed);
+        for damage in 0..6 {
+            let mut clauses = outcome.clauses.clone();
+            if damage > 0 && !clauses.is_empty() {
+                let c = rng.below(clauses.len());
+                let lits = clauses[c].1.len();
+                match damage {
+                    1 => drop(clauses.remove(c)),
+                    2 if lits > 0 => drop(clauses[c].1.remove(rng.below(lits))),
+                    3 if lits > 0 => clauses[c].1[rng.below(lits)] ^= 1,
+                    4 => clauses[c].1.clear(),
+                    _ => clauses.retain(|_| !rng.one_in(3)),
+                }
+            }
+            clauses.retain(|c| c.0 != 0);
+            let truth = image_oracle::check_invariant(&image, initial, &clauses, &errors);
+            let (found, _) = recheck::<u16>(&bytes, &clauses, &safe, &setup.bind, 1 + damage);
+            match (&truth, found) {
+                (Ok(()), Check::Valid) => valid += 1,
+                (Err(_), Check::Invalid(_)) => invalid += 1,
+                _ => panic!("seed {seed}, damage {damage}: {truth:?} but {found:?}"),
+            }
+        }
+    }
+    assert!(valid > 500 && invalid > 500, "the mix is off: {valid} valid, {invalid} invalid");
 }

@@ -73,6 +73,22 @@ pub struct Config {
     pub budget: u64,
     /// Check only this property.
     pub property: Option<u32>,
+    /// Break this soundness rule, to show that tests catch it; 0: none.
+    #[cfg(feature = "sabotage")]
+    #[serde(skip)]
+    pub sabotage: u8,
+}
+
+impl Config {
+    /// A run within `budget` (0: no limit) on one property or all.
+    pub fn new(budget: u64, property: Option<u32>) -> Config {
+        Config {
+            budget,
+            property,
+            #[cfg(feature = "sabotage")]
+            sabotage: 0,
+        }
+    }
 }
 
 /// The arena is too small even to begin.

@@ -27,7 +27,7 @@ impl<W: Word> Run<'_, W> {
         level: usize,
         cube: usize,
     ) -> Result<Blocked, Limit> {
-        let below = if level == self.infinity() { level } else { level - 1 };
+        let below = if level == self.infinity() { level } else { level.saturating_sub(1) };
         let len = self.cube_len[cube];
         self.needed[..len].fill(0);
         let in_edges = self.image.location(location).in_edges;
@@ -42,9 +42,16 @@ impl<W: Word> Run<'_, W> {
             if self.excluded_by_constant(edge, cube) {
                 continue;
             }
+            if i > 0 && self.breaks(2) {
+                break;
+            }
+            if self.breaks(4) {
+                self.needed[..len].fill(0);
+            }
             match self.query(edge, below, cube) {
                 Answer::Sat => return Ok(Blocked::No { edge }),
                 Answer::Unsat => self.collect_core(edge, cube),
+                _ if self.breaks(10) => self.collect_core(edge, cube),
                 Answer::Budget => return Err(Limit::Budget),
                 Answer::Capacity => return Err(Limit::Capacity),
             }
@@ -86,7 +93,9 @@ impl<W: Word> Run<'_, W> {
             let next = self.next_lit(cube, j);
             self.solver.assume(next);
         }
-        if self.solver.edge.is_loop() {
+        if self.breaks(3) {
+            self.assume_negation_anywhere(cube);
+        } else if self.solver.edge.is_loop() {
             self.solver.open_temporary();
             for j in 0..self.cube_len[cube] {
                 let lit = self.cube_lit(cube, j);
@@ -94,6 +103,25 @@ impl<W: Word> Run<'_, W> {
             }
         }
         self.solver.solve()
+    }
+
+    /// Rule 3 broken: `¬cube` is assumed in the source whatever the source is.
+    fn assume_negation_anywhere(&mut self, cube: usize) {
+        let source = self.image.location(self.solver.edge.from).live;
+        let target = self.image.location(self.solver.edge.to).live;
+        let place = |run: &Self, j: usize| {
+            let lit = run.cube_lit(cube, j);
+            let at = source.binary_search(&target[lit.var() - 1]).ok()?;
+            Some(crate::lit::Lit::new(1 + at, lit.is_positive()))
+        };
+        let len = self.cube_len[cube];
+        if len > 0 && (0..len).all(|j| place(self, j).is_some()) {
+            self.solver.open_temporary();
+            for j in 0..len {
+                let lit = place(self, j).unwrap_or(Lit::TRUE);
+                self.solver.temporary(!lit);
+            }
+        }
     }
 
     /// Literal `j` of a cube of the loaded edge's target, over the edge's variables.

@@ -22,6 +22,7 @@ pub(super) const CTG: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Fresh,
+    Seed { location: usize, changed: bool },
     Strengthen,
     Push { level: usize, location: usize },
     Broken { property: usize },
@@ -43,6 +44,7 @@ pub(super) struct State {
     /// How often lemmas have moved.
     pub(super) compactions: u32,
     pub(super) any_bound: bool,
+    seeded: bool,
     /// The obligation at the initial location.
     pub(super) counterexample: usize,
     /// Steps from there to the error location.
@@ -105,15 +107,34 @@ impl<W: Word> Run<'_, W> {
         sat::clause::infinity::<W>()
     }
 
+    /// Whether this soundness rule is to be broken. Never, but in tests.
+    #[inline(always)]
+    pub(super) fn breaks(&self, rule: u8) -> bool {
+        self.solver.state.breaks(rule)
+    }
+
     /// One commit: an obligation handled, or one location's lemmas of one level pushed.
     fn advance(&mut self) -> Result<Status, Limit> {
         match self.phase {
             Phase::Fresh => {
-                self.measure_distances();
-                self.ignore_settled();
                 self.frontier = 1;
+                if self.seeded {
+                    // From here to its end the infinity frame is on trial: nothing may be concluded.
+                    self.phase = Phase::Seed { location: 1, changed: false };
+                    return Ok(Status::Running);
+                }
                 self.phase = Phase::Strengthen;
             }
+            Phase::Seed { location, changed } if location < self.image.locations() => {
+                let changed = self.try_seeds(location)? | changed;
+                self.phase = Phase::Seed { location: location + 1, changed };
+                return Ok(Status::Running);
+            }
+            Phase::Seed { changed: true, .. } => {
+                self.phase = Phase::Seed { location: 1, changed: false };
+                return Ok(Status::Running);
+            }
+            Phase::Seed { .. } => self.phase = Phase::Strengthen,
             Phase::Strengthen => match self.strengthen()? {
                 Some(Status::Broken { property }) => {
                     self.phase = Phase::Broken { property };
@@ -146,6 +167,10 @@ impl<W: Word> Run<'_, W> {
                 self.phase = Phase::Strengthen;
             }
             Phase::Finished => return Ok(Status::Finished),
+        }
+        if !self.is_settled() && self.is_closed_for_good() {
+            self.invariant = self.infinity();
+            self.settle(Verdict::Safe);
         }
         if self.is_settled() {
             self.phase = Phase::Finished;
@@ -193,6 +218,7 @@ impl Engine {
                 learned: false,
                 compactions: 0,
                 any_bound: false,
+                seeded: false,
                 counterexample: 0,
                 trace_len: 0,
                 invariant: 0,
@@ -202,16 +228,22 @@ impl Engine {
             solver: sat::State::new::<W>(&plan.solver),
             obligations: Ends::new::<W>(),
         };
+        #[cfg(feature = "sabotage")]
+        {
+            engine.solver.sabotage = config.sabotage;
+        }
         if config.budget != 0 {
             engine.solver.limit = config.budget;
         }
-        let run = engine.resume(image, memory);
+        let mut run = engine.resume(image, memory);
         run.lemmas.fill(W::NONE);
         for (p, property) in image.properties().enumerate() {
             run.errors[p] = W::of(property.error as usize);
             let asked = config.property.is_none_or(|only| only as usize == p);
             run.verdicts[p] = encode(if asked { Verdict::Open } else { Verdict::Skipped });
         }
+        run.measure_distances();
+        run.ignore_settled();
         engine
     }
 
@@ -269,6 +301,25 @@ impl Engine {
         Ok(())
     }
 
+    /// Offers a clause (literals as `2 * state bit + sign`) that may be an invariant of `location`,
+    /// before the first step. Returns whether it was taken; a wrong one does no harm.
+    pub fn seed<W: Word>(
+        &mut self,
+        image: &Image<'_, W>,
+        memory: &mut [u32],
+        location: usize,
+        lits: &[u32],
+    ) -> bool {
+        if self.state.phase != Phase::Fresh {
+            return false;
+        }
+        let mut run = self.resume(image, memory);
+        let taken = run.add_seed(location, lits);
+        run.state.seeded |= taken;
+        self.suspend(run);
+        taken
+    }
+
     /// Works for about `budget` units and returns between two commits.
     pub fn step<W: Word>(
         &mut self,
@@ -300,10 +351,15 @@ impl Engine {
                 }
             }
         };
+        self.suspend(run);
+        status
+    }
+
+    /// Keeps what a run holds besides its memory.
+    fn suspend<W>(&mut self, run: Run<'_, W>) {
         self.state = run.state;
         self.solver = run.solver.state;
         self.obligations = run.obligations.ends;
-        status
     }
 
     /// Ends the run: open properties become `Unknown(limit)`.

@@ -7,6 +7,7 @@
 
 use super::engine::Run;
 use super::{Limit, Verdict};
+use crate::image::Image;
 use crate::lit::Lit;
 use crate::sat::clause::{HEADER, Ref, TRAILER, infinity};
 use crate::word::Word;
@@ -20,22 +21,18 @@ const EPOCH: usize = 2;
 impl<W: Word> Run<'_, W> {
     /// `opens[l]` as the distance of each location from the initial one; unreachable ones never open.
     pub(super) fn measure_distances(&mut self) {
-        self.opens.fill(W::NONE);
-        self.opens[0] = W::of(0);
-        loop {
-            let mut changed = false;
-            for e in 0..self.image.edges() {
-                let (from, to) = self.image.ends(e);
-                let distance = self.opens[from].get().saturating_add(1);
-                if self.opens[from] != W::NONE && distance < self.opens[to].get() {
-                    self.opens[to] = W::of(distance);
-                    changed = true;
-                }
-            }
-            if !changed {
-                return;
-            }
-        }
+        let late = self.breaks(1) as usize;
+        distances(self.image, self.opens, late);
+    }
+
+    /// Takes back that `location` is never reached: it opens at its distance again. (Not earlier: its
+    /// successors count on it.)
+    pub(super) fn reopen(&mut self, location: usize) {
+        // The epochs only serve to skip work, so their place can be borrowed.
+        distances(self.image, self.changed, 0);
+        self.opens[location] = self.changed[location];
+        let epoch = self.epoch;
+        self.changed.fill(W::of(epoch));
     }
 
     /// Whether `F(level, location)` is false.
@@ -75,6 +72,9 @@ impl<W: Word> Run<'_, W> {
         self.changed[location] = W::of(self.epoch);
         self.learned = true;
         let len = self.cube_len[cube];
+        if len == 0 && self.breaks(5) {
+            return Ok(());
+        }
         if len == 0 {
             self.opens[location] = W::of(level + 1);
             return Ok(());
@@ -113,26 +113,24 @@ impl<W: Word> Run<'_, W> {
 
     /// Room for a lemma's record, at the expense of learnt clauses and dead lemmas. No query is open.
     fn allocate(&mut self, size: usize) -> Result<Ref, Limit> {
-        let fits = |run: &Self| {
-            let ends = &run.solver.state.ends;
-            ends.learnts - ends.lemmas >= size
-        };
-        if !fits(self) && self.is_loaded() {
+        let total = self.solver.pool.words.len();
+        if let Some(r) = self.solver.state.ends.take_front(size, total) {
+            return Ok(r);
+        }
+        if self.is_loaded() {
             self.solver.forget();
         }
-        if !fits(self) {
+        if let Some(r) = self.solver.state.ends.take_front(size, total) {
+            return Ok(r);
+        }
+        self.solver.pool.compact_lemmas(&mut self.solver.state.ends, self.lemmas);
+        self.compactions += 1;
+        self.unload();
+        if self.breaks(11) && self.solver.state.ends.reserved < self.solver.state.ends.lemmas {
+            self.kill(self.solver.state.ends.reserved);
             self.solver.pool.compact_lemmas(&mut self.solver.state.ends, self.lemmas);
-            self.compactions += 1;
-            self.unload();
         }
-        if !fits(self) {
-            return Err(Limit::Capacity);
-        }
-        let ends = &mut self.solver.state.ends;
-        let r = ends.lemmas;
-        ends.lemmas += size;
-        ends.observe(self.solver.pool.words.len());
-        Ok(r)
+        self.solver.state.ends.take_front(size, total).ok_or(Limit::Capacity)
     }
 
     /// Lemmas of at most `level` whose cube contains `cube` say nothing any more (rule 11 keeps all
@@ -156,7 +154,7 @@ impl<W: Word> Run<'_, W> {
         self.unmark_cube(cube);
     }
 
-    fn kill(&mut self, r: Ref) {
+    pub(super) fn kill(&mut self, r: Ref) {
         self.solver.pool.set_tag(r, 0);
         self.stats.lemmas -= 1;
     }
@@ -190,6 +188,9 @@ impl<W: Word> Run<'_, W> {
     /// Whether level `i` holds nothing that level `i + 1` does not (rule 8): then `F(i + 1)` is an
     /// inductive invariant.
     pub(super) fn is_inductive(&self, i: usize) -> bool {
+        if self.breaks(8) {
+            return self.is_inductive_by_location();
+        }
         let ends = &self.solver.state.ends;
         let pool = &self.solver.pool;
         let mut r = ends.reserved;
@@ -202,6 +203,21 @@ impl<W: Word> Run<'_, W> {
         self.opens.iter().all(|opens| opens.get() != i + 1)
     }
 
+    /// Rule 8 broken: each location is judged at a level of its own.
+    fn is_inductive_by_location(&self) -> bool {
+        (1..self.image.locations()).all(|l| {
+            (1..=self.frontier).any(|i| {
+                let mut link = self.lemmas[l];
+                let mut empty = self.opens[l].get() != i + 1;
+                while link != W::NONE {
+                    empty &= self.solver.pool.tag(link.get()) != i;
+                    link = self.solver.pool.next(link.get());
+                }
+                empty
+            })
+        })
+    }
+
     /// The location of lemma `r`.
     pub(super) fn lemma_location(&self, r: Ref) -> usize {
         self.solver.pool.trailer(r, LOCATION)
@@ -212,6 +228,13 @@ impl<W: Word> Run<'_, W> {
         self.verdicts.iter().all(|v| decode(*v) != Verdict::Open)
     }
 
+    /// Whether the infinity frame alone excludes the error location of every open property.
+    pub(super) fn is_closed_for_good(&self) -> bool {
+        let open = |p: usize| decode(self.verdicts[p]) == Verdict::Open;
+        (0..self.verdicts.len())
+            .all(|p| !open(p) || self.is_closed(self.errors[p].get(), self.infinity()))
+    }
+
     // Cubes in their buffers, and marks of one of them by position.
 
     #[inline(always)]
@@ -220,6 +243,15 @@ impl<W: Word> Run<'_, W> {
     }
     pub(super) fn set_cube(&mut self, cube: usize, j: usize, l: Lit) {
         self.cubes[cube * self.plan.live + j] = W::of(l.code());
+    }
+    /// The cube that lemma `r` excludes.
+    pub(super) fn take_lemma(&mut self, r: Ref, cube: usize) {
+        let len = self.solver.pool.len(r);
+        for j in 0..len {
+            let lit = !self.solver.pool.lit(r, j);
+            self.set_cube(cube, j, lit);
+        }
+        self.cube_len[cube] = len;
     }
     fn mark_cube(&mut self, cube: usize) {
         for j in 0..self.cube_len[cube] {
@@ -235,6 +267,24 @@ impl<W: Word> Run<'_, W> {
     }
     fn is_marked(&self, l: Lit) -> bool {
         self.marks[l.var() - 1] == 1 + l.is_positive() as u8
+    }
+}
+
+/// The distance of each location from the initial one, plus `late` for each step; `NONE` if there is
+/// no way.
+fn distances<W: Word>(image: &Image<'_, W>, out: &mut [W], late: usize) {
+    out.fill(W::NONE);
+    out[0] = W::of(0);
+    let mut changed = true;
+    while core::mem::take(&mut changed) {
+        for e in 0..image.edges() {
+            let (from, to) = image.ends(e);
+            let distance = out[from].get().saturating_add(1 + late);
+            if out[from] != W::NONE && distance < out[to].get() {
+                out[to] = W::of(distance);
+                changed = true;
+            }
+        }
     }
 }
 

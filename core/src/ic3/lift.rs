@@ -31,7 +31,9 @@ impl<W: Word> Run<'_, W> {
         self.solver.begin(template::<W>());
         self.fix_parameters();
         self.solver.open_temporary();
-        self.solver.temporary(!self.solver.edge.guard);
+        if !self.breaks(7) {
+            self.solver.temporary(!self.solver.edge.guard);
+        }
         for j in 0..self.cube_len[target] {
             let next = self.next_lit(target, j);
             self.solver.temporary(!next);

@@ -13,6 +13,7 @@
 //! - `generalize.rs`: literal dropping with counterexamples to generalisation (FMCAD'13).
 //! - `frame.rs`: delta-encoded frames, each lemma once, at its highest level.
 //! - `propagate.rs`: pushing, the infinity frame, termination.
+//! - `seed.rs`: a start from an old certificate.
 //! - `output.rs`: traces and invariants as they leave the engine.
 //!
 //! Limits: levels and pool references are one word; whatever exceeds that, or the plan, ends in
@@ -28,6 +29,7 @@ mod obligation;
 mod output;
 mod plan;
 mod propagate;
+mod seed;
 mod strengthen;
 
 pub use api::{BindError, Config, Invariant, Limit, Shortage, Stats, Status, Verdict};

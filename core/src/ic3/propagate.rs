@@ -32,12 +32,8 @@ impl<W: Word> Run<'_, W> {
     }
 
     fn push_lemma(&mut self, location: usize, level: usize, r: usize) -> Result<(), Limit> {
-        let len = self.solver.pool.len(r);
-        for j in 0..len {
-            let lit = !self.solver.pool.lit(r, j);
-            self.set_cube(TRY, j, lit);
-        }
-        self.cube_len[TRY] = len;
+        self.take_lemma(r, TRY);
+        let len = self.cube_len[TRY];
         match self.push_cube(location, level)? {
             None => self.note_failure(r, self.solver.state.edge),
             Some(above) if self.cube_len[TRY] == len => self.raise(location, r, above),

@@ -19,7 +19,7 @@ impl<W: Word> Run<'_, W> {
         };
         self.stats.obligations = self.stats.obligations.wrapping_add(1);
         let (level, location) = (self.obligations.level(r), self.obligations.location(r));
-        if location == 0 {
+        if location == 0 && !self.breaks(6) {
             // Every state of the initial location is initial, at any level (rule 6).
             return Ok(Some(self.found_counterexample(r)));
         }
@@ -36,6 +36,10 @@ impl<W: Word> Run<'_, W> {
             }
             Blocked::Yes => {
                 self.shrink(MAIN);
+                if self.breaks(12) {
+                    // Committed before any edge was asked.
+                    self.cube_len[MAIN] = self.cube_len[MAIN].min(1);
+                }
                 self.generalize(location, level)?;
                 let reached = self.push_forward(location, level, MAIN)?;
                 self.add_lemma(location, reached, MAIN)?;

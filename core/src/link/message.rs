@@ -3,7 +3,7 @@
 //! Adding, removing or reordering a variant or a field changes what the bytes mean: it needs another
 //! [`PROTOCOL`](super::PROTOCOL) number.
 
-use super::{Kind, MAX_PAYLOAD};
+use super::Kind;
 use crate::ic3::{BindError, Stats, Verdict};
 use crate::image::ImageError;
 use serde::{Deserialize, Serialize};
@@ -276,7 +276,7 @@ impl<'a> Request<'a> {
 
 impl<'a> Reply<'a> {
     /// Writes the payload of the reply to request number `sequence`.
-    pub fn encode(&self, sequence: u8, out: &mut [u8; MAX_PAYLOAD]) -> Option<usize> {
+    pub fn encode(&self, sequence: u8, out: &mut [u8]) -> Option<usize> {
         encode(Kind::Reply, Some(sequence), self, out)
     }
     /// Reads what follows kind and sequence number.
@@ -287,7 +287,7 @@ impl<'a> Reply<'a> {
 
 impl Event {
     /// The longest payload of an event: kind, variant and the varints of the counters.
-    pub const MAX_LEN: usize = 2 + 6 * 5 + 10;
+    pub const MAX_LEN: usize = 2 + 8 * 5 + 10;
 
     /// Writes the payload.
     pub fn encode(&self, out: &mut [u8]) -> Option<usize> {
@@ -334,7 +334,7 @@ pub fn take_varint(rest: &mut &[u8]) -> Option<u32> {
 mod tests {
     use super::*;
     use crate::image::Table;
-    use crate::link::MAX_DATA;
+    use crate::link::{MAX_DATA, MAX_PAYLOAD};
 
     const STATS: Stats = Stats {
         frontier: u32::MAX,
@@ -344,6 +344,8 @@ mod tests {
         conflicts: u32::MAX,
         propagations: u64::MAX,
         peak_bytes: u32::MAX,
+        peak_clauses: u32::MAX,
+        peak_obligations: u32::MAX,
     };
 
     #[test]
@@ -389,6 +391,51 @@ mod tests {
         let event = Event::Progress(STATS);
         let len = event.encode(&mut out[..Event::MAX_LEN]).unwrap();
         assert_eq!(Event::decode(&out[1..len]), Some(event));
+    }
+
+    /// The bytes are the protocol. Whoever has to change this test has changed it, and counts up
+    /// `PROTOCOL`; counters of the engine and errors of images are part of it.
+    #[test]
+    fn the_encoding_is_what_the_page_says() {
+        assert_eq!(crate::link::PROTOCOL, 1);
+        let mut out = [0; MAX_PAYLOAD];
+        let chunk = Request::LoadChunk { offset: 300, data: &[7, 8] };
+        let len = chunk.encode(5, &mut out).unwrap();
+        assert_eq!(out[..len], [2, 5, 1, 0xac, 2, 2, 7, 8]);
+        let len = Request::Reset.encode(6, &mut out).unwrap();
+        assert_eq!(out[..len], [2, 6, 12]);
+        let stats = Stats {
+            frontier: 1,
+            lemmas: 2,
+            obligations: 3,
+            queries: 4,
+            conflicts: 5,
+            propagations: 6,
+            peak_bytes: 7,
+            peak_clauses: 8,
+            peak_obligations: 9,
+        };
+        let report = Report {
+            phase: Phase::Finished,
+            stats,
+            instructions: Some(10),
+            image: 11,
+            arena: 12,
+            garbled: 13,
+        };
+        let len = Reply::Status(report).encode(7, &mut out).unwrap();
+        assert_eq!(out[..len], [3, 7, 4, 6, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 10, 11, 12, 13]);
+        let refusal = Refusal::Image(ImageError::Table(Table::Names));
+        let len = Reply::Refused(refusal).encode(8, &mut out).unwrap();
+        assert_eq!(out[..len], [3, 8, 1, 9, 7, 7]);
+        let refusal = Refusal::Param(BindError::TooLate);
+        let len = Reply::Refused(refusal).encode(8, &mut out).unwrap();
+        assert_eq!(out[..len], [3, 8, 1, 6, 2]);
+        let verdict = Verdict::Unknown(crate::ic3::Limit::Cancelled);
+        let len = Reply::Verdict(verdict).encode(9, &mut out).unwrap();
+        assert_eq!(out[..len], [3, 9, 5, 4, 2]);
+        let len = Event::Finished.encode(&mut out).unwrap();
+        assert_eq!(out[..len], [4, 2]);
     }
 
     #[test]

@@ -163,6 +163,9 @@ impl<W: Word> Solver<'_, W> {
     }
 
     fn depend(&self, source: Source, dependency: &mut Dependency) {
+        if self.state.breaks(9) {
+            return;
+        }
         if let Source::Clause(r) = source {
             dependency.tag = dependency.tag.min(self.pool.tag(r));
             // Of the temporary clause itself, or learnt from it.

@@ -14,109 +14,129 @@ use crate::lit::Lit;
 use crate::word::Word;
 
 /// Words before the literals.
-pub(crate) const HEADER: usize = 5;
+pub const HEADER: usize = 5;
 /// Words after a lemma's literals.
-pub(crate) const TRAILER: usize = 3;
+pub const TRAILER: usize = 3;
 const LEN: usize = 2;
 const TAG: usize = 3;
 const NEXT: usize = 4;
 
 /// Tags above every level: lemmas of the infinity frame, and clauses that depend on gates alone.
 /// Both are relative to the word, so that levels are what remains below.
-pub(crate) fn infinity<W: Word>() -> usize {
+pub fn infinity<W: Word>() -> usize {
     W::NONE.get() - 1
 }
 /// See [`infinity`].
-pub(crate) fn template<W: Word>() -> usize {
+pub fn template<W: Word>() -> usize {
     W::NONE.get()
 }
 
 /// A record's place in the pool.
-pub(crate) type Ref = usize;
+pub type Ref = usize;
 /// The temporary clause.
-pub(crate) const TEMPORARY: Ref = 0;
+pub const TEMPORARY: Ref = 0;
 
 /// The pool.
-pub(crate) struct Pool<'a, W> {
-    pub(crate) words: &'a mut [W],
+pub struct Pool<'a, W> {
+    /// All of its words.
+    pub words: &'a mut [W],
 }
 
 /// Where the pool's ends are.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ends {
+pub struct Ends {
     /// First word after the lemmas.
-    pub(crate) lemmas: usize,
+    pub lemmas: usize,
     /// First word of the learnt clauses.
-    pub(crate) learnts: usize,
+    pub learnts: usize,
     /// Words kept for the temporary clause.
-    pub(crate) reserved: usize,
+    pub reserved: usize,
     /// Most words ever in use.
-    pub(crate) peak: usize,
+    pub peak: usize,
 }
 
 impl Ends {
     /// An empty pool of `words` with a temporary clause of up to `capacity` literals.
-    pub(crate) fn new(words: usize, capacity: usize) -> Ends {
+    pub fn new(words: usize, capacity: usize) -> Ends {
         let reserved = HEADER + capacity;
         Ends { lemmas: reserved, learnts: words, reserved, peak: reserved }
     }
+    /// Takes `size` words at the front of a pool of `total`, if there is room.
+    pub fn take_front(&mut self, size: usize, total: usize) -> Option<Ref> {
+        if self.learnts - self.lemmas < size {
+            return None;
+        }
+        let r = self.lemmas;
+        self.lemmas += size;
+        self.observe(total);
+        Some(r)
+    }
     /// Notes how much is in use.
-    pub(crate) fn observe(&mut self, total: usize) {
+    pub fn observe(&mut self, total: usize) {
         self.peak = self.peak.max(self.lemmas + (total - self.learnts));
     }
 }
 
 impl<W: Word> Pool<'_, W> {
+    /// Number of literals.
     #[inline(always)]
-    pub(crate) fn len(&self, r: Ref) -> usize {
+    pub fn len(&self, r: Ref) -> usize {
         self.words[r + LEN].get()
     }
+    /// The tag.
     #[inline(always)]
-    pub(crate) fn tag(&self, r: Ref) -> usize {
+    pub fn tag(&self, r: Ref) -> usize {
         self.words[r + TAG].get()
     }
+    /// Changes the tag; 0 kills the clause.
     #[inline(always)]
-    pub(crate) fn set_tag(&mut self, r: Ref, tag: usize) {
+    pub fn set_tag(&mut self, r: Ref, tag: usize) {
         self.words[r + TAG] = W::of(tag);
     }
+    /// The link that belongs to the owner of the clause.
     #[inline(always)]
-    pub(crate) fn next(&self, r: Ref) -> W {
+    pub fn next(&self, r: Ref) -> W {
         self.words[r + NEXT]
     }
+    /// See [`Pool::next`].
     #[inline(always)]
-    pub(crate) fn set_next(&mut self, r: Ref, next: W) {
+    pub fn set_next(&mut self, r: Ref, next: W) {
         self.words[r + NEXT] = next;
     }
+    /// Literal `i`.
     #[inline(always)]
-    pub(crate) fn lit(&self, r: Ref, i: usize) -> Lit {
+    pub fn lit(&self, r: Ref, i: usize) -> Lit {
         Lit::from_code(self.words[r + HEADER + i].get())
     }
+    /// Changes literal `i`.
     #[inline(always)]
-    pub(crate) fn set_lit(&mut self, r: Ref, i: usize, lit: Lit) {
+    pub fn set_lit(&mut self, r: Ref, i: usize, lit: Lit) {
         self.words[r + HEADER + i] = W::of(lit.code());
     }
+    /// Exchanges two literals.
     #[inline(always)]
-    pub(crate) fn swap(&mut self, r: Ref, i: usize, j: usize) {
+    pub fn swap(&mut self, r: Ref, i: usize, j: usize) {
         self.words.swap(r + HEADER + i, r + HEADER + j);
     }
     /// The literals' codes.
     #[inline(always)]
-    pub(crate) fn lits(&self, r: Ref) -> &[W] {
+    pub fn lits(&self, r: Ref) -> &[W] {
         let len = self.len(r);
         &self.words[r + HEADER..r + HEADER + len]
     }
     /// Word `i` of a lemma's trailer.
     #[inline(always)]
-    pub(crate) fn trailer(&self, r: Ref, i: usize) -> usize {
+    pub fn trailer(&self, r: Ref, i: usize) -> usize {
         self.words[r + HEADER + self.len(r) + i].get()
     }
+    /// See [`Pool::trailer`].
     #[inline(always)]
-    pub(crate) fn set_trailer(&mut self, r: Ref, i: usize, value: usize) {
+    pub fn set_trailer(&mut self, r: Ref, i: usize, value: usize) {
         let at = r + HEADER + self.len(r) + i;
         self.words[at] = W::of(value);
     }
     /// Writes the header of a record with `len` literals to come.
-    pub(crate) fn begin(&mut self, r: Ref, len: usize, tag: usize) {
+    pub fn begin(&mut self, r: Ref, len: usize, tag: usize) {
         self.words[r] = W::NONE;
         self.words[r + 1] = W::NONE;
         self.words[r + LEN] = W::of(len);
@@ -124,10 +144,9 @@ impl<W: Word> Pool<'_, W> {
         self.words[r + NEXT] = W::NONE;
     }
 
-    /// Removes dead lemmas by sliding the others to the front. `relink` is told the new place of
-    /// each reference it asks for, so that it can mend the lists it keeps. Watch lists are void
-    /// afterwards.
-    pub(crate) fn compact_lemmas(&mut self, ends: &mut Ends, heads: &mut [W]) {
+    /// Removes dead lemmas by sliding the others to the front, and mends the lists that `heads` start
+    /// and `next` continues. Watch lists are void afterwards.
+    pub fn compact_lemmas(&mut self, ends: &mut Ends, heads: &mut [W]) {
         // Forwarding addresses go into the first link, which is void anyway.
         let mut target = ends.reserved;
         let mut r = ends.reserved;

@@ -9,7 +9,7 @@ use crate::word::Word;
 
 impl<W: Word> Solver<'_, W> {
     /// Adds the cone of `lit` to the domain.
-    pub(crate) fn demand(&mut self, lit: Lit) {
+    pub fn demand(&mut self, lit: Lit) {
         let mut done = self.state.domain;
         self.join(lit.var());
         // The list is its own work list.
@@ -25,7 +25,7 @@ impl<W: Word> Solver<'_, W> {
     }
 
     /// Adds the variables that attached lemmas mention.
-    pub(crate) fn demand_lemmas(&mut self) {
+    pub fn demand_lemmas(&mut self) {
         for var in 1..=self.edge.live {
             if self.flags[var] & LEMMA != 0 {
                 self.join(var);
@@ -34,7 +34,7 @@ impl<W: Word> Solver<'_, W> {
     }
 
     /// Whether the query depends on `var`.
-    pub(crate) fn is_in_domain(&self, var: usize) -> bool {
+    pub fn is_in_domain(&self, var: usize) -> bool {
         self.flags[var] & DOMAIN != 0
     }
 

@@ -13,12 +13,12 @@
 //!   domain*). That is sound because a gate outside is a definition: any assignment of the cone
 //!   extends to it.
 //!
-//! Files: `propagate`, `analyze`, `decide` (VMTF queue), `restart`, `reduce`, `domain`.
+//! Files: `clause` (the pool), `propagate`, `analyze`, `decide` (VMTF queue), `restart`, `reduce`, `domain`.
 //! Literature: MiniSat for the frame, CaDiCaL for the queue, GipSAT for domains and the temporary
 //! clause.
 
 mod analyze;
-pub(crate) mod clause;
+pub mod clause;
 mod decide;
 mod domain;
 mod gate;
@@ -30,7 +30,7 @@ use crate::arena::{Carver, Tally};
 use crate::image::{Edge, Image};
 use crate::lit::Lit;
 use crate::word::Word;
-use clause::{Ends, Pool, Ref, TEMPORARY, template};
+use clause::{Ends, HEADER, Pool, Ref, TEMPORARY, TRAILER, template};
 use gate::{FALSE, TRUE, UNDEFINED};
 
 /// What a query ended with.
@@ -79,8 +79,9 @@ enum Source {
 #[derive(Clone, Copy, Debug)]
 pub struct State {
     /// The loaded edge.
-    pub(crate) edge: usize,
-    pub(crate) ends: Ends,
+    pub edge: usize,
+    /// Ends of the clause pool.
+    pub ends: Ends,
     /// Conflicts so far.
     pub conflicts: u32,
     /// Propagated literals so far: the unit of work.
@@ -101,6 +102,9 @@ pub struct State {
     queue: decide::Queue,
     /// Whether the temporary clause is in use.
     temporary: bool,
+    /// The soundness rule to break, for tests.
+    #[cfg(feature = "sabotage")]
+    pub sabotage: u8,
     /// Whether a constant assumption failed.
     constant_failed: bool,
     restart: restart::Schedule,
@@ -108,18 +112,20 @@ pub struct State {
 
 /// Sizes of a solver's regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sizes {
-    pub(crate) vars: usize,
-    pub(crate) assumptions: usize,
+pub struct Sizes {
+    /// Variables of the largest edge.
+    pub vars: usize,
+    /// Most assumptions of a query.
+    pub assumptions: usize,
     /// Literals of the temporary clause.
-    pub(crate) temporary: usize,
+    pub temporary: usize,
     /// Words of the clause pool.
-    pub(crate) pool: usize,
+    pub pool: usize,
 }
 
 impl Sizes {
     /// What an image needs, with a pool of `pool` words.
-    pub(crate) fn of<W: Word>(image: &Image<'_, W>, pool: usize) -> Sizes {
+    pub fn of<W: Word>(image: &Image<'_, W>, pool: usize) -> Sizes {
         let h = &image.header;
         Sizes {
             vars: h.max_vars as usize,
@@ -130,7 +136,7 @@ impl Sizes {
     }
 
     /// Adds the regions to a plan, in the order of [`Solver::resume`].
-    pub(crate) fn tally<W: Word>(&self, tally: &mut Tally) {
+    pub fn tally<W: Word>(&self, tally: &mut Tally) {
         for _ in 0..3 {
             tally.add::<u8>(self.vars);
         }
@@ -148,7 +154,8 @@ impl Sizes {
 pub struct Solver<'a, W> {
     /// Counters and positions.
     pub state: State,
-    pub(crate) edge: Edge<'a, W>,
+    /// The loaded edge.
+    pub edge: Edge<'a, W>,
     /// `UNDEFINED`, `TRUE` or `FALSE` for each variable.
     value: &'a mut [u8],
     flags: &'a mut [u8],
@@ -170,12 +177,13 @@ pub struct Solver<'a, W> {
     /// Length of the trail before each decision.
     limits: &'a mut [W],
     assumed: &'a mut [W],
-    pub(crate) pool: Pool<'a, W>,
+    /// Lemmas and learnt clauses.
+    pub pool: Pool<'a, W>,
 }
 
 impl State {
     /// The state of a solver that has loaded nothing yet.
-    pub(crate) fn new<W: Word>(sizes: &Sizes) -> State {
+    pub fn new<W: Word>(sizes: &Sizes) -> State {
         State {
             edge: usize::MAX,
             ends: Ends::new(sizes.pool, sizes.temporary),
@@ -191,8 +199,24 @@ impl State {
             units: W::NONE.get(),
             queue: decide::Queue::default(),
             temporary: false,
+            #[cfg(feature = "sabotage")]
+            sabotage: 0,
             constant_failed: false,
             restart: restart::Schedule::default(),
+        }
+    }
+}
+
+impl State {
+    /// Whether this soundness rule is to be broken. Never, but in tests.
+    #[inline(always)]
+    pub(crate) fn breaks(&self, rule: u8) -> bool {
+        #[cfg(feature = "sabotage")]
+        return self.sabotage == rule;
+        #[cfg(not(feature = "sabotage"))]
+        {
+            let _ = rule;
+            false
         }
     }
 }
@@ -200,12 +224,7 @@ impl State {
 impl<'a, W: Word> Solver<'a, W> {
     /// Goes on in memory divided as before. `edge` is the one that `state` says is loaded (any, if
     /// none is).
-    pub(crate) fn resume(
-        state: State,
-        sizes: &Sizes,
-        edge: Edge<'a, W>,
-        carver: &mut Carver<'a>,
-    ) -> Self {
+    pub fn resume(state: State, sizes: &Sizes, edge: Edge<'a, W>, carver: &mut Carver<'a>) -> Self {
         Solver {
             state,
             edge,
@@ -229,7 +248,7 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Turns to edge `index`: nothing is attached, nothing is learnt.
-    pub(crate) fn load(&mut self, index: usize, edge: Edge<'a, W>) {
+    pub fn load(&mut self, index: usize, edge: Edge<'a, W>) {
         self.edge = edge;
         let vars = self.edge.vars();
         self.value[..vars].fill(UNDEFINED);
@@ -251,20 +270,37 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Empties all watch lists.
-    pub(crate) fn detach_all(&mut self) {
+    pub fn detach_all(&mut self) {
         let vars = self.edge.vars();
         self.watches[..2 * vars].fill(W::NONE);
         self.state.units = W::NONE.get();
     }
 
     /// Puts clause `r`, which is not empty, into the watch lists. No query may be open.
-    pub(crate) fn attach(&mut self, r: Ref) {
+    pub fn attach(&mut self, r: Ref) {
         debug_assert!(self.pool.len(r) > 0);
         for i in 0..self.pool.len(r) {
             let var = self.pool.lit(r, i).var();
             self.flags[var] |= LEMMA;
         }
         self.watch(r);
+    }
+
+    /// Adds a clause with this tag to the pool and attaches it; `None` if there is no room. The
+    /// empty clause is not a clause for the solver.
+    pub fn add_clause(
+        &mut self,
+        lits: impl ExactSizeIterator<Item = Lit>,
+        tag: usize,
+    ) -> Option<Ref> {
+        let size = HEADER + lits.len() + TRAILER;
+        let r = self.state.ends.take_front(size, self.pool.words.len())?;
+        self.pool.begin(r, lits.len(), tag);
+        for (i, lit) in lits.enumerate() {
+            self.pool.set_lit(r, i, lit);
+        }
+        self.attach(r);
+        Some(r)
     }
 
     /// Links the first two literals, or the list of units.
@@ -282,7 +318,7 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Opens a query in which clauses with a tag of at least `level` hold. Ends the one before.
-    pub(crate) fn begin(&mut self, level: usize) {
+    pub fn begin(&mut self, level: usize) {
         self.backtrack(0);
         while self.state.trail > 0 {
             self.unassign_last();
@@ -302,7 +338,7 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Adds an assumption, and its cone to the domain.
-    pub(crate) fn assume(&mut self, lit: Lit) {
+    pub fn assume(&mut self, lit: Lit) {
         if lit == Lit::TRUE {
             return;
         }
@@ -320,7 +356,7 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// A literal that holds throughout the run (a bound parameter): asserted without dependency.
-    pub(crate) fn fix(&mut self, lit: Lit) {
+    pub fn fix(&mut self, lit: Lit) {
         self.demand(lit);
         if self.truth(lit) == UNDEFINED || self.truth(lit) == 3 {
             self.push_trail(lit, why::ROOT, W::of(template::<W>()));
@@ -328,7 +364,7 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Adds a literal to the temporary clause opened before.
-    pub(crate) fn temporary(&mut self, lit: Lit) {
+    pub fn temporary(&mut self, lit: Lit) {
         let len = self.pool.len(TEMPORARY);
         if lit == Lit::FALSE || (0..len).any(|i| self.pool.lit(TEMPORARY, i) == lit) {
             return;
@@ -339,13 +375,13 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Opens the temporary clause, which may stay empty.
-    pub(crate) fn open_temporary(&mut self) {
+    pub fn open_temporary(&mut self) {
         self.pool.begin(TEMPORARY, 0, template::<W>());
         self.state.temporary = true;
     }
 
     /// The value of a variable in the model; `None` if the query did not depend on it.
-    pub(crate) fn value(&self, var: usize) -> Option<bool> {
+    pub fn value(&self, var: usize) -> Option<bool> {
         match self.value[var] {
             TRUE => Some(true),
             FALSE => Some(false),
@@ -354,7 +390,7 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Whether assumption `lit` is in the core of the last `Unsat`.
-    pub(crate) fn failed(&self, lit: Lit) -> bool {
+    pub fn failed(&self, lit: Lit) -> bool {
         if lit.var() == 0 {
             return lit == Lit::FALSE && self.state.constant_failed;
         }
@@ -368,7 +404,7 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Answers the query. Counts work against the limit.
-    pub(crate) fn solve(&mut self) -> Answer {
+    pub fn solve(&mut self) -> Answer {
         self.state.restart = restart::Schedule::default();
         self.rewind_queue();
         if let Err(answer) = self.assert_roots() {

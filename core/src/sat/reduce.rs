@@ -25,7 +25,7 @@ impl<W: Word> Solver<'_, W> {
     pub(super) fn drop_temporary(&mut self) {
         let mut r = self.state.ends.learnts;
         while r < self.pool.words.len() {
-            if self.is_temporary_learnt(r) {
+            if self.is_temporary_learnt(r) && !self.state.breaks(9) {
                 self.pool.set_tag(r, 0);
             }
             r += HEADER + self.pool.len(r);
@@ -94,7 +94,7 @@ impl<W: Word> Solver<'_, W> {
     }
 
     /// Forgets all learnt clauses, to make room for the engine. No query may be open.
-    pub(crate) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.keep_learnts(|_| false);
     }
 

@@ -8,18 +8,18 @@ use crate::link::message::{Refusal, Reply, push_varint};
 /// The first state of the trace, packed, from byte `offset` on.
 pub(super) fn initial<'p>(
     run: &Run,
-    store: Store<'p>,
+    store: Store<'_, 'p>,
     offset: usize,
 ) -> Result<Reply<'p>, Refusal> {
     let out = bytemuck::cast_slice_mut::<u32, u8>(store.scratch);
-    let bits = run.engine.trace_initial(&store.image, store.memory, out).ok_or(Refusal::NoTrace)?;
+    let bits = run.engine.trace_initial(store.image, store.memory, out).ok_or(Refusal::NoTrace)?;
     Ok(Reply::Initial { bits: bits as u32, data: piece(out, bits, offset)? })
 }
 
 /// Step `index` of the trace, its inputs packed, from byte `offset` on.
 pub(super) fn step<'p>(
     run: &Run,
-    store: Store<'p>,
+    store: Store<'_, 'p>,
     index: usize,
     offset: usize,
 ) -> Result<Reply<'p>, Refusal> {
@@ -28,7 +28,7 @@ pub(super) fn step<'p>(
     }
     let out = bytemuck::cast_slice_mut::<u32, u8>(store.scratch);
     let edge =
-        run.engine.trace_step(&store.image, store.memory, index, out).ok_or(Refusal::NoTrace)?;
+        run.engine.trace_step(store.image, store.memory, index, out).ok_or(Refusal::NoTrace)?;
     if edge >= store.image.edges() {
         return Err(Refusal::NoTrace);
     }

@@ -3,10 +3,13 @@
 //! States follow each other as `Empty → Loading → Loaded → Active`; a run is `Prepared → Running`,
 //! back and forth between `Running` and `Broken`, and `Finished`. What a state has in memory:
 //! nothing, the image's block, the same validated, and the arena beside it.
+//!
+//! An image's view takes a few hundred bytes of stack, and so does an engine. What holds one is not
+//! inlined, so that the stack never holds the views of several requests at once.
 
 use super::{Platform, Width, fetch};
 use crate::ic3::{Config, Engine, Limit, Plan, Stats, Status, Verdict};
-use crate::image::Image;
+use crate::image::{Image, ImageError, Table};
 use crate::link::MAX_DATA;
 use crate::link::frame::checksum;
 use crate::link::message::{Part, Phase, Refusal, Reply, Report, Request};
@@ -49,11 +52,11 @@ pub(super) enum Stage {
 }
 
 /// Image and arena of a run.
-pub(super) struct Store<'p> {
-    pub(super) image: Image<'p, Width>,
+pub(super) struct Store<'i, 'p> {
+    pub(super) image: &'i Image<'p, Width>,
     /// The engine's part of the arena.
     pub(super) memory: &'p mut [u32],
-    /// The rest, at least as large as [`room`] says.
+    /// The rest, as large as [`Needs::room`] says.
     pub(super) scratch: &'p mut [u32],
 }
 
@@ -63,6 +66,7 @@ impl Machine {
     }
 
     /// Forgets everything.
+    #[inline(never)]
     pub(super) fn reset(&mut self, platform: &mut impl Platform) {
         platform.release();
         *self = Machine::new();
@@ -77,6 +81,7 @@ impl Machine {
     }
 
     /// Works for one slice if the engine is running, and says how it ended.
+    #[inline(never)]
     pub(super) fn advance(&mut self, slice: u32, platform: &mut impl Platform) -> Option<Status> {
         let State::Active(run) = &mut self.state else {
             return None;
@@ -85,8 +90,11 @@ impl Machine {
             return None;
         }
         let before = platform.instructions();
-        let status = match store(platform, self.image, run.words) {
-            Ok(Store { image, memory, .. }) => run.engine.step(&image, memory, slice),
+        let stepped = with_store(platform, self.image, run.words, |store| {
+            Ok(run.engine.step(store.image, store.memory, slice))
+        });
+        let status = match stepped {
+            Ok(status) => status,
             // An image that was valid no longer is: memory fails. Nothing may be claimed then.
             Err(_) => {
                 abandon(run, platform);
@@ -106,6 +114,7 @@ impl Machine {
     }
 
     /// Obeys a request or refuses it.
+    #[inline(never)]
     pub(super) fn execute<'p>(
         &mut self,
         request: Request<'_>,
@@ -122,19 +131,10 @@ impl Machine {
             Request::Run => self.run(),
             Request::Status => Ok(Reply::Status(self.report(garbled, platform))),
             Request::FetchVerdict { property } => self.verdict(property, platform),
-            Request::FetchInitial { offset } => self
-                .broken(platform)
-                .and_then(|(run, store)| fetch::initial(run, store, offset as usize)),
-            Request::FetchStep { index, offset } => self
-                .broken(platform)
-                .and_then(|(run, store)| fetch::step(run, store, index as usize, offset as usize)),
+            Request::FetchInitial { offset } => self.fetch_initial(offset, platform),
+            Request::FetchStep { index, offset } => self.fetch_step(index, offset, platform),
             Request::FetchClauses { cursor, offset } => {
-                self.proved(platform).and_then(|(run, store)| {
-                    let Run { engine, next, .. } = run;
-                    let Store { image, memory, scratch } = store;
-                    let read = |at, out: &mut [u32]| engine.clause(&image, memory, at, out);
-                    fetch::clauses((cursor, offset), next, scratch, buffer, read)
-                })
+                self.fetch_clauses((cursor, offset), platform, buffer)
             }
             Request::Cancel => {
                 self.cancel(platform);
@@ -148,6 +148,7 @@ impl Machine {
         reply.unwrap_or_else(Reply::Refused)
     }
 
+    #[inline(never)]
     fn load_begin<'p>(
         &mut self,
         total: u32,
@@ -165,6 +166,7 @@ impl Machine {
         Ok(Reply::Done)
     }
 
+    #[inline(never)]
     fn load_chunk<'p>(
         &mut self,
         offset: u32,
@@ -188,6 +190,7 @@ impl Machine {
     }
 
     /// The only way to a loaded model: all bytes, their checksum, and the complete validation.
+    #[inline(never)]
     fn load_end<'p>(&mut self, platform: &mut impl Platform) -> Result<Reply<'p>, Refusal> {
         self.not_running()?;
         let State::Loading { received, crc } = self.state else {
@@ -198,10 +201,10 @@ impl Machine {
         }
         let summary = accept(platform.both().0, self.image, crc);
         match summary {
-            Ok((properties, params, minimum)) => {
+            Ok(Needs { properties, params, minimum, .. }) => {
                 self.state = State::Loaded;
                 let available = narrow(platform.available());
-                Ok(Reply::Loaded { properties, params, minimum, available })
+                Ok(Reply::Loaded { properties, params, minimum: narrow(minimum), available })
             }
             Err(refusal) => {
                 self.reset(platform);
@@ -210,6 +213,7 @@ impl Machine {
         }
     }
 
+    #[inline(never)]
     fn prepare<'p>(
         &mut self,
         property: Option<u32>,
@@ -220,37 +224,72 @@ impl Machine {
         if !matches!(self.state, State::Loaded | State::Active(_)) {
             return Err(Refusal::NotLoaded);
         }
-        let image = view(platform.both().0, self.image)?;
-        if property.is_some_and(|p| p >= image.header.properties) {
+        let needs = with_image(platform.both().0, self.image, |image| Ok(Needs::of(image)))?;
+        if property.is_some_and(|p| p >= needs.properties) {
             return Err(Refusal::NoSuchProperty);
         }
-        let room = room(&image);
-        let minimum = Plan::minimum(&image).saturating_add(room.saturating_mul(4));
         self.state = State::Loaded;
         platform.free_arena();
+        let (plan, bytes) = self.allocate(&needs, platform)?;
+        let config = Config::new(budget, property);
+        self.start(plan, config, bytes / 4 - needs.room, platform)?;
+        Ok(Reply::Prepared { arena: narrow(bytes) })
+    }
+
+    /// Divides as much memory as there is, and takes it.
+    #[inline(never)]
+    fn allocate(
+        &self,
+        needs: &Needs,
+        platform: &mut impl Platform,
+    ) -> Result<(Plan, usize), Refusal> {
         let available = platform.available() & !3;
-        let too_large = |needed: usize, available: usize| Refusal::TooLarge {
+        let too_large = |needed: usize| Refusal::TooLarge {
             part: Part::Arena,
             needed: narrow(needed),
             available: narrow(available),
         };
-        if minimum > available {
-            return Err(too_large(minimum, available));
+        if needs.minimum > available {
+            return Err(too_large(needs.minimum));
         }
-        let image = view(platform.both().0, self.image)?;
-        let plan = Plan::new(&image, available - room * 4).map_err(|shortage| {
-            too_large((shortage.needed as usize).saturating_add(room * 4), available)
-        })?;
-        let words = plan.bytes().div_ceil(4);
-        let bytes = (words + room) * 4;
-        platform.allocate_arena(bytes).map_err(|available| too_large(bytes, available))?;
-        let Store { image, memory, .. } = store(platform, self.image, words)?;
-        let engine = Engine::new(&image, plan, Config { budget, property }, memory);
-        let stage = Stage::Prepared;
-        self.state = State::Active(Run { engine, stage, words, next: None, instructions: None });
-        Ok(Reply::Prepared { arena: narrow(bytes) })
+        let room = needs.room * 4;
+        let mut refusal = too_large(needs.minimum);
+        // An allocator may need some bytes for itself that it did not know of before.
+        for spare in [0, 16, 64] {
+            let bytes = available.saturating_sub(spare + room);
+            let plan = with_image(platform.both().0, self.image, |image| {
+                Plan::new(image, bytes).map_err(|s| too_large(s.needed as usize + room + spare))
+            })?;
+            let bytes = plan.bytes().next_multiple_of(4) + room;
+            match platform.allocate_arena(bytes) {
+                Ok(()) => return Ok((plan, bytes)),
+                Err(_) => refusal = too_large(bytes),
+            }
+        }
+        Err(refusal)
     }
 
+    #[inline(never)]
+    fn start(
+        &mut self,
+        plan: Plan,
+        config: Config,
+        words: usize,
+        platform: &mut impl Platform,
+    ) -> Result<(), Refusal> {
+        with_store(platform, self.image, words, |store| {
+            self.state = State::Active(Run {
+                engine: Engine::new(store.image, plan, config, store.memory),
+                stage: Stage::Prepared,
+                words,
+                next: None,
+                instructions: None,
+            });
+            Ok(())
+        })
+    }
+
+    #[inline(never)]
     fn bind<'p>(
         &mut self,
         param: u32,
@@ -261,8 +300,10 @@ impl Machine {
         let State::Active(run @ Run { stage: Stage::Prepared, .. }) = &mut self.state else {
             return Err(Refusal::NotPrepared);
         };
-        let Store { image, memory, .. } = store(platform, self.image, run.words)?;
-        run.engine.bind(&image, memory, param as usize, value).map_err(Refusal::Param)?;
+        with_store(platform, self.image, run.words, |store| {
+            let bound = run.engine.bind(store.image, store.memory, param as usize, value);
+            bound.map_err(Refusal::Param)
+        })?;
         Ok(Reply::Done)
     }
 
@@ -286,18 +327,62 @@ impl Machine {
         }
     }
 
+    #[inline(never)]
     fn verdict<'p>(
         &mut self,
         property: u32,
         platform: &mut impl Platform,
     ) -> Result<Reply<'p>, Refusal> {
-        let (run, store) = self.active(platform)?;
-        if property >= store.image.header.properties {
-            return Err(Refusal::NoSuchProperty);
-        }
-        Ok(Reply::Verdict(run.engine.verdict(store.memory, property as usize)))
+        self.with_run(platform, |run, store| {
+            if property >= store.image.header.properties {
+                return Err(Refusal::NoSuchProperty);
+            }
+            Ok(Reply::Verdict(run.engine.verdict(store.memory, property as usize)))
+        })
     }
 
+    #[inline(never)]
+    fn fetch_initial<'p>(
+        &mut self,
+        offset: u32,
+        platform: &'p mut impl Platform,
+    ) -> Result<Reply<'p>, Refusal> {
+        self.with_run(platform, |run, store| {
+            run.is_broken()?;
+            fetch::initial(run, store, offset as usize)
+        })
+    }
+
+    #[inline(never)]
+    fn fetch_step<'p>(
+        &mut self,
+        index: u32,
+        offset: u32,
+        platform: &'p mut impl Platform,
+    ) -> Result<Reply<'p>, Refusal> {
+        self.with_run(platform, |run, store| {
+            run.is_broken()?;
+            fetch::step(run, store, index as usize, offset as usize)
+        })
+    }
+
+    #[inline(never)]
+    fn fetch_clauses<'p>(
+        &mut self,
+        start: (u32, u32),
+        platform: &mut impl Platform,
+        buffer: &'p mut [u8; MAX_DATA],
+    ) -> Result<Reply<'p>, Refusal> {
+        self.with_run(platform, |run, store| {
+            run.has_proved(&store)?;
+            let Run { engine, next, .. } = run;
+            let Store { image, memory, scratch } = store;
+            let read = |at, out: &mut [u32]| engine.clause(image, memory, at, out);
+            fetch::clauses(start, next, scratch, buffer, read)
+        })
+    }
+
+    #[inline(never)]
     fn report(&self, garbled: u32, platform: &mut impl Platform) -> Report {
         let (phase, instructions) = match &self.state {
             State::Empty => (Phase::Empty, None),
@@ -325,43 +410,32 @@ impl Machine {
         }
     }
 
-    /// The run and what it has in memory, unless it is running.
-    fn active<'a, 'p>(
-        &'a mut self,
-        platform: &'p mut impl Platform,
-    ) -> Result<(&'a mut Run, Store<'p>), Refusal> {
+    /// Calls `f` with the run and what it has in memory, unless it is running.
+    fn with_run<'p, P: Platform, R>(
+        &mut self,
+        platform: &'p mut P,
+        f: impl FnOnce(&mut Run, Store<'_, 'p>) -> Result<R, Refusal>,
+    ) -> Result<R, Refusal> {
         self.not_running()?;
         let State::Active(run) = &mut self.state else {
             return Err(Refusal::NotPrepared);
         };
-        let store = store(platform, self.image, run.words)?;
-        Ok((run, store))
+        with_store(platform, self.image, run.words, |store| f(run, store))
+    }
+}
+
+impl Run {
+    /// Whether it stands at a broken property.
+    fn is_broken(&self) -> Result<(), Refusal> {
+        if matches!(self.stage, Stage::Broken(_)) { Ok(()) } else { Err(Refusal::NoTrace) }
     }
 
-    /// The run, if it stands at a broken property.
-    fn broken<'a, 'p>(
-        &'a mut self,
-        platform: &'p mut impl Platform,
-    ) -> Result<(&'a mut Run, Store<'p>), Refusal> {
-        let (run, store) = self.active(platform)?;
-        if !matches!(run.stage, Stage::Broken(_)) {
-            return Err(Refusal::NoTrace);
-        }
-        Ok((run, store))
-    }
-
-    /// The run, if it has ended and proved something.
-    fn proved<'a, 'p>(
-        &'a mut self,
-        platform: &'p mut impl Platform,
-    ) -> Result<(&'a mut Run, Store<'p>), Refusal> {
-        let (run, store) = self.active(platform)?;
+    /// Whether it has ended and proved something.
+    fn has_proved(&self, store: &Store<'_, '_>) -> Result<(), Refusal> {
         let mut properties = 0..store.image.header.properties as usize;
-        let safe = |p| run.engine.verdict(store.memory, p) == Verdict::Safe;
-        if run.stage != Stage::Finished || !properties.any(safe) {
-            return Err(Refusal::NoCertificate);
-        }
-        Ok((run, store))
+        let safe = |p| self.engine.verdict(store.memory, p) == Verdict::Safe;
+        let proved = self.stage == Stage::Finished && properties.any(safe);
+        if proved { Ok(()) } else { Err(Refusal::NoCertificate) }
     }
 }
 
@@ -372,38 +446,71 @@ fn abandon(run: &mut Run, platform: &mut impl Platform) {
     run.engine.abandon(&mut arena[..words], Limit::Cancelled);
 }
 
-/// Words beside the engine's that hold one clause, one state or one step's inputs of this model.
-fn room(image: &Image<'_, Width>) -> usize {
-    let inputs = image.header.max_inputs.div_ceil(32);
-    image.header.max_live.max(inputs) as usize
+/// What a model asks of memory.
+struct Needs {
+    properties: u32,
+    params: u32,
+    /// Words beside the engine's that hold one clause, one state or one step's inputs.
+    room: usize,
+    /// Bytes with which a run can begin.
+    minimum: usize,
 }
 
-/// The image in `words`, which was validated before.
-fn view(words: &[u32], len: u32) -> Result<Image<'_, Width>, Refusal> {
+impl Needs {
+    #[inline(never)]
+    fn of(image: &Image<'_, Width>) -> Needs {
+        let header = &image.header;
+        let room = header.max_live.max(header.max_inputs.div_ceil(32)) as usize;
+        Needs {
+            properties: header.properties,
+            params: header.params,
+            room,
+            minimum: Plan::minimum(image).saturating_add(room.saturating_mul(4)),
+        }
+    }
+}
+
+/// Calls `f` with the image in `words`, which was validated before.
+#[inline(never)]
+fn with_image<'p, R>(
+    words: &'p [u32],
+    len: u32,
+    f: impl FnOnce(&Image<'p, Width>) -> Result<R, Refusal>,
+) -> Result<R, Refusal> {
     let bytes = bytemuck::cast_slice::<u32, u8>(words);
     let bytes = bytes.get(..len as usize).ok_or(Refusal::NotLoaded)?;
-    Image::new_trusted(bytes).map_err(Refusal::Image)
+    match &Image::new_trusted(bytes) {
+        Ok(image) => f(image),
+        Err(e) => Err(Refusal::Image(*e)),
+    }
 }
 
-/// Image and arena, the latter divided after `words`.
-fn store<P: Platform>(platform: &mut P, len: u32, words: usize) -> Result<Store<'_>, Refusal> {
+/// Calls `f` with image and arena, the latter divided after `words`.
+fn with_store<'p, P: Platform, R>(
+    platform: &'p mut P,
+    len: u32,
+    words: usize,
+    f: impl FnOnce(Store<'_, 'p>) -> Result<R, Refusal>,
+) -> Result<R, Refusal> {
     let (image, arena) = platform.both();
-    let image = view(image, len)?;
     let (memory, scratch) = arena.split_at_mut_checked(words).ok_or(Refusal::NotPrepared)?;
-    Ok(Store { image, memory, scratch })
+    with_image(image, len, |image| f(Store { image, memory, scratch }))
 }
 
-/// Validates what was received; returns the numbers of properties and parameters and the bytes
-/// that a run needs.
-fn accept(words: &[u32], len: u32, crc: u32) -> Result<(u32, u32, u32), Refusal> {
+/// Validates what was received.
+#[inline(never)]
+fn accept(words: &[u32], len: u32, crc: u32) -> Result<Needs, Refusal> {
     let bytes = bytemuck::cast_slice::<u32, u8>(words);
     let bytes = bytes.get(..len as usize).ok_or(Refusal::NotLoaded)?;
     if checksum(bytes) != crc {
         return Err(Refusal::Transfer);
     }
-    let image = Image::<Width>::new_checked(bytes).map_err(Refusal::Image)?;
-    let minimum = Plan::minimum(&image).saturating_add(room(&image).saturating_mul(4));
-    Ok((image.header.properties, image.header.params, narrow(minimum)))
+    match &Image::<Width>::new_checked(bytes) {
+        // The engine always has an edge at hand; without any there is nothing to check.
+        Ok(image) if image.edges() == 0 => Err(Refusal::Image(ImageError::Table(Table::Edges))),
+        Ok(image) => Ok(Needs::of(image)),
+        Err(e) => Err(Refusal::Image(*e)),
+    }
 }
 
 /// A number of bytes or items for a message.

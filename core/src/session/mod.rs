@@ -125,7 +125,10 @@ impl Session {
         }
     }
 
+    // Those below are not inlined: their buffers would lie on the stack throughout the run.
+
     /// Answers a greeting; a new one may start the session afresh.
+    #[inline(never)]
     fn greet(&mut self, platform: &mut impl Platform, out: &mut impl FnMut(&[u8])) {
         let Some(greeting) = Greeting::decode(self.receiver.payload()) else {
             return;
@@ -157,6 +160,7 @@ impl Session {
     }
 
     /// Executes a request, or repeats the reply to it.
+    #[inline(never)]
     fn request(&mut self, platform: &mut impl Platform, out: &mut impl FnMut(&[u8])) {
         let &[_, sequence, ref body @ ..] = self.receiver.payload() else {
             return;
@@ -175,15 +179,21 @@ impl Session {
         if sequence == self.sequence && self.reply_len > 0 {
             frame::send(&self.reply[..self.reply_len as usize], &[], out);
         } else {
-            let mut payload = [0; MAX_PAYLOAD];
-            let refusal = Reply::Refused(Refusal::OutOfSequence { expected });
-            if let Some(len) = refusal.encode(sequence, &mut payload) {
-                frame::send(&payload[..len], &[], out);
-            }
+            self.refuse_sequence(sequence, expected, out);
+        }
+    }
+
+    #[inline(never)]
+    fn refuse_sequence(&self, sequence: u8, expected: u8, out: &mut impl FnMut(&[u8])) {
+        let mut payload = [0; 8];
+        let refusal = Reply::Refused(Refusal::OutOfSequence { expected });
+        if let Some(len) = refusal.encode(sequence, &mut payload) {
+            frame::send(&payload[..len], &[], out);
         }
     }
 }
 
+#[inline(never)]
 fn send_event(event: Event, out: &mut impl FnMut(&[u8])) {
     let mut payload = [0; Event::MAX_LEN];
     if let Some(len) = event.encode(&mut payload) {

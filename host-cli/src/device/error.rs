@@ -98,7 +98,7 @@ pub enum DeviceError {
     #[error("parameter {param} cannot be bound: {}", match error {
         BindError::NoSuchParam => "the model has no such parameter",
         BindError::OutOfRange => "the value is outside its range",
-        BindError::TooLate => "the run has begun",
+        BindError::TooLate => "the run has begun already",
     })]
     Param {
         /// Number of the parameter.

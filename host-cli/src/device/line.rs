@@ -141,7 +141,10 @@ impl Line {
             }
             Some(reply) => Ok(reply),
             None => {
-                let what = format!("a reply cannot be decoded while {doing}");
+                let what = format!(
+                    "a reply cannot be decoded while {doing}\n\
+                     help: the firmware may be of another build; update it"
+                );
                 Err(DeviceError::Protocol { device, what })
             }
         }

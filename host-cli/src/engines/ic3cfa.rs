@@ -104,7 +104,9 @@ fn once<W: Word>(
     let mut memory =
         bytemuck::try_zeroed_vec::<u32>(used / 4).map_err(|()| EngineError::Refused(used))?;
     let memory = memory.as_mut_slice();
-    let config = Config { budget, property: setup.property };
+    // It has more fields when the engine is built to be tested.
+    #[allow(clippy::needless_update)]
+    let config = Config { budget, property: setup.property, ..Config::default() };
     let mut engine = Engine::new(image, plan, config, memory);
     for (param, value) in &setup.bindings {
         let bound = engine.bind(image, memory, *param as usize, *value);
@@ -114,11 +116,6 @@ fn once<W: Word>(
     let mut ended = Ended::Itself;
     let over = |limit: Duration| start.elapsed() >= limit;
     loop {
-        match engine.step(image, memory, SLICE) {
-            Status::Running => {}
-            Status::Finished => break,
-            Status::Broken { property } => traces.push(trace(&engine, image, memory, property)),
-        }
         if !watch(&engine.stats()) {
             ended = Ended::Cancelled;
         } else if setup.timeout.is_some_and(over) {
@@ -127,6 +124,11 @@ fn once<W: Word>(
         if ended != Ended::Itself {
             engine.abandon(memory, Limit::Cancelled);
             break;
+        }
+        match engine.step(image, memory, SLICE) {
+            Status::Running => {}
+            Status::Finished => break,
+            Status::Broken { property } => traces.push(trace(&engine, image, memory, property)),
         }
     }
     let properties = image.header.properties as usize;

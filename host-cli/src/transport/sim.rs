@@ -9,8 +9,8 @@ use std::io;
 use std::time::{Duration, Instant};
 use vouch_core::session::{Activity, Board, Platform, Session};
 
-/// What the default board, lm3s6965evb, leaves for a model and its proof.
-pub const DEFAULT_RAM: usize = 40 * 1024;
+/// What the firmware of the default board, lm3s6965evb, leaves for a model and its proof.
+pub const DEFAULT_RAM: usize = 59_300;
 
 /// Work units of a slice: about a millisecond.
 const SLICE: u32 = 20_000;

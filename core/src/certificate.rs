@@ -1,0 +1,257 @@
+//! Re-checking a certificate: an inductive invariant that somebody else found.
+//!
+//! A certificate is a table of words, one record after the other: location, number of literals, the
+//! literals as `2 * state bit + sign` (1: negated), by ascending bit. A clause without literals says that its location
+//! is never reached. What is checked, for every edge `e` from `l` to `l'` and every clause `c` of `l'`:
+//! `Inv(l) ∧ T_e ∧ ¬c'` has no model; that the initial location has no clauses; and that each property
+//! in question has its error location excluded.
+//!
+//! Needs [`sat`](crate::sat) and an image, not the engine: a device that only re-checks proofs can be
+//! built without `ic3`. The memory is that of one edge and of one location's clauses at a time.
+
+use crate::arena::{Carver, Tally};
+use crate::image::Image;
+use crate::lit::Lit;
+use crate::sat::clause::{HEADER, TRAILER};
+use crate::sat::{self, Answer, Sizes, Solver};
+use crate::word::Word;
+use serde::{Deserialize, Serialize};
+
+/// What is known after a slice of checking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Check {
+    /// There is more to check.
+    Running,
+    /// The invariant is inductive and excludes the error locations asked for.
+    Valid,
+    /// It is not, or the table is malformed.
+    Invalid(Flaw),
+    /// Memory did not suffice, which says nothing about the certificate.
+    Capacity,
+}
+
+/// What is wrong with a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Flaw {
+    /// The record at this word is cut off, or names something that does not exist.
+    Malformed(u32),
+    /// There is a clause at the initial location, whose states are all initial.
+    Initial,
+    /// The error location of this property is not excluded.
+    Error(u32),
+    /// This edge leads out of the invariant.
+    Edge(u32),
+}
+
+/// One record of the table.
+struct Record<'c, W> {
+    location: usize,
+    lits: &'c [W],
+    /// Where the next one starts.
+    next: usize,
+}
+
+/// The record at `at`; `None` at the end. Malformed tables are sorted out by [`Checker::new`].
+fn record<W: Word>(table: &[W], at: usize) -> Option<Record<'_, W>> {
+    let [location, len, rest @ ..] = table.get(at..)? else { return None };
+    let lits = rest.get(..len.get())?;
+    Some(Record { location: location.get(), lits, next: at + 2 + lits.len() })
+}
+
+fn records<W: Word>(table: &[W]) -> impl Iterator<Item = Record<'_, W>> {
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        let record = record(table, at)?;
+        at = record.next;
+        Some(record)
+    })
+}
+
+/// Where a check stands between two slices.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    solver: sat::State,
+    sizes: Sizes,
+    edge: usize,
+    /// Start of the next record to check over this edge.
+    at: usize,
+}
+
+impl Checker {
+    /// Words of the pool that a certificate needs: the largest location's clauses, and some room to
+    /// learn.
+    fn pool<W: Word>(image: &Image<'_, W>, table: &[W]) -> usize {
+        let at_location = |l: usize| {
+            let clauses = records(table).filter(move |r| r.location == l);
+            clauses.map(|r| HEADER + r.lits.len() + TRAILER).sum::<usize>()
+        };
+        let largest = (0..image.locations()).map(at_location).max().unwrap_or(0);
+        HEADER + 2 * largest + 4 * (HEADER + image.header.max_live as usize) + 64
+    }
+
+    fn sizes<W: Word>(image: &Image<'_, W>, table: &[W]) -> Sizes {
+        let assumptions = image.header.max_live as usize + 2;
+        let pool = Self::pool(image, table).min(W::MAX_INDEX);
+        Sizes { vars: image.header.max_vars as usize, assumptions, temporary: 0, pool }
+    }
+
+    /// Bytes of memory that checking this table takes.
+    pub fn bytes<W: Word>(image: &Image<'_, W>, table: &[W]) -> usize {
+        let mut tally = Tally::default();
+        Self::sizes(image, table).tally::<W>(&mut tally);
+        tally.words() * 4
+    }
+
+    /// Begins to check that `table` proves each of `properties`, after what needs no solver.
+    pub fn new<W: Word>(
+        image: &Image<'_, W>,
+        table: &[W],
+        mut properties: impl Iterator<Item = usize>,
+    ) -> Result<Checker, Flaw> {
+        let mut at = 0;
+        while at < table.len() {
+            let malformed = Flaw::Malformed(at as u32);
+            let record = record(table, at).ok_or(malformed)?;
+            if record.location >= image.locations() {
+                return Err(malformed);
+            }
+            if record.location == 0 {
+                return Err(Flaw::Initial);
+            }
+            let live = image.location(record.location).live;
+            let known = |l: &W| live.binary_search(&W::of(l.get() / 2)).is_ok();
+            let ascending = record.lits.windows(2).all(|p| p[0].get() / 2 < p[1].get() / 2);
+            if !ascending || !record.lits.iter().all(known) {
+                return Err(malformed);
+            }
+            at = record.next;
+        }
+        let excluded = |p: usize| {
+            let error = image.properties().nth(p).map(|p| p.error as usize);
+            records(table).any(|r| Some(r.location) == error && r.lits.is_empty())
+        };
+        if let Some(p) = properties.find(|p| !excluded(*p)) {
+            return Err(Flaw::Error(p as u32));
+        }
+        let sizes = Self::sizes(image, table);
+        Ok(Checker { solver: sat::State::new::<W>(&sizes), sizes, edge: 0, at: 0 })
+    }
+
+    /// Checks for about `budget` units of work. `bindings` are the parameters' values for which the
+    /// certificate claims to hold; all other parameters are open.
+    pub fn step<W: Word>(
+        &mut self,
+        image: &Image<'_, W>,
+        table: &[W],
+        bindings: &[(usize, u64)],
+        memory: &mut [u32],
+        budget: u32,
+    ) -> Check {
+        if image.edges() == 0 {
+            return Check::Valid;
+        }
+        let loaded = if self.solver.edge < image.edges() { self.solver.edge } else { 0 };
+        let mut carver = Carver::new(memory);
+        let edge = image.edge(loaded);
+        let mut solver = Solver::resume(self.solver, &self.sizes, edge, &mut carver);
+        let end = solver.state.propagations.saturating_add(budget as u64);
+        let result = loop {
+            match self.advance(image, table, bindings, &mut solver) {
+                Check::Running if solver.state.propagations < end => {}
+                result => break result,
+            }
+        };
+        self.solver = solver.state;
+        result
+    }
+
+    /// The propagated literals so far.
+    pub fn propagations(&self) -> u64 {
+        self.solver.propagations
+    }
+
+    /// One clause over one edge.
+    fn advance<'a, W: Word>(
+        &mut self,
+        image: &'a Image<'a, W>,
+        table: &[W],
+        bindings: &[(usize, u64)],
+        solver: &mut Solver<'a, W>,
+    ) -> Check {
+        solver.state.propagations += 1;
+        if self.edge >= image.edges() {
+            return Check::Valid;
+        }
+        let (from, to) = image.ends(self.edge);
+        let Some(clause) = record(table, self.at) else {
+            self.edge += 1;
+            self.at = 0;
+            return Check::Running;
+        };
+        self.at = clause.next;
+        if clause.location != to || is_excluded(table, from) {
+            return Check::Running;
+        }
+        if solver.state.edge != self.edge && !load(image, table, solver, self.edge) {
+            return Check::Capacity;
+        }
+        let live = image.location(to).live;
+        solver.begin(1);
+        for (param, value) in bindings {
+            fix(image, solver, *param, *value);
+        }
+        solver.demand_lemmas();
+        solver.assume(solver.edge.guard);
+        for l in clause.lits {
+            let l = Lit::from_code(l.get());
+            let next = solver.edge.next(position(live, l.var())).negated_if(!l.is_positive());
+            solver.assume(!next);
+        }
+        match solver.solve() {
+            Answer::Unsat => Check::Running,
+            Answer::Sat => Check::Invalid(Flaw::Edge(self.edge as u32)),
+            Answer::Budget | Answer::Capacity => Check::Capacity,
+        }
+    }
+}
+
+/// Whether the certificate says that `location` is never reached.
+fn is_excluded<W: Word>(table: &[W], location: usize) -> bool {
+    records(table).any(|r| r.location == location && r.lits.is_empty())
+}
+
+/// Asserts the value of a parameter in the state before the step.
+fn fix<W: Word>(image: &Image<'_, W>, solver: &mut Solver<'_, W>, param: usize, value: u64) {
+    let Some(param) = image.params().nth(param) else { return };
+    let live = image.location(solver.edge.from).live;
+    for i in 0..param.width as usize {
+        if let Ok(j) = live.binary_search(&W::of(param.first_bit as usize + i)) {
+            solver.fix(Lit::new(1 + j, value >> i & 1 == 1));
+        }
+    }
+}
+
+/// Turns the solver to `edge` with the clauses of its source; `false` if they do not fit.
+fn load<'a, W: Word>(
+    image: &'a Image<'a, W>,
+    table: &[W],
+    solver: &mut Solver<'a, W>,
+    edge: usize,
+) -> bool {
+    solver.load(edge, image.edge(edge));
+    let from = solver.edge.from;
+    let live = image.location(from).live;
+    solver.state.ends.lemmas = solver.state.ends.reserved;
+    records(table).filter(|r| r.location == from).all(|clause| {
+        let lits = clause.lits.iter().map(|l| {
+            let l = Lit::from_code(l.get());
+            Lit::new(1 + position(live, l.var()), l.is_positive())
+        });
+        solver.add_clause(lits, 1).is_some()
+    })
+}
+
+/// The place of a bit among the live ones. [`Checker::new`] made sure that it is there.
+fn position<W: Word>(live: &[W], bit: usize) -> usize {
+    live.binary_search(&W::of(bit)).unwrap_or(0)
+}

@@ -1,0 +1,45 @@
+//! For each soundness rule of the engine: with just that rule broken, the tests notice.
+//!
+//! Rule 13 (guards count as uses of a bit) concerns the compiler, and is shown there.
+
+use vouch_core::ic3::Config;
+use vouch_tests::check::{check, decided};
+use vouch_tests::engine::{Setup, run};
+use vouch_tests::random_image;
+
+/// What the first thing noticed is, over many random images and, where memory matters, many sizes.
+fn noticed(rule: u8, memories: &[usize]) -> Option<String> {
+    for seed in 0..3000 {
+        let image = random_image::generate(seed);
+        let bytes = image.build_as::<u16>().expect("a valid image");
+        for memory in memories {
+            let config = Config { budget: 300_000, sabotage: rule, ..Config::default() };
+            let setup = Setup { memory: *memory, config, ..Setup::default() };
+            let Some(outcome) = run::<u16>(&bytes, &setup) else { continue };
+            if let Err(what) = check(&image, &setup, &outcome) {
+                return Some(format!("seed {seed}: {what}"));
+            }
+            if *memory >= 1 << 20 && !decided(&outcome) {
+                return Some(format!("seed {seed}: undecided"));
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn no_rule_broken_nothing_noticed() {
+    assert_eq!(noticed(0, &[1 << 20, 1200]), None);
+}
+
+#[test]
+fn each_broken_rule_is_noticed() {
+    for rule in 1..=12 {
+        // Rules about running out of memory need runs that do.
+        let small: Vec<usize> = (600..3000).step_by(40).collect();
+        let memories = if matches!(rule, 10 | 11) { &small[..] } else { &[1 << 20] };
+        let what = noticed(rule, memories);
+        println!("rule {rule}: {what:?}");
+        assert!(what.is_some(), "breaking rule {rule} goes unnoticed");
+    }
+}
