@@ -104,9 +104,7 @@ fn once<W: Word>(
     let mut memory =
         bytemuck::try_zeroed_vec::<u32>(used / 4).map_err(|()| EngineError::Refused(used))?;
     let memory = memory.as_mut_slice();
-    // It has more fields when the engine is built to be tested.
-    #[allow(clippy::needless_update)]
-    let config = Config { budget, property: setup.property, ..Config::default() };
+    let config = Config::new(budget, setup.property);
     let mut engine = Engine::new(image, plan, config, memory);
     for (param, value) in &setup.bindings {
         let bound = engine.bind(image, memory, *param as usize, *value);
