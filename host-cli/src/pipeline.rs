@@ -7,6 +7,7 @@ use crate::ir::Cfa;
 use sha2::{Digest, Sha256};
 use std::io;
 use std::path::{Path, PathBuf};
+use vouch_core::image::{ImageError, Preamble, VERSION};
 
 /// What an image file's name ends with.
 pub const IMAGE_EXTENSION: &str = "vimg";
@@ -93,8 +94,9 @@ pub enum LoadError {
     },
     /// The image is damaged, or of another version.
     #[error(
-        "{}: {error}\nhelp: compile the model again with `vouch compile`",
-        path.display()
+        "{}: {}\nhelp: compile the model again with `vouch compile`",
+        path.display(),
+        describe(error)
     )]
     Image {
         /// The file.
@@ -156,8 +158,32 @@ pub fn compile(
     })
 }
 
+/// What is wrong with an image.
+fn describe(error: &DebugError) -> String {
+    let DebugError::Image(error) = error else { return error.to_string() };
+    match error {
+        ImageError::NotAnImage => "this is not a model image".into(),
+        ImageError::Version(found) => {
+            format!("the image has version {found}, this program reads version {VERSION}")
+        }
+        ImageError::WordWidth(bytes) => format!("the image has words of {bytes} bytes"),
+        ImageError::Length => "the image is cut off, or its length was changed".into(),
+        ImageError::Checksum => {
+            "the checksum of the image does not match: some bits changed on the way".into()
+        }
+        ImageError::Alignment => "the image is not aligned".into(),
+        ImageError::Header => "the header of the image cannot be read".into(),
+        ImageError::Table(table) => format!("the image's table of {table:?} is malformed"),
+    }
+}
+
 fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let broken = |error| LoadError::Image { path: path.to_path_buf(), error };
+    // First of all: the rest may mean something else in another version.
+    let preamble = Preamble::read(bytes).map_err(|e| broken(DebugError::Image(e)))?;
+    if preamble.version != VERSION {
+        return Err(broken(DebugError::Image(ImageError::Version(preamble.version))));
+    }
     let (image, debug) = debug::split(bytes).map_err(broken)?;
     let Some(Debug { cfa, map, source_path, source }) = debug else {
         return Err(LoadError::Unexplained { path: path.to_path_buf() });

@@ -182,7 +182,7 @@ pub struct AskArgs {
 pub struct ProofArgs {
     /// Give up after this many seconds (verdict: unknown)
     #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
-    #[arg(value_parser = seconds)]
+    #[arg(value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
     /// Give up after this much work, counted in propagated literals (verdict: unknown); unlike time
     /// it is the same on every machine

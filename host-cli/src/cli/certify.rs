@@ -43,7 +43,7 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
     let property = |p: &PropertyId| PropertyOutcome {
         name: names.property(*p),
         verdict: if answers(*p) { Verdict::Safe } else { Verdict::Unknown },
-        trace_len: None,
+        ..PropertyOutcome::default()
     };
     outcome.properties = properties.iter().map(property).collect();
     outcome.verdict = Verdict::all(outcome.properties.iter().map(|p| p.verdict));

@@ -64,6 +64,10 @@ pub fn add_judgement(
             Finding::Unsafe(broken) => Some(broken.trace.steps.len()),
             _ => None,
         },
+        reason: match finding {
+            Finding::Unknown(reason) => Some(reason.to_string()),
+            _ => None,
+        },
     };
     outcome.properties = judgement.findings.iter().map(property).collect();
 }
@@ -132,7 +136,7 @@ pub fn report(
     let Answered { model, question, property, judgement, .. } = answered;
     add_judgement(&mut outcome, &model.cfa, *property, judgement);
     let is_here = outcome.device.is_none();
-    let advice = outcome.reason.as_deref().and_then(|r| advice(r, is_here));
+    let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_deref()?, is_here));
     outcome.detail = outcome.detail.or(advice.map(Into::into));
     alarm(answered, context);
     let written = write_files(answered, context);
@@ -225,8 +229,11 @@ pub fn unknown(
     detail: Option<String>,
 ) -> Outcome {
     let names = Names::new(&model.cfa);
-    let property =
-        |p: &PropertyId| PropertyOutcome { name: names.property(*p), ..Default::default() };
+    let property = |p: &PropertyId| PropertyOutcome {
+        name: names.property(*p),
+        reason: Some(reason.into()),
+        ..Default::default()
+    };
     Outcome {
         verdict: Verdict::Unknown,
         reason: Some(reason.into()),

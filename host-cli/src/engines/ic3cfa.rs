@@ -114,11 +114,6 @@ fn once<W: Word>(
     let mut ended = Ended::Itself;
     let over = |limit: Duration| start.elapsed() >= limit;
     loop {
-        match engine.step(image, memory, SLICE) {
-            Status::Running => {}
-            Status::Finished => break,
-            Status::Broken { property } => traces.push(trace(&engine, image, memory, property)),
-        }
         if !watch(&engine.stats()) {
             ended = Ended::Cancelled;
         } else if setup.timeout.is_some_and(over) {
@@ -127,6 +122,11 @@ fn once<W: Word>(
         if ended != Ended::Itself {
             engine.abandon(memory, Limit::Cancelled);
             break;
+        }
+        match engine.step(image, memory, SLICE) {
+            Status::Running => {}
+            Status::Finished => break,
+            Status::Broken { property } => traces.push(trace(&engine, image, memory, property)),
         }
     }
     let properties = image.header.properties as usize;

@@ -91,6 +91,9 @@ pub struct PropertyOutcome {
     pub verdict: Verdict,
     /// Steps of its trace.
     pub trace_len: Option<usize>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// A state of a run, and how it was reached.
@@ -209,6 +212,7 @@ mod tests {
                 name: "p".into(),
                 verdict: Verdict::Unsafe,
                 trace_len: Some(6),
+                reason: None,
             }],
             trace: Some(trace(&cfa, &run)),
             ..Outcome::default()

@@ -27,7 +27,7 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
                     p.trace_len.map_or("run".into(), |n| format!("run of {}", count(n, "step")));
                 format!("{run}{}", if validated { ", replayed" } else { ", not replayed" })
             }
-            (Verdict::Unknown, _) => String::new(),
+            (Verdict::Unknown, _) => p.reason.clone().unwrap_or_default(),
         };
         let line = format!("  {name}{blanks}  {verdict}  {why}");
         text.push_str(line.trim_end());
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn property(name: &str, verdict: Verdict, trace_len: Option<usize>) -> PropertyOutcome {
-        PropertyOutcome { name: name.into(), verdict, trace_len }
+        PropertyOutcome { name: name.into(), verdict, trace_len, reason: None }
     }
 
     #[test]
