@@ -1,4 +1,5 @@
 //! Helpers shared by the whole-system tests.
+
 pub mod check;
 pub mod engine;
 pub mod explicit;
