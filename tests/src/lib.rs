@@ -1,5 +1,5 @@
 //! Helpers shared by the whole-system tests.
-#![allow(clippy::expect_used)]
+#![allow(clippy::expect_used, clippy::panic)]
 
 pub mod check;
 pub mod engine;
@@ -10,3 +10,4 @@ pub mod random_cfa;
 pub mod random_image;
 pub mod rng;
 pub mod sat_driver;
+pub mod suite;
