@@ -2,7 +2,7 @@
 //! these with fixed seeds, `cargo xtask soak` with fresh ones.
 
 use crate::check::{check, decided};
-use crate::engine::{Setup, recheck, run};
+use crate::engine::{Setup, least, recheck, run};
 use crate::explicit::{self, within_bounds};
 use crate::random_cfa::{self, Shape};
 use crate::random_image;
@@ -135,12 +135,12 @@ fn limited(
     rng: &mut Rng,
     tally: &mut Tally,
 ) -> Result<(), String> {
-    let most = rng.pick(&[1500, 3000, 8000]);
-    let memory = rng.below(most);
+    let spare = rng.pick(&[50, 150, 500, 4000]);
+    let memory = least::<u16>(bytes) + rng.below(spare);
     let budget = if rng.one_in(4) { 1 + rng.below(5000) as u64 } else { 2_000_000 };
     let config = Config { budget, ..setup.config };
     let setup = Setup { memory, config, ..setup.clone() };
-    let Some(outcome) = run::<u16>(bytes, &setup) else { return Ok(()) };
+    let outcome = run::<u16>(bytes, &setup).ok_or("the least is too little")?;
     tally.runs += 1;
     tally.limited += 1;
     tally.unknown += !decided(&outcome) as u64;
@@ -170,7 +170,7 @@ pub fn automaton(seed: u64) -> Result<Tally, String> {
     let small = rng.one_in(3);
     let setup = engines::Setup {
         bindings: bound.collect(),
-        memory: if small { Memory::Fixed(rng.below(12_000)) } else { Memory::default() },
+        memory: if small { Memory::Fixed(1000 + rng.below(4000)) } else { Memory::default() },
         budget: if small { 2_000_000 } else { 50_000_000 },
         ..engines::Setup::default()
     };

@@ -133,3 +133,34 @@ fn certificate_checker_agrees_with_enumeration() {
     }
     assert!(valid > 500 && invalid > 500, "the mix is off: {valid} valid, {invalid} invalid");
 }
+
+/// Properties that share an error location are each decided and each get a trace, also when only one
+/// of them is asked for.
+#[test]
+fn properties_may_share_an_error_location() {
+    let (mut safe, mut broken) = (0, 0);
+    for seed in 0..400 {
+        let mut image = random_image::generate(seed);
+        image.properties.push(image.properties[0].clone());
+        let bytes = image.build_as::<u16>().expect("a valid image");
+        let mut setup = Setup::default();
+        setup.config.budget = 1_000_000;
+        let outcome = run::<u16>(&bytes, &setup).expect("plenty of memory");
+        check(&image, &setup, &outcome).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+        let last = image.properties.len() - 1;
+        assert_eq!(outcome.verdicts[0], outcome.verdicts[last], "seed {seed}");
+        setup.config.property = Some(last as u32);
+        let only = run::<u16>(&bytes, &setup).expect("plenty of memory");
+        assert_eq!(only.verdicts[last], outcome.verdicts[last], "seed {seed}");
+        match outcome.verdicts[last] {
+            Verdict::Safe => safe += 1,
+            Verdict::Unsafe => {
+                broken += 1;
+                assert_eq!(only.traces.len(), 1, "seed {seed}");
+                assert_eq!(only.traces[0].property, last, "seed {seed}");
+            }
+            other => panic!("seed {seed}: {other:?}"),
+        }
+    }
+    assert!(safe > 50 && broken > 50, "{safe} safe, {broken} broken");
+}

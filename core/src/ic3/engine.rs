@@ -183,8 +183,10 @@ impl<W: Word> Run<'_, W> {
     /// sought, and none stands in the way of termination.
     fn ignore_settled(&mut self) {
         for p in 0..self.verdicts.len() {
-            if decode(self.verdicts[p]) != Verdict::Open {
-                self.opens[self.errors[p].get()] = W::of(0);
+            let error = self.errors[p];
+            let shared = |q| self.errors[q] == error && self.is_open(q);
+            if !(0..self.verdicts.len()).any(shared) {
+                self.opens[error.get()] = W::of(0);
             }
         }
     }
