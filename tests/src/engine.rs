@@ -69,6 +69,14 @@ pub fn aligned(bytes: &[u8]) -> Vec<u32> {
         .collect()
 }
 
+/// The fewest bytes with which the engine begins.
+pub fn least<W: Word>(bytes: &[u8]) -> usize {
+    let words = aligned(bytes);
+    let view: &[u8] = bytemuck::cast_slice(&words);
+    let image = Image::<W>::new_checked(&view[..bytes.len()]).expect("a valid image");
+    Plan::new(&image, 0).map_or_else(|shortage| shortage.needed as usize, |_| 0)
+}
+
 /// Runs the engine; `None` if the memory does not even hold its fixed part.
 pub fn run<W: Word>(bytes: &[u8], setup: &Setup) -> Option<Outcome> {
     let words = aligned(bytes);

@@ -9,3 +9,4 @@ pub mod random_cfa;
 pub mod random_image;
 pub mod rng;
 pub mod sat_driver;
+pub mod suite;

@@ -178,10 +178,10 @@ impl Formula {
             let gate = if holds(&values, *s) { holds(&values, *t) } else { holds(&values, *e) };
             values.push(gate);
         }
-        for (var, expected) in values.iter().enumerate().skip(1) {
+        for (var, computed) in values.iter().enumerate().skip(1) {
             match value(var) {
                 None if domain(var) => return Err(format!("variable {var} is not assigned")),
-                Some(v) if domain(var) && v != *expected => {
+                Some(v) if domain(var) && v != *computed => {
                     return Err(format!("gate {var} is not what its operands say"));
                 }
                 _ => {}

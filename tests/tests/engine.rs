@@ -1,44 +1,27 @@
 //! The engine against explicit-state search, on random images.
+// Helper functions outside of `#[test]` are tests all the same.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use vouch_core::certificate::Check;
 use vouch_core::ic3::{Config, Verdict};
-use vouch_tests::check::{check, decided};
+use vouch_tests::check::check;
 use vouch_tests::engine::{Setup, recheck, run};
 use vouch_tests::rng::Rng;
+use vouch_tests::suite::{self, Tally};
 use vouch_tests::{image_oracle, random_image};
-
-/// One random image, with both word widths, free or bound parameters.
-fn one(seed: u64) -> (usize, usize) {
-    let image = random_image::generate(seed);
-    let mut setup = Setup::default();
-    setup.config.budget = 10_000_000;
-    if !image.params.is_empty() && seed & 64 != 0 {
-        setup.bind = vec![(0, seed >> 7 & image.params[0].max)];
-    }
-    let bytes = image.build_as::<u16>().expect("a valid image");
-    let outcome = run::<u16>(&bytes, &setup).expect("plenty of memory");
-    if let Err(what) = check(&image, &setup, &outcome) {
-        panic!("seed {seed}: {what}\n{outcome:?}\n{image:?}");
-    }
-    assert!(decided(&outcome), "seed {seed}: {outcome:?}");
-    let wide = image.build_as::<u32>().expect("a valid image");
-    let same = run::<u32>(&wide, &setup).expect("plenty of memory");
-    assert_eq!(same.verdicts, outcome.verdicts, "seed {seed}");
-    assert_eq!(same.clauses, outcome.clauses, "seed {seed}");
-    let safe = outcome.verdicts.iter().filter(|v| **v == Verdict::Safe).count();
-    (safe, outcome.verdicts.len() - safe)
-}
 
 #[test]
 fn random_images_agree_with_explicit_search() {
-    let (mut safe, mut broken) = (0, 0);
-    for seed in 0..4000 {
-        let (s, b) = one(seed);
-        safe += s;
-        broken += b;
+    let mut tally = Tally::default();
+    for seed in 0..3000 {
+        match suite::image(seed) {
+            Ok(t) => tally.add(&t),
+            Err(what) => panic!("seed {seed}: {what}"),
+        }
     }
-    println!("{safe} safe, {broken} unsafe");
-    assert!(safe > 1000 && broken > 1000, "the mix is off: {safe} safe, {broken} unsafe");
+    println!("{tally:?}");
+    assert!(tally.safe > 1000 && tally.broken > 1000, "the mix is off: {tally:?}");
+    assert!(tally.unknown > 300 && tally.unknown < tally.limited - 300, "{tally:?}");
 }
 
 #[test]
@@ -149,4 +132,35 @@ fn certificate_checker_agrees_with_enumeration() {
         }
     }
     assert!(valid > 500 && invalid > 500, "the mix is off: {valid} valid, {invalid} invalid");
+}
+
+/// Properties that share an error location are each decided and each get a trace, also when only one
+/// of them is asked for.
+#[test]
+fn properties_may_share_an_error_location() {
+    let (mut safe, mut broken) = (0, 0);
+    for seed in 0..400 {
+        let mut image = random_image::generate(seed);
+        image.properties.push(image.properties[0].clone());
+        let bytes = image.build_as::<u16>().expect("a valid image");
+        let mut setup = Setup::default();
+        setup.config.budget = 1_000_000;
+        let outcome = run::<u16>(&bytes, &setup).expect("plenty of memory");
+        check(&image, &setup, &outcome).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+        let last = image.properties.len() - 1;
+        assert_eq!(outcome.verdicts[0], outcome.verdicts[last], "seed {seed}");
+        setup.config.property = Some(last as u32);
+        let only = run::<u16>(&bytes, &setup).expect("plenty of memory");
+        assert_eq!(only.verdicts[last], outcome.verdicts[last], "seed {seed}");
+        match outcome.verdicts[last] {
+            Verdict::Safe => safe += 1,
+            Verdict::Unsafe => {
+                broken += 1;
+                assert_eq!(only.traces.len(), 1, "seed {seed}");
+                assert_eq!(only.traces[0].property, last, "seed {seed}");
+            }
+            other => panic!("seed {seed}: {other:?}"),
+        }
+    }
+    assert!(safe > 50 && broken > 50, "{safe} safe, {broken} broken");
 }

@@ -10,6 +10,7 @@ mod firmware;
 mod project;
 mod setup;
 mod shell;
+mod soak;
 mod test;
 mod tidy;
 
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 6] = [
+const TASKS: [Task; 7] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -27,6 +28,11 @@ const TASKS: [Task; 6] = [
         "firmware",
         "build the firmware into firmware/out; --board B: only that board",
         firmware::task,
+    ),
+    (
+        "soak",
+        "random cases with fresh seeds; --minutes N, --seed S, --replay KIND:SEED",
+        soak::task,
     ),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),

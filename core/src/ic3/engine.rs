@@ -182,11 +182,11 @@ impl<W: Word> Run<'_, W> {
     /// Error locations that nobody asks about any more are open for good: no lemma about them is
     /// sought, and none stands in the way of termination.
     fn ignore_settled(&mut self) {
-        let open = |p: usize| decode(self.verdicts[p]) == Verdict::Open;
         for p in 0..self.verdicts.len() {
-            let shared = |q: usize| open(q) && self.errors[q] == self.errors[p];
+            let error = self.errors[p];
+            let shared = |q| self.errors[q] == error && self.is_open(q);
             if !(0..self.verdicts.len()).any(shared) {
-                self.opens[self.errors[p].get()] = W::of(0);
+                self.opens[error.get()] = W::of(0);
             }
         }
     }

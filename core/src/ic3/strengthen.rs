@@ -54,7 +54,7 @@ impl<W: Word> Run<'_, W> {
         let mut any = false;
         for p in 0..self.verdicts.len() {
             let error = self.errors[p].get();
-            if decode(self.verdicts[p]) != Verdict::Open || self.is_closed(error, self.frontier) {
+            if !self.is_open(p) || self.is_closed(error, self.frontier) {
                 continue;
             }
             any = true;
@@ -62,6 +62,11 @@ impl<W: Word> Run<'_, W> {
             pushed.ok_or(Limit::Capacity)?;
         }
         Ok(any)
+    }
+
+    /// Whether a property is still to be decided.
+    pub(super) fn is_open(&self, property: usize) -> bool {
+        decode(self.verdicts[property]) == Verdict::Open
     }
 
     /// The cube of an obligation, in a buffer.
@@ -112,10 +117,9 @@ impl<W: Word> Run<'_, W> {
             self.trace_len += 1;
         }
         let error = self.obligations.location(end);
-        // Properties may share an error location; each of them is broken once.
-        let open = |p: &usize| decode(self.verdicts[*p]) == Verdict::Open;
-        let here = |p: &usize| self.errors[*p].get() == error;
-        let property = (0..self.errors.len()).filter(here).find(open).unwrap_or(0);
+        // Several properties may share an error location; each is told of in its turn.
+        let asked = |p: &usize| self.errors[*p].get() == error && self.is_open(*p);
+        let property = (0..self.verdicts.len()).find(asked).unwrap_or(0);
         Status::Broken { property }
     }
 }

@@ -1,0 +1,151 @@
+//! Random cases with fresh seeds until the time is over: `soak --minutes N [--seed S] [--jobs J]
+//! [--kind K]`, or one again: `soak --replay KIND:SEED`. Prints what was done; ends with 1 on a
+//! disagreement.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+use vouch_tests::suite::{Kind, Tally};
+
+struct Args {
+    minutes: f64,
+    seed: u64,
+    jobs: usize,
+    kinds: Vec<Kind>,
+    replay: Option<(Kind, u64)>,
+}
+
+const USAGE: &str = "soak --minutes N [--seed S] [--jobs J] [--kind image|automaton|sat]\n\
+                     soak --replay KIND:SEED";
+
+fn kind(name: &str) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|k| k.name() == name)
+}
+
+fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
+    // A start that differs from day to day, with room for millions of cases after it.
+    let seed = now.as_millis() as u64 * 1_000_000;
+    let mut parsed = Args { minutes: 0.0, seed, jobs, kinds: Kind::ALL.to_vec(), replay: None };
+    while let Some(flag) = args.next() {
+        let value = args.next()?;
+        match flag.as_str() {
+            "--minutes" => parsed.minutes = value.parse().ok().filter(|m| *m > 0.0)?,
+            "--seed" => parsed.seed = value.parse().ok()?,
+            "--jobs" => parsed.jobs = value.parse().ok().filter(|j| *j > 0)?,
+            "--kind" => parsed.kinds = vec![kind(&value)?],
+            "--replay" => {
+                let (name, seed) = value.split_once(':')?;
+                parsed.replay = Some((kind(name)?, seed.parse().ok()?));
+            }
+            _ => return None,
+        }
+    }
+    (parsed.minutes > 0.0 || parsed.replay.is_some()).then_some(parsed)
+}
+
+fn main() -> ExitCode {
+    let Some(args) = parse(std::env::args().skip(1)) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    if let Some((kind, seed)) = args.replay {
+        return match kind.run(seed) {
+            Ok(tally) => {
+                println!("{} {seed}: {tally:?}", kind.name());
+                ExitCode::SUCCESS
+            }
+            Err(what) => {
+                println!("{} {seed}: {what}", kind.name());
+                ExitCode::FAILURE
+            }
+        };
+    }
+    println!("soak: seeds from {}, {} jobs, {} min", args.seed, args.jobs, args.minutes);
+    let shared = Shared::default();
+    std::thread::scope(|scope| {
+        for job in 0..args.jobs {
+            let (args, shared) = (&args, &shared);
+            scope.spawn(move || work(args, job, shared));
+        }
+        let start = Instant::now();
+        while !shared.over.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(200));
+            let elapsed = start.elapsed().as_secs_f64();
+            if elapsed >= args.minutes * 60.0 {
+                shared.over.store(true, Ordering::Relaxed);
+            }
+        }
+        shared.report(start.elapsed());
+    });
+    let failures = shared.failures.lock().map_or(1, |f| *f);
+    println!("{failures} disagreements");
+    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What the jobs have in common.
+#[derive(Default)]
+struct Shared {
+    over: AtomicBool,
+    failures: Mutex<u64>,
+    /// Cases and their outcomes, and seconds, for each kind.
+    done: Mutex<BTreeMap<&'static str, (u64, Tally, f64)>>,
+}
+
+impl Shared {
+    fn report(&self, elapsed: Duration) {
+        let Ok(done) = self.done.lock() else { return };
+        for (name, (cases, t, seconds)) in done.iter() {
+            let rate = *cases as f64 / seconds.max(1e-9);
+            print!("{name:<10} {cases:>9} cases, {rate:.0}/s");
+            if t.queries > 0 {
+                let rate = t.queries as f64 / seconds.max(1e-9);
+                println!(", {} queries, {rate:.0}/s", t.queries);
+            } else {
+                println!(
+                    ", {} safe, {} broken; {} runs, {} of them limited, {} without a verdict",
+                    t.safe, t.broken, t.runs, t.limited, t.unknown
+                );
+            }
+        }
+        println!("{:.0} s", elapsed.as_secs_f64());
+    }
+}
+
+/// Runs cases of every kind in turn, each kind for about the same time.
+fn work(args: &Args, job: usize, shared: &Shared) {
+    let mut spent = vec![0f64; args.kinds.len()];
+    let mut count = vec![0u64; args.kinds.len()];
+    while !shared.over.load(Ordering::Relaxed) {
+        let least = spent.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+        let at = least.map_or(0, |l| l.0);
+        let kind = args.kinds[at];
+        let seed = args.seed.wrapping_add(count[at] * args.jobs as u64 + job as u64);
+        count[at] += 1;
+        let start = Instant::now();
+        // A panic is a finding too, and its seed is what one wants to know.
+        let result = catch_unwind(AssertUnwindSafe(|| kind.run(seed)))
+            .unwrap_or_else(|_| Err("panic".into()));
+        let seconds = start.elapsed().as_secs_f64();
+        spent[at] += seconds;
+        if let Ok(mut done) = shared.done.lock() {
+            let entry = done.entry(kind.name()).or_default();
+            entry.0 += 1;
+            entry.1.add(&result.as_ref().copied().unwrap_or_default());
+            entry.2 += seconds;
+        }
+        if let Err(what) = result {
+            let name = kind.name();
+            println!("DISAGREEMENT in {name} {seed}: {what}");
+            println!("again with: cargo xtask soak --replay {name}:{seed}");
+            if let Ok(mut failures) = shared.failures.lock() {
+                *failures += 1;
+            }
+            shared.over.store(true, Ordering::Relaxed);
+        }
+    }
+}

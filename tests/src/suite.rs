@@ -1,0 +1,216 @@
+//! One random case after the other, each with everything that is checked about it. The tests run
+//! these with fixed seeds, `cargo xtask soak` with fresh ones.
+
+use crate::check::{check, decided};
+use crate::engine::{Setup, least, recheck, run};
+use crate::explicit::{self, within_bounds};
+use crate::random_cfa::{self, Shape};
+use crate::random_image;
+use crate::rng::Rng;
+use crate::sat_driver;
+use vouch::blast::{self, AlignedImage};
+use vouch::engines::{self, Engine, EngineError, Memory};
+use vouch::ir::{Cfa, PropertyId, VarId, Word};
+use vouch::judge::{Finding, Judgement, Question, Reason, judge};
+use vouch_core::certificate::Check;
+use vouch_core::ic3::{Config, Verdict};
+
+/// What came out of a case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Properties that hold.
+    pub safe: u64,
+    /// Properties that are broken.
+    pub broken: u64,
+    /// Runs of the engine.
+    pub runs: u64,
+    /// Of these, with so little memory or budget that they may end without a verdict.
+    pub limited: u64,
+    /// Of these, the ones that did, at least on one property.
+    pub unknown: u64,
+    /// Queries that were posed to a solver of its own.
+    pub queries: u64,
+}
+
+impl Tally {
+    /// Adds another.
+    pub fn add(&mut self, other: &Tally) {
+        self.safe += other.safe;
+        self.broken += other.broken;
+        self.runs += other.runs;
+        self.limited += other.limited;
+        self.unknown += other.unknown;
+        self.queries += other.queries;
+    }
+}
+
+/// A kind of random case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A random image against explicit search: the engine, its invariants, both word widths, slices,
+    /// small memories, the core's certificate checker.
+    Image,
+    /// A random automaton from the compiler to a validated verdict, against explicit search.
+    Automaton,
+    /// A random sequence of queries to the solver, against other solvers.
+    Sat,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 3] = [Kind::Image, Kind::Automaton, Kind::Sat];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Image => "image",
+            Kind::Automaton => "automaton",
+            Kind::Sat => "sat",
+        }
+    }
+
+    /// The case with this seed; an error is a disagreement.
+    pub fn run(self, seed: u64) -> Result<Tally, String> {
+        match self {
+            Kind::Image => image(seed),
+            Kind::Automaton => automaton(seed),
+            Kind::Sat => {
+                let counts = sat_driver::one(seed)?;
+                Ok(Tally { queries: counts.queries, ..Tally::default() })
+            }
+        }
+    }
+}
+
+/// One random image, with free or bound parameters.
+pub fn image(seed: u64) -> Result<Tally, String> {
+    let image = random_image::generate(seed);
+    let mut rng = Rng::new(!seed);
+    let mut setup = Setup::default();
+    setup.config.budget = 10_000_000;
+    if !image.params.is_empty() && seed & 64 != 0 {
+        setup.bind = vec![(0, seed >> 7 & image.params[0].max)];
+    }
+    let bytes = image.build_as::<u16>().map_err(|e| format!("{e:?}"))?;
+    let outcome = run::<u16>(&bytes, &setup).ok_or("a mebibyte is too little")?;
+    check(&image, &setup, &outcome)?;
+    if !decided(&outcome) {
+        return Err(format!("no verdict: {outcome:?}"));
+    }
+    let wide = image.build_as::<u32>().map_err(|e| format!("{e:?}"))?;
+    let same = run::<u32>(&wide, &setup).ok_or("a mebibyte is too little")?;
+    if (&same.verdicts, &same.clauses) != (&outcome.verdicts, &outcome.clauses) {
+        return Err(format!("wide words differ: {same:?}, {outcome:?}"));
+    }
+    let slices = (0..rng.between(1, 3)).map(|_| 1 + rng.below(200) as u32).collect();
+    let sliced = run::<u16>(&bytes, &Setup { slices, ..setup.clone() });
+    if sliced.as_ref() != Some(&outcome) {
+        return Err(format!("slices differ: {sliced:?}, {outcome:?}"));
+    }
+    let safe = (0..outcome.verdicts.len()).filter(|p| outcome.verdicts[*p] == Verdict::Safe);
+    let safe: Vec<usize> = safe.collect();
+    if !safe.is_empty() {
+        let found = recheck::<u16>(&bytes, &outcome.clauses, &safe, &setup.bind, 50).0;
+        if found != Check::Valid {
+            return Err(format!("the certificate is {found:?}: {outcome:?}"));
+        }
+    }
+    let mut tally = Tally {
+        safe: safe.len() as u64,
+        broken: (outcome.verdicts.len() - safe.len()) as u64,
+        runs: 3,
+        ..Tally::default()
+    };
+    for _ in 0..2 {
+        limited(&image, &bytes, &setup, &mut rng, &mut tally)?;
+    }
+    Ok(tally)
+}
+
+/// The image with a random amount of memory, and sometimes of work: a right answer, or none.
+fn limited(
+    image: &vouch_core::image::ImageBuilder,
+    bytes: &[u8],
+    setup: &Setup,
+    rng: &mut Rng,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let spare = rng.pick(&[50, 150, 500, 4000]);
+    let memory = least::<u16>(bytes) + rng.below(spare);
+    let budget = if rng.one_in(4) { 1 + rng.below(5000) as u64 } else { 2_000_000 };
+    let config = Config { budget, ..setup.config };
+    let setup = Setup { memory, config, ..setup.clone() };
+    let outcome = run::<u16>(bytes, &setup).ok_or("the least is too little")?;
+    tally.runs += 1;
+    tally.limited += 1;
+    tally.unknown += !decided(&outcome) as u64;
+    let what = |e: String| format!("{memory} bytes, budget {budget}: {e}: {outcome:?}");
+    check(image, &setup, &outcome).map_err(what)
+}
+
+/// One random automaton: compiled, decided, decoded, validated.
+pub fn automaton(seed: u64) -> Result<Tally, String> {
+    let shape = Shape::ALL[(seed % Shape::ALL.len() as u64) as usize];
+    let cfa = random_cfa::generate(seed, shape);
+    cfa.check()?;
+    let mut rng = Rng::new(!seed);
+    let options = blast::Options::default();
+    let model = blast::compile(&cfa, [7; 32], &options).map_err(|e| e.to_string())?;
+    let image = AlignedImage::new(&model.image);
+    // Half of the automata with parameters have some of them bound.
+    let mut bindings: Vec<(VarId, Word)> = vec![];
+    if rng.one_in(2) {
+        for (id, var) in cfa.params() {
+            let value = (0..50).map(|_| rng.word(var.width)).find(|v| within_bounds(&cfa, id, *v));
+            bindings.extend(value.filter(|_| rng.below(4) > 0).map(|v| (id, v)));
+        }
+    }
+    let number = |var: VarId| model.map.params.iter().position(|p| *p == var);
+    let bound = bindings.iter().filter_map(|(var, v)| Some((number(*var)? as u32, *v as u64)));
+    let small = rng.one_in(3);
+    let setup = engines::Setup {
+        bindings: bound.collect(),
+        memory: if small { Memory::Fixed(1000 + rng.below(4000)) } else { Memory::default() },
+        budget: if small { 2_000_000 } else { 50_000_000 },
+        ..engines::Setup::default()
+    };
+    let answer = match Engine::Ic3Cfa.run(&image, &setup, &mut |_| true) {
+        Ok(answer) => answer,
+        Err(EngineError::Shortage { .. }) if small => return Ok(Tally::default()),
+        Err(e) => return Err(e.to_string()),
+    };
+    let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
+    let question = Question { properties, bindings };
+    let judgement = judge(&cfa, &model.map, &question, &answer, true);
+    compare(&cfa, &question, &judgement, small)
+}
+
+/// A judgement against the truth.
+fn compare(
+    cfa: &Cfa,
+    question: &Question,
+    judgement: &Judgement,
+    small: bool,
+) -> Result<Tally, String> {
+    let truth = explicit::search_bound(cfa, &question.bindings);
+    let mut tally = Tally { runs: 1, limited: small as u64, ..Tally::default() };
+    if judgement.findings.len() != truth.len() {
+        return Err(format!("{} findings", judgement.findings.len()));
+    }
+    for ((id, finding), truth) in judgement.findings.iter().zip(&truth) {
+        match (finding, truth) {
+            (Finding::Safe, explicit::Outcome::Safe) => tally.safe += 1,
+            (Finding::Unsafe(broken), explicit::Outcome::Unsafe { length })
+                if broken.run.is_some() && broken.trace.steps.len() >= *length =>
+            {
+                tally.broken += 1;
+            }
+            (Finding::Unknown(Reason::Capacity | Reason::Budget), _) if small => tally.unknown = 1,
+            other => return Err(format!("property {} of {}: {other:?}", id.0, cfa.name)),
+        }
+    }
+    if !judgement.validated && tally.safe + tally.broken > 0 {
+        return Err(format!("{}: not validated", cfa.name));
+    }
+    Ok(tally)
+}
