@@ -1,5 +1,4 @@
 //! Helpers shared by the whole-system tests.
-#![allow(clippy::expect_used)]
 
 pub mod check;
 pub mod engine;

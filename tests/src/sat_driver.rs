@@ -178,10 +178,10 @@ impl Formula {
             let gate = if holds(&values, *s) { holds(&values, *t) } else { holds(&values, *e) };
             values.push(gate);
         }
-        for var in 1..values.len() {
+        for (var, expected) in values.iter().enumerate().skip(1) {
             match value(var) {
                 None if domain(var) => return Err(format!("variable {var} is not assigned")),
-                Some(v) if domain(var) && v != values[var] => {
+                Some(v) if domain(var) && v != *expected => {
                     return Err(format!("gate {var} is not what its operands say"));
                 }
                 _ => {}

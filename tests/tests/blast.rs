@@ -1,7 +1,5 @@
 //! The compiler against the reference interpreter, on random automata.
 // Helper functions outside of `#[test]` are tests all the same.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use std::collections::HashSet;
 use vouch::blast::{AlignedImage, Model, Options, compile};
 use vouch::ir::{Cfa, Expr, ExprId, LocId, VarKind, Word, eval};

@@ -17,8 +17,6 @@
 //! entering the error location. For a transition system one step more assigns the initial state and one
 //! more leaves for the error location once the property is broken.
 // Helper functions outside of `#[test]` are tests all the same.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use vouch::blast::{self, AlignedImage, Model};
 use vouch::engines::{Answer, Engine, Setup};
 use vouch::ir::{

@@ -1,8 +1,6 @@
 //! From a random automaton to a validated verdict, by the same code as `vouch check`, against
 //! explicit-state search.
 // Helper functions outside of `#[test]` are tests all the same.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use vouch::blast::{self, AlignedImage, Model};
 use vouch::engines::{Answer, Engine, EngineError, Memory, Setup, widen};
 use vouch::ir::{Cfa, PropertyId, VarId, Word};
@@ -62,7 +60,7 @@ fn compare(cfa: &Cfa, judgement: &Judgement, bindings: &[(VarId, Word)]) -> (usi
 fn verdicts_are_the_truth_and_validated() {
     let (mut safe, mut broken) = (0, 0);
     for shape in Shape::ALL {
-        for seed in 0..30 {
+        for seed in 0..60 {
             let cfa = generate(1000 + seed, shape);
             let (model, image) = compile(&cfa);
             // The host's own memory, and that of a small board.
@@ -76,6 +74,35 @@ fn verdicts_are_the_truth_and_validated() {
         }
     }
     assert!(safe > 200 && broken > 200, "{safe} safe, {broken} broken");
+}
+
+/// Asked alone, a property gets the verdict that it gets among others; properties may even share
+/// their error location.
+#[test]
+fn one_property_at_a_time() {
+    let (mut shared, mut asked) = (0, 0);
+    for shape in Shape::ALL {
+        for seed in 0..20 {
+            let cfa = generate(2000 + seed, shape);
+            let (model, image) = compile(&cfa);
+            let truth = explicit::search(&cfa);
+            for (p, property) in cfa.properties.iter().enumerate() {
+                let setup =
+                    Setup { property: Some(p as u32), ..setup(&model, &[], Memory::default()) };
+                let answer = run(&image, &setup);
+                let only = Question { properties: vec![PropertyId(p as u32)], bindings: vec![] };
+                let judgement = judge(&cfa, &model.map, &only, &answer, true);
+                let safe = truth[p] == Outcome::Safe;
+                let expected = if safe { Verdict::Safe } else { Verdict::Unsafe };
+                assert_eq!(judgement.verdict(), expected, "property {p} of {}", cfa.name);
+                assert!(judgement.validated);
+                let same = |q: &&vouch::ir::Property| q.error == property.error;
+                shared += (cfa.properties.iter().filter(same).count() > 1) as usize;
+                asked += 1;
+            }
+        }
+    }
+    assert!(shared > 20 && asked > 300, "{shared} of {asked}");
 }
 
 #[test]

@@ -1,6 +1,4 @@
 //! The core's solver against varisat and CaDiCaL.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use vouch_core::sat::Answer;
 use vouch_core::word::Word;
 use vouch_tests::rng::Rng;

@@ -182,8 +182,10 @@ impl<W: Word> Run<'_, W> {
     /// Error locations that nobody asks about any more are open for good: no lemma about them is
     /// sought, and none stands in the way of termination.
     fn ignore_settled(&mut self) {
+        let open = |p: usize| decode(self.verdicts[p]) == Verdict::Open;
         for p in 0..self.verdicts.len() {
-            if decode(self.verdicts[p]) != Verdict::Open {
+            let shared = |q: usize| open(q) && self.errors[q] == self.errors[p];
+            if !(0..self.verdicts.len()).any(shared) {
                 self.opens[self.errors[p].get()] = W::of(0);
             }
         }

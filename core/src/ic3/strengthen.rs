@@ -112,7 +112,10 @@ impl<W: Word> Run<'_, W> {
             self.trace_len += 1;
         }
         let error = self.obligations.location(end);
-        let property = self.errors.iter().position(|e| e.get() == error).unwrap_or(0);
+        // Properties may share an error location; each of them is broken once.
+        let open = |p: &usize| decode(self.verdicts[*p]) == Verdict::Open;
+        let here = |p: &usize| self.errors[*p].get() == error;
+        let property = (0..self.errors.len()).filter(here).find(open).unwrap_or(0);
         Status::Broken { property }
     }
 }
