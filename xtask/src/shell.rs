@@ -74,10 +74,15 @@ pub fn find(program: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
+/// Says what comes next.
+pub fn heading(title: &str) {
+    eprintln!("\n── {title}");
+}
+
 /// Does a part of a task under a heading, and says how long it took.
 pub fn stage<T>(title: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let start = Instant::now();
-    eprintln!("\n── {title}");
+    heading(title);
     let result = work().with_context(|| title.to_owned())?;
     eprintln!("   {title}: {:.1} s", start.elapsed().as_secs_f32());
     Ok(result)

@@ -29,15 +29,14 @@ pub fn task(args: &[String]) -> Result<()> {
     shell::stage("examples in the documentation", || {
         shell::run(testing(host().args(["test", "--workspace", "--doc", "--quiet"])))
     })?;
-    shell::stage("tests", || {
-        let mut host = host();
-        let runner = if shell::find("cargo-nextest").is_some() {
-            host.args(["nextest", "run", "--workspace"])
-        } else {
-            host.args(["test", "--workspace", "--lib", "--bins", "--tests"])
-        };
-        shell::run(testing(runner))
-    })
+    shell::heading("tests");
+    let mut host = host();
+    let runner = if shell::find("cargo-nextest").is_some() {
+        host.args(["nextest", "run", "--workspace"])
+    } else {
+        host.args(["test", "--workspace", "--lib", "--bins", "--tests"])
+    };
+    shell::run(testing(runner))
 }
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
