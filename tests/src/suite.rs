@@ -137,7 +137,7 @@ fn limited(
 ) -> Result<(), String> {
     let spare = rng.pick(&[50, 150, 500, 4000]);
     let memory = least::<u16>(bytes) + rng.below(spare);
-    let budget = if rng.one_in(4) { 1 + rng.below(5000) as u64 } else { 2_000_000 };
+    let budget = if rng.one_in(4) { 1 + rng.below(500) as u64 } else { 2_000_000 };
     let config = Config { budget, ..setup.config };
     let setup = Setup { memory, config, ..setup.clone() };
     let outcome = run::<u16>(bytes, &setup).ok_or("the least is too little")?;

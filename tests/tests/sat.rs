@@ -84,7 +84,9 @@ fn tiny_pools_do_not_keep_a_query_from_ending() {
         let room = formula.clauses.len() * 11;
         for spare in [6, 8, 10, 14, 20, 30, 60] {
             let mut driver = Driver::<u16>::new(formula.clone(), room + spare, 4);
+            driver.state.limit = 10_000_000;
             let answer = driver.ask(&query(vec![], None), varisat_refutes).unwrap();
+            assert_ne!(answer, Answer::Budget, "seed {seed}, {spare} words");
             answers[matches!(answer, Answer::Sat | Answer::Unsat) as usize] += 1;
         }
     }
