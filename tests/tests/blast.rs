@@ -1,5 +1,5 @@
 //! The compiler against the reference interpreter, on random automata.
-// Helper functions outside of `#[test]` are tests all the same.
+
 use std::collections::HashSet;
 use vouch::blast::{AlignedImage, Model, Options, compile};
 use vouch::ir::{Cfa, Expr, ExprId, LocId, VarKind, Word, eval};

@@ -1,6 +1,4 @@
 //! The engine against explicit-state search, on random images.
-// Helper functions outside of `#[test]` are tests all the same.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use vouch_core::certificate::Check;
 use vouch_core::ic3::{Config, Verdict};

@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask test` builds the firmware and says in `VOUCH_FIRMWARE_DIR` where it is. Without that
 //! there is nothing to test.
+
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use vouch::device::{CheckRequest, Client, Outcome, Patience};

@@ -16,7 +16,7 @@
 //! argument survives that. Steps: a program of locations has as many steps as the paper's, the last one
 //! entering the error location. For a transition system one step more assigns the initial state and one
 //! more leaves for the error location once the property is broken.
-// Helper functions outside of `#[test]` are tests all the same.
+
 use vouch::blast::{self, AlignedImage, Model};
 use vouch::engines::{Answer, Engine, Setup};
 use vouch::ir::{

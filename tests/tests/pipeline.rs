@@ -1,6 +1,6 @@
 //! From a random automaton to a validated verdict, by the same code as `vouch check`, against
 //! explicit-state search.
-// Helper functions outside of `#[test]` are tests all the same.
+
 use vouch::blast::{self, AlignedImage, Model};
 use vouch::engines::{Answer, Engine, EngineError, Memory, Setup, widen};
 use vouch::ir::{Cfa, PropertyId, VarId, Word};

@@ -1,8 +1,6 @@
 //! For each soundness rule of the engine: with just that rule broken, the tests notice.
 //!
 //! Rule 13 (guards count as uses of a bit) concerns the compiler, and is shown there.
-// Helper functions outside of `#[test]` are tests all the same.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use vouch_core::ic3::Config;
 use vouch_tests::check::{check, decided};

@@ -1,4 +1,5 @@
 //! The core's solver against varisat and CaDiCaL.
+
 use vouch_core::sat::Answer;
 use vouch_core::word::Word;
 use vouch_tests::rng::Rng;
