@@ -3,6 +3,7 @@
 //! Each task is a file. They need nothing but cargo to start with; what else they use, [`setup`]
 //! brings.
 
+mod bench;
 mod boards;
 mod demo;
 mod elf;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 7] = [
+const TASKS: [Task; 8] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -34,6 +35,7 @@ const TASKS: [Task; 7] = [
         "random cases with fresh seeds; --minutes N, --seed S, --replay KIND:SEED",
         soak::task,
     ),
+    ("bench", "count instructions of every example on every board", bench::task),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),
 ];
