@@ -549,12 +549,18 @@ fn examples_have_the_same_verdict_here_and_on_the_simulated_device() {
         let name = path.to_str().unwrap();
         let broken = path.file_stem().unwrap().to_str().unwrap().ends_with("-broken");
         let here = place.run(&["check", name, "--json"]).ended(broken as i32).json();
-        // Memory as on the 64 KiB board. These models may need more; without a verdict they say so.
+        // Memory as on the 64 KiB board. These models may need more, and then say so.
         let large = ["can-busoff", "lorawan-class-a", "modbus-server-24", "uart-ring"];
         let device = ["run", name, "--target", "sim", "--sim-ram", "57K", "--json"];
         let there = place.run(&device);
-        if large.iter().any(|m| name.contains(m)) && there.code == 3 {
-            assert_eq!(there.ended(3).json()["reason"], "capacity", "{name}");
+        if large.iter().any(|m| name.contains(m)) {
+            assert!(there.code == 3 || there.code == broken as i32, "{name}");
+            let there = there.json();
+            let pairs = here["properties"].as_array().unwrap().iter();
+            for (a, b) in pairs.zip(there["properties"].as_array().unwrap()) {
+                let honest = b["verdict"] == "unknown" && b["reason"] == "capacity";
+                assert!(a["verdict"] == b["verdict"] || honest, "{name}: {a} {b}");
+            }
             continue;
         }
         let there = there.ended(broken as i32).json();

@@ -89,9 +89,18 @@ impl Solver for Varisat {
         if self.broken {
             return None;
         }
+        // varisat's proofs break on assumptions that repeat or contradict each other.
+        let mut assumptions = assumptions.to_vec();
+        assumptions.sort();
+        assumptions.dedup();
+        if assumptions.windows(2).any(|pair| pair[0] == !pair[1]) {
+            return Some(false);
+        }
         let assumptions: Vec<_> = assumptions.iter().map(convert).collect();
         self.solver.assume(&assumptions);
-        let Ok(answer) = self.solver.solve() else {
+        // A failed self-check is a panic in varisat. It is no answer, and no reason to go down.
+        let solver = std::panic::AssertUnwindSafe(&mut self.solver);
+        let Ok(Ok(answer)) = std::panic::catch_unwind(|| { solver }.solve()) else {
             self.broken = true;
             return None;
         };
@@ -115,6 +124,20 @@ impl Solver for Varisat {
 mod tests {
     use super::*;
     use crate::validate::sample::Random;
+
+    /// Once made varisat's self-check fail.
+    #[test]
+    fn assumptions_may_repeat_and_contradict() {
+        let mut solver = Varisat::new(true);
+        let [a, b, c] = [(); 3].map(|()| Lit { var: solver.new_var(), value: true });
+        solver.add_clause(&[a, b, !c]);
+        solver.add_clause(&[!a, c]);
+        assert_eq!(solver.solve(&[a, !a]), Some(false));
+        assert_eq!(solver.solve(&[b, c, !b, c]), Some(false));
+        assert_eq!(solver.solve(&[a, a, b]), Some(true));
+        assert_eq!(solver.solve(&[a, !c, a]), Some(false));
+        assert_eq!(solver.solve(&[]), Some(true));
+    }
 
     /// Random clauses and assumptions, added in turns, against all assignments.
     #[test]
