@@ -10,7 +10,6 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use vouch::engines::{EngineError, Memory, Setup};
 use vouch::ir::PropertyId;
-use vouch::judge::judge;
 use vouch::report::text::size;
 
 /// The command.
@@ -55,18 +54,13 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
         let (arena, stats) = (size(answer.arena_bytes), &answer.stats);
         format!("an arena of {arena}, {} literals propagated", stats.propagations)
     });
-    context.stage("validating");
-    let validate = !args.proof.no_validate;
-    let judgement = judge(&model.cfa, &model.map, &asked.question, &answer, validate);
-    context.finish();
-    context.tell(|| format!("validation: {:?}", judgement.checked));
     let answered = Answered {
         model: &model,
         args: &args.model,
         question: &asked.question,
         property: asked.property.map(PropertyId),
         proof: &args.proof,
-        judgement: &judgement,
+        answer: &answer,
     };
     verdict::report(&answered, outcome, context)
 }

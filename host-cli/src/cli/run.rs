@@ -10,7 +10,6 @@ use std::time::Instant;
 use vouch::device::{self, CheckRequest, Client, DeviceError, Patience};
 use vouch::engines::{Answer, Ended, Engine, ImageTrace};
 use vouch::ir::PropertyId;
-use vouch::judge::judge;
 use vouch::pipeline::Loaded;
 use vouch::report::json::{Device, Outcome};
 use vouch::report::text::size;
@@ -44,18 +43,13 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
         }
         Err(error) => return Err(error.into()),
     };
-    context.stage("validating");
-    let validate = !args.proof.no_validate;
-    let judgement = judge(&model.cfa, &model.map, &asked.question, &answer, validate);
-    context.finish();
-    context.tell(|| format!("validation: {:?}", judgement.checked));
     let answered = Answered {
         model: &model,
         args: &args.model,
         question: &asked.question,
         property: asked.property.map(PropertyId),
         proof: &args.proof,
-        judgement: &judgement,
+        answer: &answer,
     };
     verdict::report(&answered, outcome, context)
 }

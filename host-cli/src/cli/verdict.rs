@@ -6,10 +6,11 @@ use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::files;
 use std::path::Path;
+use vouch::engines::Answer;
 use vouch::formats::{self, Names};
 use vouch::frontend::Diagnostic;
 use vouch::ir::{Cfa, PropertyId};
-use vouch::judge::{Broken, Finding, Judgement, Question};
+use vouch::judge::{Broken, Finding, Judgement, Question, judge};
 use vouch::pipeline::Loaded;
 use vouch::report::json::{Outcome, PropertyOutcome};
 use vouch::report::{self, Verdict, table};
@@ -111,7 +112,7 @@ fn advice(reason: &str, engine_is_here: bool) -> Option<&'static str> {
     }
 }
 
-/// A judgement of `check` or `run`, with all that is known of how it came about.
+/// What an engine answered to `check` or `run`, with all that is known of how it came about.
 pub struct Answered<'a> {
     /// The model.
     pub model: &'a Loaded,
@@ -123,23 +124,28 @@ pub struct Answered<'a> {
     pub property: Option<PropertyId>,
     /// What was wanted of the answer.
     pub proof: &'a ProofArgs,
-    /// The answer.
-    pub judgement: &'a Judgement,
+    /// The answer, which nobody believes yet.
+    pub answer: &'a Answer,
 }
 
-/// Writes the files that were asked for, shows tables and summary. Returns the exit code.
+/// Judges the answer, writes the files that were asked for, shows tables and summary. Returns the exit code.
 pub fn report(
     answered: &Answered<'_>,
     mut outcome: Outcome,
-    context: &Context,
+    context: &mut Context,
 ) -> Result<u8, Failure> {
-    let Answered { model, question, property, judgement, .. } = answered;
+    let Answered { model, question, property, proof, answer, .. } = answered;
+    context.stage("validating");
+    let judgement = &judge(&model.cfa, &model.map, question, answer, !proof.no_validate);
+    context.finish();
+    context.tell(|| format!("validation: {:?}", judgement.checked));
+    let context = &*context;
     add_judgement(&mut outcome, &model.cfa, *property, judgement);
     let is_here = outcome.device.is_none();
     let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_deref()?, is_here));
     outcome.detail = outcome.detail.or(advice.map(Into::into));
-    alarm(answered, context);
-    let written = write_files(answered, context);
+    alarm(&model.cfa, judgement, context);
+    let written = write_files(answered, judgement, context);
     if !context.json && !context.quiet {
         for run in broken(judgement).filter_map(|b| b.1.run.as_ref()) {
             show_run(context, &model.cfa, run);
@@ -162,10 +168,10 @@ pub fn report(
 }
 
 /// Says loudly that the engine was wrong.
-fn alarm(answered: &Answered<'_>, context: &Context) {
-    let names = Names::new(&answered.model.cfa);
+fn alarm(cfa: &Cfa, judgement: &Judgement, context: &Context) {
+    let names = Names::new(cfa);
     let mut lines = String::new();
-    for (property, why) in answered.judgement.complaints() {
+    for (property, why) in judgement.complaints() {
         lines.push_str(&format!(
             "  {}: {}\n",
             names.property(property),
@@ -181,8 +187,12 @@ fn alarm(answered: &Answered<'_>, context: &Context) {
     }
 }
 
-fn write_files(answered: &Answered<'_>, context: &Context) -> Result<(), Failure> {
-    let Answered { model, args, question, judgement, proof, .. } = answered;
+fn write_files(
+    answered: &Answered<'_>,
+    judgement: &Judgement,
+    context: &Context,
+) -> Result<(), Failure> {
+    let Answered { model, args, question, proof, .. } = answered;
     let inputs: [&Path; 1] = [&args.model];
     let names = Names::new(&model.cfa);
     if let Some(path) = &proof.certificate {
