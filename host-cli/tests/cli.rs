@@ -550,7 +550,7 @@ fn examples_have_the_same_verdict_here_and_on_the_simulated_device() {
         let broken = path.file_stem().unwrap().to_str().unwrap().ends_with("-broken");
         let here = place.run(&["check", name, "--json"]).ended(broken as i32).json();
         // Memory as on the 64 KiB board. These models may need more, and then say so.
-        let large = ["can-busoff", "lorawan-class-a", "modbus-server-24", "uart-ring"];
+        let large = ["can-busoff", "modbus-server-24", "uart-ring"];
         let device = ["run", name, "--target", "sim", "--sim-ram", "57K", "--json"];
         let there = place.run(&device);
         if large.iter().any(|m| name.contains(m)) {

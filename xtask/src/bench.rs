@@ -47,7 +47,8 @@ fn head() -> Result<String> {
     Ok(format!(
         "# cargo xtask bench; each row one run, and counts repeat\n\
          # commit {}; {rustc}; {}\n\
-         # boards: QEMU with -icount shift=0; host: callgrind, Engine::step only, 16-bit words\n\
+         # boards: QEMU with -icount shift=0; host: callgrind, Engine::step only, 16-bit words, and\n\
+         # wider ones after those did not suffice (then the count is of all attempts)\n\
          # ratio: instructions on the board over those on the host for the same run\n",
         commit.unwrap_or_default(),
         qemu.lines().next().unwrap_or_default(),
