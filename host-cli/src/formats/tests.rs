@@ -59,6 +59,9 @@ fn random_certificate(cfa: &Cfa, r: &mut Random) -> Certificate {
     for (id, var) in cfa.params() {
         certificate.bindings.push((id, random_value(r, var.width)));
     }
+    for _ in 0..r.below(3) {
+        certificate.passed.push(LocId(r.below(cfa.locations.len()) as u32));
+    }
     for _ in 0..r.below(12) {
         let lits = (0..r.below(4)).map(|_| {
             let var = r.below(cfa.vars.len());
