@@ -111,6 +111,27 @@ impl Back {
         self.steps.iter().all(Step::is_sound)
     }
 
+    /// The control graph of `cfa`, the first automaton, as far as the last one has its locations: merged
+    /// ones are one, and an edge to a passed location goes on to where it leads. It has edges that
+    /// passes have dropped, and tells what may be passed: certificates are checked on the first
+    /// automaton, where passed locations must form no cycle.
+    pub fn arcs(&self, cfa: &Cfa) -> BTreeSet<(LocId, LocId)> {
+        let mut arcs: BTreeSet<(LocId, LocId)> = cfa.edges.iter().map(|e| (e.from, e.to)).collect();
+        for step in &self.steps {
+            if !step.merged.is_empty() {
+                let into: HashMap<LocId, LocId> = step.merged.iter().copied().collect();
+                let get = |l: LocId| into.get(&l).copied().unwrap_or(l);
+                arcs = arcs.into_iter().map(|(from, to)| (get(from), get(to))).collect();
+            }
+            if !step.passed.is_empty() {
+                let mut graph = Arcs::new(cfa.locations.len(), arcs);
+                step.passed.iter().for_each(|l| graph.pass(*l));
+                arcs = graph.all();
+            }
+        }
+        arcs
+    }
+
     /// A trace of `cfa`, the first automaton, from one of the last. The bits of the initial state that
     /// the last automaton does not know of are 0.
     pub fn trace(&self, cfa: &Cfa, trace: &Trace) -> Result<Trace, BackError> {
@@ -169,6 +190,49 @@ impl Back {
         clauses.retain(|c| !passed.contains(&c.location));
         let clauses = clauses.into_iter().collect();
         Certificate { properties, bindings, passed: passed.into_iter().collect(), clauses }
+    }
+}
+
+/// A control graph from which locations are taken out.
+pub struct Arcs {
+    after: Vec<BTreeSet<LocId>>,
+    before: Vec<BTreeSet<LocId>>,
+}
+
+impl Arcs {
+    /// A graph over this many locations.
+    pub fn new(count: usize, arcs: impl IntoIterator<Item = (LocId, LocId)>) -> Arcs {
+        let none = vec![BTreeSet::new(); count];
+        let mut graph = Arcs { after: none.clone(), before: none };
+        for (from, to) in arcs {
+            graph.after[from.index()].insert(to);
+            graph.before[to.index()].insert(from);
+        }
+        graph
+    }
+
+    /// Whether a location has an edge to itself.
+    pub fn is_loop(&self, l: LocId) -> bool {
+        self.after[l.index()].contains(&l)
+    }
+
+    /// Replaces the edges of a location by edges from each that comes before to each that follows.
+    pub fn pass(&mut self, l: LocId) {
+        let after = std::mem::take(&mut self.after[l.index()]);
+        let before = std::mem::take(&mut self.before[l.index()]);
+        for from in before.iter().filter(|f| **f != l) {
+            self.after[from.index()].remove(&l);
+            self.after[from.index()].extend(after.iter().filter(|t| **t != l));
+        }
+        for to in after.iter().filter(|t| **t != l) {
+            self.before[to.index()].remove(&l);
+            self.before[to.index()].extend(before.iter().filter(|f| **f != l));
+        }
+    }
+
+    fn all(self) -> BTreeSet<(LocId, LocId)> {
+        let from = (0..).map(LocId).zip(self.after);
+        from.flat_map(|(from, to)| to.into_iter().map(move |to| (from, to))).collect()
     }
 }
 

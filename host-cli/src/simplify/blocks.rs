@@ -10,7 +10,7 @@
 //! Locations are visited in the order of the control flow: the edges into one have grown by then, but
 //! those out of it, which are copied and rewritten, are still small.
 
-use super::back::{Step, Way};
+use super::back::{Arcs, Step, Way};
 use super::live::Live;
 use crate::ir::{
     BinOp, Cfa, Edge, EdgeId, Expr, ExprId, Input, InputId, LocId, Pool, Span, Type, UnOp, VarId,
@@ -38,9 +38,10 @@ struct Block {
     span: Span,
 }
 
-/// Puts edges together.
-pub fn run(cfa: &mut Cfa) -> Step {
-    let mut builder = Builder::new(cfa);
+/// Puts edges together. `arcs` are edges of the control graph, those included that other passes have
+/// dropped: a cycle of them keeps a location, too.
+pub fn run(cfa: &mut Cfa, arcs: impl IntoIterator<Item = (LocId, LocId)>) -> Step {
+    let mut builder = Builder::new(cfa, arcs);
     builder.join_all();
     for _ in 0..ROUNDS {
         let mut changed = false;
@@ -66,6 +67,7 @@ struct Builder<'a> {
     leaving: Vec<BTreeSet<usize>>,
     /// Initial and error locations.
     fixed: Vec<bool>,
+    arcs: Arcs,
     step: Step,
     /// Further copies of an input, for edges that read it more than once; and inputs that decide.
     copies: HashMap<InputId, Vec<InputId>>,
@@ -73,18 +75,26 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(cfa: &'a mut Cfa) -> Builder<'a> {
+    fn new(cfa: &'a mut Cfa, arcs: impl IntoIterator<Item = (LocId, LocId)>) -> Builder<'a> {
+        let arcs = Arcs::new(cfa.locations.len(), arcs);
         let live = Live::of(cfa);
         let mut fixed = vec![false; cfa.locations.len()];
         fixed[cfa.init.index()] = true;
         cfa.properties.iter().for_each(|p| fixed[p.error.index()] = true);
         let none = vec![BTreeSet::new(); cfa.locations.len()];
         let edges = std::mem::take(&mut cfa.edges);
-        let step = Step::default();
-        let (copies, choices) = (HashMap::new(), vec![]);
-        let (entering, leaving) = (none.clone(), none);
-        let mut builder =
-            Builder { cfa, live, blocks: vec![], entering, leaving, fixed, step, copies, choices };
+        let mut builder = Builder {
+            cfa,
+            live,
+            blocks: vec![],
+            entering: none.clone(),
+            leaving: none,
+            fixed,
+            arcs,
+            step: Step::default(),
+            copies: HashMap::new(),
+            choices: vec![],
+        };
         for (id, edge) in (0..).map(EdgeId).zip(edges) {
             let roots = edge.updates.iter().map(|u| u.1).chain([edge.guard]);
             let cone = builder.cfa.pool.cone(roots);
@@ -239,7 +249,8 @@ impl<'a> Builder<'a> {
     fn is_passable(&self, location: LocId) -> bool {
         let (entering, leaving) =
             (&self.entering[location.index()], &self.leaving[location.index()]);
-        if self.fixed[location.index()] || entering.intersection(leaving).next().is_some() {
+        let is_loop = entering.intersection(leaving).next().is_some();
+        if self.fixed[location.index()] || is_loop || self.arcs.is_loop(location) {
             return false;
         }
         let (ins, outs) = (entering.len(), leaving.len());
@@ -268,6 +279,7 @@ impl<'a> Builder<'a> {
         }
         let sources: BTreeSet<LocId> = entering.iter().map(|b| b.from).collect();
         sources.into_iter().for_each(|l| self.join_leaving(l));
+        self.arcs.pass(location);
         self.step.passed.push(location);
     }
 

@@ -62,7 +62,7 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
     for pass in passes.schedule() {
         let before = Size::of(&result.cfa);
         let start = Instant::now();
-        let step = pass.run(&mut result.cfa);
+        let step = pass.run(&mut result.cfa, cfa, &result.back);
         let time = start.elapsed();
         debug_assert_eq!(result.cfa.check(), Ok(()), "after {}", pass.name());
         result.back.push(step);

@@ -1,6 +1,6 @@
 //! The passes, their order, and the choice among them.
 
-use super::back::Step;
+use super::back::{Back, Step};
 use super::{blocks, constants, dead, equal, merge, narrow, slice};
 use crate::ir::Cfa;
 use std::fmt;
@@ -50,13 +50,13 @@ impl Pass {
         }
     }
 
-    /// Runs it.
-    pub fn run(self, cfa: &mut Cfa) -> Step {
+    /// Runs it on what passes with the steps `back` have made of `first`.
+    pub fn run(self, cfa: &mut Cfa, first: &Cfa, back: &Back) -> Step {
         match self {
             Pass::Constants => constants::run(cfa),
             Pass::Slice => slice::run(cfa),
             Pass::Dead => dead::run(cfa),
-            Pass::Blocks => blocks::run(cfa),
+            Pass::Blocks => blocks::run(cfa, back.arcs(first)),
             Pass::Narrow => narrow::run(cfa),
             Pass::Equal => equal::run(cfa),
             Pass::Merge => merge::run(cfa),

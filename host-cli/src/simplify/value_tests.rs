@@ -37,7 +37,8 @@ fn random(r: &mut Random, width: u32) -> (Value, Vec<Word>) {
     let mut value = Value::exactly(words[0], width);
     for word in &words {
         let other = Value::exactly(*word, width);
-        value = if r.below(6) == 0 { value.widen(&other, &[3, 9]) } else { value.join(&other) };
+        let limits: Vec<Word> = [3, 9].into_iter().filter(|l| *l <= mask(width)).collect();
+        value = if r.below(6) == 0 { value.widen(&other, &limits) } else { value.join(&other) };
     }
     let inside = |w: &Word| value.contains(*w);
     let more: Vec<Word> = (0..8).map(|_| r.word(width)).filter(inside).collect();
