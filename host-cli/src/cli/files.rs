@@ -3,6 +3,7 @@
 use super::args::ModelArgs;
 use super::context::Context;
 use super::failure::{Failure, Kind};
+use super::passes;
 use serde_json::json;
 use std::fs;
 use std::io::{self, Write};
@@ -24,6 +25,9 @@ pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> 
     let model = pipeline::load(&args.model, &options)?;
     context.finish();
     context.warn(&model);
+    if args.stats {
+        context.alarm(&passes::table(&model));
+    }
     context.tell(|| {
         let header = format!("{} bytes", model.image.len());
         format!(
