@@ -28,8 +28,9 @@ pub enum Precision {
 /// Visits of a location after which bounds are widened, and after which they are given up.
 const WIDEN: usize = 3;
 const GIVE_UP: usize = 40;
-/// Expressions that are evaluated in all.
-const WORK: usize = 30_000_000;
+/// Expressions that are evaluated before every bound that still moves is given up; after twice as many,
+/// everything is. A tenth of a second or so.
+const WORK: usize = 2_000_000;
 /// Constants that bounds are widened to, for each width.
 const LIMITS: usize = 100;
 
@@ -44,18 +45,17 @@ impl Flow {
     pub fn of(cfa: &Cfa, precision: Precision) -> Option<Flow> {
         let mut search = Search::new(cfa, precision);
         let mut todo = BTreeSet::from([(0, cfa.init)]);
-        let mut work = 0;
         while let Some((_, location)) = todo.pop_first() {
             let Some(known) = search.at[location.index()].clone() else { continue };
             for e in search.leaving[location.index()].clone() {
                 let edge = &cfa.edges[e.index()];
-                work += search.cone(e);
+                search.work += search.cone(e) + known.len();
                 let Some(after) = search.after(e, &known) else { continue };
                 if search.arrive(edge.to, after) {
                     todo.insert((search.rank[edge.to.index()], edge.to));
                 }
             }
-            if work > WORK {
+            if search.work > 2 * WORK {
                 return None;
             }
         }
@@ -92,6 +92,8 @@ struct Search<'a> {
     /// The expressions of each edge that matter, operands first.
     cones: Vec<Option<Cone>>,
     limits: HashMap<u32, Vec<Word>>,
+    /// Expressions evaluated so far.
+    work: usize,
 }
 
 impl<'a> Search<'a> {
@@ -108,6 +110,7 @@ impl<'a> Search<'a> {
         Search {
             rank: ranks(cfa, &leaving),
             limits: limits(cfa),
+            work: 0,
             visits: vec![0; cfa.locations.len()],
             cones: cfa.edges.iter().map(|_| None).collect(),
             cfa,
@@ -168,8 +171,10 @@ impl<'a> Search<'a> {
             let new = after.get(var).map(|new| match self.precision {
                 _ if old.join(new) == *old => *old,
                 Precision::Constants => Value::any(old.width()),
+                Precision::Ranges if *visits > GIVE_UP || self.work > WORK => {
+                    Value::any(old.width())
+                }
                 Precision::Ranges if *visits < WIDEN => old.join(new),
-                Precision::Ranges if *visits > GIVE_UP => Value::any(old.width()),
                 Precision::Ranges => {
                     let limits = self.limits.get(&old.width()).map_or(&[][..], |l| l);
                     old.widen(new, limits)
