@@ -23,7 +23,7 @@ mod wide;
 
 use super::{Compiled, Diagnostic};
 use crate::ir::Span;
-pub use build::Nodes;
+pub use build::{Node, Nodes};
 
 /// Compiles a circuit.
 pub fn compile(text: &str, model: &str) -> Result<Compiled, Vec<Diagnostic>> {
