@@ -10,6 +10,7 @@ mod demo;
 mod elf;
 mod firmware;
 mod project;
+mod race;
 mod setup;
 mod shell;
 mod soak;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 8] = [
+const TASKS: [Task; 9] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -37,6 +38,11 @@ const TASKS: [Task; 8] = [
         soak::task,
     ),
     ("bench", "count instructions of every example on every board", bench::task),
+    (
+        "race",
+        "vouch against its peers on the same problems; --peers, --suite, --timeout S, --bench PATH",
+        race::task,
+    ),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),
 ];
