@@ -13,9 +13,12 @@ use crate::ir::{Certificate, Cfa, InputId, Trace, VarId, Word, eval};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+/// What the environment chooses in a step.
+type Frame = HashMap<InputId, Word>;
+
 /// The values after the reset, and the inputs of every step after it. `None` if the trace is no run of
 /// a circuit.
-fn frames(cfa: &Cfa, trace: &Trace) -> Option<(Vec<Word>, Vec<HashMap<InputId, Word>>)> {
+fn frames(cfa: &Cfa, trace: &Trace) -> Option<(Vec<Word>, Vec<Frame>)> {
     let mut initial = vec![0; cfa.vars.len()];
     for (var, value) in &trace.initial {
         *initial.get_mut(var.index())? = *value;
@@ -50,7 +53,7 @@ pub fn btor2(cfa: &Cfa, nodes: &Nodes, trace: &Trace) -> Option<String> {
     let is_reset = |vars: &[Vec<VarId>]| {
         vars.iter().flatten().all(|v| reset.iter().any(|u| u.0 == *v)) && !vars.is_empty()
     };
-    let no_inputs = HashMap::new();
+    let no_inputs = Frame::new();
     for (at, frame) in frames.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|b| frames.get(b)).unwrap_or(&no_inputs);
         let mut states = String::new();
@@ -86,7 +89,7 @@ fn var_bits(cfa: &Cfa, values: &[Word], var: VarId) -> String {
     bits(values[var.index()], cfa.vars[var.index()].width)
 }
 
-fn inputs_of(cfa: &Cfa, node: &Node, frame: &HashMap<InputId, Word>) -> Vec<String> {
+fn inputs_of(cfa: &Cfa, node: &Node, frame: &Frame) -> Vec<String> {
     let value = |i: &InputId| bits(frame.get(i).copied().unwrap_or(0), cfa.inputs[i.index()].width);
     node.inputs.iter().map(|limbs| limbs.iter().rev().map(value).collect()).collect()
 }

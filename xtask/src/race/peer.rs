@@ -58,7 +58,7 @@ fn own(name: &'static str, engine: &str) -> Racer {
     let mut git = Command::new("git");
     git.current_dir(project::root()).args(["rev-parse", "--short", "HEAD"]);
     let version = git.output().map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string());
-    let words = [&tool, "check", "FILE", "--json", "--engine", engine, "--memory", "3G"];
+    let words = [&tool, "check", "FILE", "--json", "--engine", engine];
     Racer {
         name,
         version: version.unwrap_or_default(),
