@@ -136,6 +136,17 @@ fn circuits_survive_a_round_trip() {
     );
 }
 
+/// A state without a next value is a variable and an input; their names must differ.
+#[test]
+fn names_of_inputs_and_latches_are_told_apart() {
+    let text = "1 sort bitvec 2\n2 zero 1\n3 state 1 x\n4 init 1 3 2\n5 sort bitvec 1\n\
+                6 redand 5 3\n7 bad 6\n";
+    let circuit = Circuit::of(&read_btor2(text)).unwrap();
+    assert_eq!(circuit.inputs, ["x.0", "x.1"]);
+    let names: Vec<&str> = circuit.latches.iter().map(|l| l.name.as_str()).collect();
+    assert_eq!(names, ["x.0#2", "x.1#2"]);
+}
+
 fn examples() -> Vec<(String, Cfa)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();

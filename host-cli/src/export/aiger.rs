@@ -6,6 +6,7 @@ use crate::blast::aig::{Lit, Node};
 use crate::blast::expr::{Blaster, Leaf};
 use crate::frontend::aiger::Aig;
 use crate::ir::{Cfa, ExprId};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// A latch.
@@ -71,6 +72,7 @@ impl Circuit {
         }
         let names = system.bads.into_iter().map(|b| b.0);
         circuit.bads = names.zip(bads.iter().map(|l| literal(&literals, *l))).collect();
+        circuit.tell_apart();
         Ok(circuit)
     }
 
@@ -104,6 +106,21 @@ impl Circuit {
         let bads = aig.properties().iter().enumerate();
         circuit.bads = bads.map(|(i, b)| (name(i, &b.2), get(b.0))).collect();
         Some(circuit)
+    }
+
+    /// Some tools refuse files in which an input and a latch have the same name.
+    fn tell_apart(&mut self) {
+        let mut taken = HashSet::new();
+        let names = self.inputs.iter_mut().chain(self.latches.iter_mut().map(|l| &mut l.name));
+        for name in names {
+            let mut unique = name.clone();
+            let mut nth = 2;
+            while !taken.insert(unique.clone()) {
+                unique = format!("{name}#{nth}");
+                nth += 1;
+            }
+            *name = unique;
+        }
     }
 
     /// The literal of a latch.

@@ -179,7 +179,6 @@ impl Racer {
             self.command.iter().map(|w| w.replace("FILE", &file)).collect();
         if self.input == Input::Original {
             words.extend(problem.options());
-            words.extend(["--timeout".into(), limits.seconds.to_string()]);
         }
         let ended = limit::run(&words, limits, &problem.scratch("out"))?;
         let over = ended.seconds > limits.seconds as f64;
