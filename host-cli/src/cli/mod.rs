@@ -21,6 +21,7 @@ mod failure;
 mod files;
 mod inspect;
 mod list;
+mod passes;
 mod plan;
 mod replay;
 mod run;

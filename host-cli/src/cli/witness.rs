@@ -36,7 +36,7 @@ pub fn write(
             let text = std::fs::read(&args.model).map_err(|e| fail(&e.to_string()))?;
             let aig = aiger::parse(&text).map_err(|_| fail("the circuit cannot be read again"))?;
             let circuit = witness::certificate(&aig, cfa, certificate)
-                .ok_or_else(|| fail("the certificate is none of this circuit"))?;
+                .ok_or_else(|| fail("the proof has no invariant\nhelp: try `--passes none`"))?;
             match path.extension().is_some_and(|e| e == "aag") {
                 true => circuit.ascii().into_bytes(),
                 false => circuit.binary(),

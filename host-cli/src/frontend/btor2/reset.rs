@@ -44,16 +44,10 @@ impl Resets {
                 let open = |o: &&ExprId| !done.get(o).is_some_and(Option::is_some);
                 let missing: Vec<ExprId> = operands.iter().filter(open).copied().collect();
                 if missing.is_empty() {
-                    let get = |o: usize| done.get(&operands[o]).copied().flatten().unwrap_or(id);
+                    let get = |o: ExprId| done.get(&o).copied().flatten().unwrap_or(o);
                     let new = match pool.get(id) {
-                        Expr::Const(_) | Expr::Input(_) => id,
-                        Expr::Var(_) if operands.is_empty() => id,
-                        Expr::Var(_) => get(0),
-                        Expr::Unary(op, _) => pool.unary(op, get(0)),
-                        Expr::Binary(op, ..) => pool.binary(op, get(0), get(1)),
-                        Expr::Ite(..) => pool.ite(get(0), get(1), get(2)),
-                        Expr::Slice { lo, .. } => pool.slice(get(0), lo, pool.width(id)),
-                        Expr::Extend { signed, .. } => pool.extend(get(0), pool.width(id), signed),
+                        Expr::Var(_) => operands.first().map_or(id, |reset| get(*reset)),
+                        expr => pool.make(expr.map_operands(get), pool.width(id)),
                     };
                     done.insert(id, Some(new));
                     stack.pop();

@@ -96,7 +96,8 @@ fn exact(cfa: &Cfa, bindings: &[(VarId, Word)]) -> Certificate {
     }
     let safe = |p: &usize| !reached.iter().any(|(l, _)| *l == cfa.properties[*p].error);
     let properties = (0..cfa.properties.len()).filter(safe).map(|p| PropertyId(p as u32));
-    Certificate { properties: properties.collect(), bindings: bindings.to_vec(), clauses }
+    let bindings = bindings.to_vec();
+    Certificate { properties: properties.collect(), bindings, passed: vec![], clauses }
 }
 
 fn random_lit(cfa: &Cfa, r: &mut Random) -> BitLit {
