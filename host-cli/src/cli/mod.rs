@@ -16,6 +16,7 @@ mod check;
 mod compile;
 mod context;
 mod dot;
+mod export;
 mod failure;
 mod files;
 mod inspect;
@@ -25,6 +26,7 @@ mod plan;
 mod replay;
 mod run;
 mod verdict;
+mod witness;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -46,6 +48,7 @@ pub fn main() -> u8 {
         Command::Run(args) => run::command(args, &mut context),
         Command::Certify(args) => certify::command(args, &mut context),
         Command::Replay(args) => replay::command(args, &mut context),
+        Command::Export(args) => export::command(args, &mut context),
         Command::List(args) => list::command(args, &mut context),
     };
     match result {
