@@ -285,7 +285,7 @@ fn program(n: usize) -> Cfa {
     let error = cfa.add_location("error", span);
     let head = cfa.add_location("head", span);
     let init = cfa.init;
-    let mut edge = |cfa: &mut Cfa, from, to, guard, updates: &[(VarId, ExprId)]| {
+    let edge = |cfa: &mut Cfa, from, to, guard, updates: &[(VarId, ExprId)]| {
         cfa.add_edge(Edge { from, to, guard, updates: updates.to_vec(), span });
     };
     edge(&mut cfa, init, head, yes, &[(x, zero), (t, zero)]);

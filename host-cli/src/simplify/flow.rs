@@ -28,9 +28,9 @@ pub enum Precision {
 /// Visits of a location after which bounds are widened, and after which they are given up.
 const WIDEN: usize = 3;
 const GIVE_UP: usize = 40;
-/// Expressions that are evaluated before every bound that still moves is given up; after twice as many,
-/// everything is. A tenth of a second or so.
-const WORK: usize = 2_000_000;
+/// Expressions that are evaluated, besides each one twice, before every bound that still moves is given
+/// up; after twice as many, everything is. Some hundredths of a second.
+const WORK: usize = 200_000;
 /// Constants that bounds are widened to, for each width.
 const LIMITS: usize = 100;
 
@@ -55,7 +55,7 @@ impl Flow {
                     todo.insert((search.rank[edge.to.index()], edge.to));
                 }
             }
-            if search.work > 2 * WORK {
+            if search.work > 2 * search.most() {
                 return None;
             }
         }
@@ -92,7 +92,8 @@ struct Search<'a> {
     /// The expressions of each edge that matter, operands first.
     cones: Vec<Option<Cone>>,
     limits: HashMap<u32, Vec<Word>>,
-    /// Expressions evaluated so far.
+    /// Expressions that there are, on edges that were looked at, and that were evaluated so far.
+    all: usize,
     work: usize,
 }
 
@@ -110,6 +111,7 @@ impl<'a> Search<'a> {
         Search {
             rank: ranks(cfa, &leaving),
             limits: limits(cfa),
+            all: 0,
             work: 0,
             visits: vec![0; cfa.locations.len()],
             cones: cfa.edges.iter().map(|_| None).collect(),
@@ -121,6 +123,11 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// How many expressions should be evaluated.
+    fn most(&self) -> usize {
+        WORK + 2 * self.all
+    }
+
     fn updates(&self, edge: &'a Edge) -> impl Iterator<Item = (VarId, ExprId)> {
         edge.updates.iter().copied().filter(|u| self.live.has(edge.to, u.0))
     }
@@ -130,7 +137,9 @@ impl<'a> Search<'a> {
         if self.cones[id.index()].is_none() {
             let edge = &self.cfa.edges[id.index()];
             let roots: Vec<ExprId> = self.updates(edge).map(|u| u.1).chain([edge.guard]).collect();
-            self.cones[id.index()] = Some(Cone::new(&self.cfa.pool, roots));
+            let cone = Cone::new(&self.cfa.pool, roots);
+            self.all += cone.ids.len();
+            self.cones[id.index()] = Some(cone);
         }
         self.cones[id.index()].as_ref().map_or(0, |c| c.ids.len())
     }
@@ -161,6 +170,7 @@ impl<'a> Search<'a> {
 
     /// Adds what is known on a way into a location; whether that is news.
     fn arrive(&mut self, location: LocId, after: Known) -> bool {
+        let is_late = self.work > self.most();
         let visits = &mut self.visits[location.index()];
         let Some(known) = &mut self.at[location.index()] else {
             self.at[location.index()] = Some(after);
@@ -171,9 +181,7 @@ impl<'a> Search<'a> {
             let new = after.get(var).map(|new| match self.precision {
                 _ if old.join(new) == *old => *old,
                 Precision::Constants => Value::any(old.width()),
-                Precision::Ranges if *visits > GIVE_UP || self.work > WORK => {
-                    Value::any(old.width())
-                }
+                Precision::Ranges if *visits > GIVE_UP || is_late => Value::any(old.width()),
                 Precision::Ranges if *visits < WIDEN => old.join(new),
                 Precision::Ranges => {
                     let limits = self.limits.get(&old.width()).map_or(&[][..], |l| l);
