@@ -85,7 +85,7 @@ impl Part {
         let leaves = image.location(edge.from).live.len() + edge.inputs;
         let mut vars = vec![Lit::TRUE];
         vars.extend((0..leaves).map(|at| self.graph.leaf(leaf(at))));
-        for gate in edge.gates.chunks_exact(3) {
+        for gate in edge.gates {
             let get = |w: &W| vars[w.get() / 2].negated_if(w.get() & 1 == 1);
             let (s, t, e) = (get(&gate[0]), get(&gate[1]), get(&gate[2]));
             vars.push(self.graph.mux(s, t, e));
