@@ -12,7 +12,8 @@ use crate::ir::{
     BinOp, Cfa, Clause, Edge, EdgeId, Expr, ExprId, LocId, Pool, Type, UnOp, VarId, VarKind, Word,
     mask,
 };
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
 
 /// What is known of variables; of those not in here, nothing is.
 pub type Known = HashMap<VarId, Value>;
@@ -189,7 +190,7 @@ impl<'a> Search<'a> {
 
 /// Parameters are within their bounds.
 fn initial(cfa: &Cfa, live: &Live, precision: Precision) -> Known {
-    let mut known = Known::new();
+    let mut known = Known::default();
     for (id, var) in cfa.params().filter(|(id, _)| live.has(cfa.init, *id)) {
         let VarKind::Param { min, max } = var.kind else { continue };
         let signed = |x: Word| crate::ir::eval::sign_extend(x, var.width) as i128;
@@ -231,7 +232,7 @@ fn ranks(cfa: &Cfa, leaving: &[Vec<EdgeId>]) -> Vec<usize> {
 
 /// The constants of the automaton and their neighbours, for each width.
 fn limits(cfa: &Cfa) -> HashMap<u32, Vec<Word>> {
-    let mut limits: HashMap<u32, BTreeSet<Word>> = HashMap::new();
+    let mut limits: HashMap<u32, BTreeSet<Word>> = HashMap::default();
     for id in (0..cfa.pool.len() as u32).map(ExprId) {
         if let Expr::Const(word) = cfa.pool.get(id) {
             let width = cfa.pool.width(id);
@@ -250,7 +251,8 @@ fn limits(cfa: &Cfa) -> HashMap<u32, Vec<Word>> {
 
 /// The values of expressions, operands first.
 pub fn evaluate(pool: &Pool, cone: &[ExprId], known: &Known) -> HashMap<ExprId, Value> {
-    let mut values: HashMap<ExprId, Value> = HashMap::with_capacity(cone.len());
+    let mut values: HashMap<ExprId, Value> =
+        HashMap::with_capacity_and_hasher(cone.len(), Default::default());
     for &id in cone {
         let width = pool.width(id);
         let get = |x: ExprId| &values[&x];

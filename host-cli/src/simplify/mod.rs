@@ -42,7 +42,7 @@ pub use passes::{Pass, Passes};
 pub use stats::{PassStats, Size};
 
 use crate::ir::{Cfa, ExprId, Pool};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::time::Instant;
 
 /// A smaller automaton, and what it has to do with the one before.
@@ -79,7 +79,7 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
 fn collect(cfa: &mut Cfa) {
     let roots = cfa.edges.iter().flat_map(|e| e.updates.iter().map(|u| u.1).chain([e.guard]));
     let mut pool = Pool::default();
-    let mut moved: HashMap<ExprId, ExprId> = HashMap::new();
+    let mut moved: HashMap<ExprId, ExprId> = HashMap::default();
     for id in cfa.pool.cone(roots) {
         let expr = cfa.pool.get(id).map_operands(|x| moved[&x]);
         // Rebuilding what a constructor has built gives the same, so the automaton does not change.

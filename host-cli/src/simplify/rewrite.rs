@@ -4,7 +4,7 @@ use super::back::Step;
 use super::flow::{Flow, Known, evaluate, under_guard};
 use super::value::Value;
 use crate::ir::{BinOp, Cfa, Edge, EdgeId, ExprId, Pool, mask};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Rewrites all edges; those that cannot be taken are dropped. What is known becomes facts.
 pub fn run(cfa: &mut Cfa, flow: &Flow) -> Step {
@@ -47,7 +47,7 @@ fn substitution(
 ) -> HashMap<ExprId, ExprId> {
     let cone = pool.cone(roots);
     let values = evaluate(pool, &cone, known);
-    let mut done = HashMap::new();
+    let mut done = HashMap::default();
     for id in cone {
         let value = values[&id];
         if let Some(word) = value.word() {
