@@ -1,10 +1,12 @@
 //! Simplified automata against explicit search and the reference interpreter: no pass changes a
 //! verdict, every run leads back to a run, and every certificate to one that stands.
 
+use std::collections::BTreeMap;
 use vouch::blast::{self, AlignedImage};
 use vouch::engines::{Engine, Setup};
 use vouch::ir::{Cfa, EdgeId, InputId, LocId, PropertyId, Step, Trace, VarId, Word, eval};
 use vouch::judge::{Finding, Judgement, Question, judge_simplified};
+use vouch::pipeline;
 use vouch::simplify::{self, Pass, Passes, Simplified};
 use vouch_tests::explicit::{self, Outcome, within_bounds};
 use vouch_tests::random_cfa::{Shape, generate};
@@ -209,4 +211,47 @@ fn every_pass_removes_something() {
         }
         assert!(removed > 5, "{}: {removed}", pass.name());
     }
+}
+
+/// Examples that are checked in no time, whatever passes are on.
+const QUICK: [&str; 5] =
+    ["precharge", "elevator", "charging-station", "flight-failsafe", "motor-drive"];
+
+/// The examples' verdicts are those of `expected.tsv`: with all passes, and the quick ones also with
+/// none, with each pass alone, and with all but one.
+#[test]
+fn verdicts_on_examples_do_not_depend_on_passes() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let expected = std::fs::read_to_string(folder.join("expected.tsv")).unwrap();
+    let mut models: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
+    for line in expected.lines().skip(1) {
+        let mut fields = line.split('\t');
+        let mut next = || fields.next().unwrap();
+        let (file, property, verdict) = (next(), next(), next());
+        models.entry(file).or_default().insert(property, verdict);
+    }
+    let mut checked = 0;
+    for (file, verdicts_of) in models.iter().filter(|(file, _)| folder.join(file).exists()) {
+        let mut chosen = vec![Passes::all()];
+        if QUICK.iter().any(|q| file.starts_with(q)) {
+            chosen.extend([Passes::none()].into_iter().chain(selections()));
+            chosen.extend(Pass::ALL.map(|p| Passes::all().without(p)));
+        } else if ["can-busoff", "uart-ring"].iter().any(|q| file.starts_with(q)) {
+            // Some seconds each: the tests of the program have them.
+            continue;
+        }
+        for passes in chosen {
+            let options = pipeline::Options { passes: passes.clone(), ..Default::default() };
+            let model = pipeline::load(&folder.join(file), &options).unwrap();
+            let judgement = verdicts(&model.cfa, &model.simplified, &[]);
+            assert!(judgement.validated, "{file} with {passes}: {:?}", judgement.reason());
+            for (id, finding) in &judgement.findings {
+                let name = model.cfa.properties[id.index()].name.as_str();
+                let verdict = format!("{:?}", finding.verdict()).to_lowercase();
+                assert_eq!(Some(&verdict.as_str()), verdicts_of.get(name), "{file} with {passes}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 500, "{checked}");
 }

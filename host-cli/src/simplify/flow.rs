@@ -9,8 +9,7 @@
 use super::live::Live;
 use super::value::Value;
 use crate::ir::{
-    BinOp, Cfa, Clause, Edge, EdgeId, Expr, ExprId, LocId, Pool, Type, UnOp, VarId, VarKind, Word,
-    mask,
+    BinOp, Cfa, Clause, Edge, EdgeId, Expr, ExprId, LocId, Pool, UnOp, VarId, Word, mask,
 };
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
@@ -31,7 +30,7 @@ pub enum Precision {
 const WIDEN: usize = 3;
 const GIVE_UP: usize = 40;
 /// Expressions that are evaluated in all.
-const WORK: usize = 60_000_000;
+const WORK: usize = 30_000_000;
 /// Constants that bounds are widened to, for each width.
 const LIMITS: usize = 100;
 
@@ -51,8 +50,7 @@ impl Flow {
             let Some(known) = search.at[location.index()].clone() else { continue };
             for e in search.leaving[location.index()].clone() {
                 let edge = &cfa.edges[e.index()];
-                let cone = search.cone(e);
-                work += cone.len();
+                work += search.cone(e);
                 let Some(after) = search.after(e, &known) else { continue };
                 if search.arrive(edge.to, after) {
                     todo.insert((search.rank[edge.to.index()], edge.to));
@@ -93,7 +91,7 @@ struct Search<'a> {
     /// Position in an order in which most edges ascend.
     rank: Vec<usize>,
     /// The expressions of each edge that matter, operands first.
-    cones: Vec<Option<Vec<ExprId>>>,
+    cones: Vec<Option<Cone>>,
     limits: HashMap<u32, Vec<Word>>,
 }
 
@@ -105,12 +103,14 @@ impl<'a> Search<'a> {
             leaving[edge.from.index()].push(id);
         }
         let mut at = vec![None; cfa.locations.len()];
-        at[cfa.init.index()] = Some(initial(cfa, &live, precision));
+        // Nothing is known at first, not even that parameters are within their bounds: it is the
+        // guards of the initial edges that an engine learns it from, so they must stay.
+        at[cfa.init.index()] = Some(Known::default());
         Search {
             rank: ranks(cfa, &leaving),
             limits: limits(cfa),
             visits: vec![0; cfa.locations.len()],
-            cones: vec![None; cfa.edges.len()],
+            cones: cfa.edges.iter().map(|_| None).collect(),
             cfa,
             precision,
             live,
@@ -123,28 +123,31 @@ impl<'a> Search<'a> {
         edge.updates.iter().copied().filter(|u| self.live.has(edge.to, u.0))
     }
 
-    fn cone(&mut self, id: EdgeId) -> &[ExprId] {
+    /// Sees to it that an edge has its cone; how many expressions that are.
+    fn cone(&mut self, id: EdgeId) -> usize {
         if self.cones[id.index()].is_none() {
             let edge = &self.cfa.edges[id.index()];
             let roots: Vec<ExprId> = self.updates(edge).map(|u| u.1).chain([edge.guard]).collect();
-            self.cones[id.index()] = Some(self.cfa.pool.cone(roots));
+            self.cones[id.index()] = Some(Cone::new(&self.cfa.pool, roots));
         }
-        self.cones[id.index()].as_deref().unwrap_or_default()
+        self.cones[id.index()].as_ref().map_or(0, |c| c.ids.len())
     }
 
-    /// What is known after an edge; `None` if it cannot be taken.
+    /// What is known after an edge, whose cone is there; `None` if it cannot be taken.
     fn after(&self, id: EdgeId, known: &Known) -> Option<Known> {
         let edge = &self.cfa.edges[id.index()];
         let known = under_guard(&self.cfa.pool, edge.guard, known)?;
-        let cone = self.cones[id.index()].as_deref().unwrap_or_default();
-        let values = evaluate(&self.cfa.pool, cone, &known);
-        if values[&edge.guard].word() == Some(0) {
+        let cone = self.cones[id.index()].as_ref()?;
+        let values = cone.evaluate(&self.cfa.pool, &known);
+        // The roots are the updates and then the guard.
+        let (guard, updates) = cone.roots.split_last()?;
+        if values[*guard as usize].word() == Some(0) {
             return None;
         }
         let mut after: Known =
             known.iter().filter(|k| self.live.has(edge.to, *k.0)).map(|(v, x)| (*v, *x)).collect();
-        for (var, value) in self.updates(edge) {
-            after.insert(var, values[&value]);
+        for ((var, _), at) in self.updates(edge).zip(updates) {
+            after.insert(var, values[*at as usize]);
         }
         let keep = |v: &Value| match self.precision {
             Precision::Constants => v.word().is_some(),
@@ -186,23 +189,6 @@ impl<'a> Search<'a> {
         }
         !changed.is_empty()
     }
-}
-
-/// Parameters are within their bounds.
-fn initial(cfa: &Cfa, live: &Live, precision: Precision) -> Known {
-    let mut known = Known::default();
-    for (id, var) in cfa.params().filter(|(id, _)| live.has(cfa.init, *id)) {
-        let VarKind::Param { min, max } = var.kind else { continue };
-        let signed = |x: Word| crate::ir::eval::sign_extend(x, var.width) as i128;
-        let value = match var.ty {
-            Type::Signed => Value::signed(signed(min), signed(max), var.width),
-            _ => Value::unsigned(min, max, var.width),
-        };
-        if value.word().is_some() || precision == Precision::Ranges && !value.is_any() {
-            known.insert(id, value);
-        }
-    }
-    known
 }
 
 /// Reverse postorder of the control graph.
@@ -249,26 +235,51 @@ fn limits(cfa: &Cfa) -> HashMap<u32, Vec<Word>> {
     limits.into_iter().map(|(width, all)| (width, all.into_iter().collect())).collect()
 }
 
-/// The values of expressions, operands first.
-pub fn evaluate(pool: &Pool, cone: &[ExprId], known: &Known) -> HashMap<ExprId, Value> {
-    let mut values: HashMap<ExprId, Value> =
-        HashMap::with_capacity_and_hasher(cone.len(), Default::default());
-    for &id in cone {
-        let width = pool.width(id);
-        let get = |x: ExprId| &values[&x];
-        let value = match pool.get(id) {
-            Expr::Const(word) => Value::exactly(word, width),
-            Expr::Var(var) => known.get(&var).copied().unwrap_or(Value::any(width)),
-            Expr::Input(_) => Value::any(width),
-            Expr::Unary(op, x) => Value::unary(op, get(x)),
-            Expr::Binary(op, a, b) => Value::binary(op, get(a), get(b)),
-            Expr::Ite(c, t, e) => Value::ite(get(c), get(t), get(e)),
-            Expr::Slice { x, lo } => Value::slice(get(x), lo, width),
-            Expr::Extend { x, signed } => Value::extend(get(x), width, signed),
+/// Expressions to be evaluated, operands first.
+pub struct Cone {
+    /// The expressions.
+    pub ids: Vec<ExprId>,
+    /// Where the operands of each are.
+    operands: Vec<[u32; 3]>,
+    /// Where the roots are.
+    roots: Vec<u32>,
+}
+
+impl Cone {
+    /// All that these depend on.
+    pub fn new(pool: &Pool, roots: impl IntoIterator<Item = ExprId>) -> Cone {
+        let roots: Vec<ExprId> = roots.into_iter().collect();
+        let ids = pool.cone(roots.iter().copied());
+        let at: HashMap<ExprId, u32> = ids.iter().copied().zip(0..).collect();
+        let operands = |id: &ExprId| {
+            let mut list = [0; 3];
+            list.iter_mut().zip(pool.operands(*id)).for_each(|(slot, x)| *slot = at[&x]);
+            list
         };
-        values.insert(id, value);
+        let operands = ids.iter().map(operands).collect();
+        Cone { operands, roots: roots.iter().map(|r| at[r]).collect(), ids }
     }
-    values
+
+    /// Their values.
+    pub fn evaluate(&self, pool: &Pool, known: &Known) -> Vec<Value> {
+        let mut values: Vec<Value> = Vec::with_capacity(self.ids.len());
+        for (&id, at) in self.ids.iter().zip(&self.operands) {
+            let width = pool.width(id);
+            let [x, y, z] = at.map(|at| values.get(at as usize));
+            let get = |v: Option<&Value>| v.copied().unwrap_or(Value::any(width));
+            values.push(match pool.get(id) {
+                Expr::Const(word) => Value::exactly(word, width),
+                Expr::Var(var) => known.get(&var).copied().unwrap_or(Value::any(width)),
+                Expr::Input(_) => Value::any(width),
+                Expr::Unary(op, _) => Value::unary(op, &get(x)),
+                Expr::Binary(op, ..) => Value::binary(op, &get(x), &get(y)),
+                Expr::Ite(..) => Value::ite(&get(x), &get(y), &get(z)),
+                Expr::Slice { lo, .. } => Value::slice(&get(x), lo, width),
+                Expr::Extend { signed, .. } => Value::extend(&get(x), width, signed),
+            });
+        }
+        values
+    }
 }
 
 /// Conjuncts of a condition that are looked at.

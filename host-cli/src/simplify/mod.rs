@@ -77,10 +77,9 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
 
 /// Throws expressions away that no edge uses.
 fn collect(cfa: &mut Cfa) {
-    let roots = cfa.edges.iter().flat_map(|e| e.updates.iter().map(|u| u.1).chain([e.guard]));
     let mut pool = Pool::default();
     let mut moved: HashMap<ExprId, ExprId> = HashMap::default();
-    for id in cfa.pool.cone(roots) {
+    for id in stats::used(cfa) {
         let expr = cfa.pool.get(id).map_operands(|x| moved[&x]);
         // Rebuilding what a constructor has built gives the same, so the automaton does not change.
         let new = pool.make(expr, cfa.pool.width(id));

@@ -1,7 +1,7 @@
 //! Expressions rewritten with what is known of variables where they are read.
 
 use super::back::Step;
-use super::flow::{Flow, Known, evaluate, under_guard};
+use super::flow::{Cone, Flow, Known, under_guard};
 use super::value::Value;
 use crate::ir::{BinOp, Cfa, Edge, EdgeId, ExprId, Pool, mask};
 use rustc_hash::FxHashMap as HashMap;
@@ -45,11 +45,10 @@ fn substitution(
     roots: impl IntoIterator<Item = ExprId>,
     known: &Known,
 ) -> HashMap<ExprId, ExprId> {
-    let cone = pool.cone(roots);
-    let values = evaluate(pool, &cone, known);
+    let cone = Cone::new(pool, roots);
+    let values = cone.evaluate(pool, known);
     let mut done = HashMap::default();
-    for id in cone {
-        let value = values[&id];
+    for (id, value) in cone.ids.into_iter().zip(values) {
         if let Some(word) = value.word() {
             let constant = pool.constant(word, value.width());
             done.insert(id, constant);

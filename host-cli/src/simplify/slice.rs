@@ -23,7 +23,8 @@ pub fn run(cfa: &mut Cfa) -> Step {
     let kept = (0..).map(EdgeId).zip(&keep).filter(|(_, keep)| **keep).map(|(id, _)| id);
     let mut step = Step::keeping(kept);
     let all = (0..cfa.locations.len() as u32).map(LocId);
-    step.void = all.filter(|l| !backward[l.index()]).collect();
+    // Where no run ever is, a certificate says so; that may be needed, and stays.
+    step.void = all.filter(|l| forward[l.index()] && !backward[l.index()]).collect();
     let mut keep = keep.into_iter();
     cfa.edges.retain(|_| keep.next() == Some(true));
     cone(cfa);

@@ -1,7 +1,7 @@
 //! What a pass has removed.
 
 use super::Pass;
-use crate::ir::{Cfa, Expr, VarKind};
+use crate::ir::{Cfa, Expr, ExprId, VarKind};
 use rustc_hash::FxHashSet as HashSet;
 use std::time::Duration;
 
@@ -25,9 +25,8 @@ pub struct Size {
 impl Size {
     /// Of this automaton.
     pub fn of(cfa: &Cfa) -> Size {
-        let roots = cfa.edges.iter().flat_map(|e| e.updates.iter().map(|u| u.1).chain([e.guard]));
         let mut size = Size { edges: cfa.edges.len(), ..Size::default() };
-        for id in cfa.pool.cone(roots) {
+        for id in used(cfa) {
             size.nodes += 1;
             match cfa.pool.get(id) {
                 Expr::Var(v) if cfa.vars[v.index()].kind == VarKind::State => {
@@ -54,6 +53,19 @@ impl Size {
             ("expressions", self.nodes),
         ]
     }
+}
+
+/// The expressions that edges use, operands before users. Quicker than a cone where that is about all.
+pub fn used(cfa: &Cfa) -> impl Iterator<Item = ExprId> {
+    let mut used = vec![false; cfa.pool.len()];
+    let roots = cfa.edges.iter().flat_map(|e| e.updates.iter().map(|u| u.1).chain([e.guard]));
+    roots.for_each(|id| used[id.0 as usize] = true);
+    for id in (0..cfa.pool.len() as u32).rev().map(ExprId) {
+        if used[id.0 as usize] {
+            cfa.pool.operands(id).for_each(|x| used[x.0 as usize] = true);
+        }
+    }
+    (0..).map(ExprId).zip(used).filter(|(_, used)| *used).map(|(id, _)| id)
 }
 
 /// What a pass has done.
