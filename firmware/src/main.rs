@@ -2,7 +2,7 @@
 //!
 //! All of the dialogue is in `vouch_core::session`, the same code that the host runs as its `sim`
 //! target. Here is what makes it a device: a [`board`] with a [`uart`] and a timer, a [`heap`] that
-//! takes all RAM left, [`log`] messages on the same line, and instruction counts ([`count`]). `unsafe`
+//! takes all RAM left, [`models`] in [`flash`], [`log`] messages on the same line, and instruction counts ([`count`]). `unsafe`
 //! is confined to [`hw`].
 #![no_std]
 #![no_main]
@@ -12,15 +12,18 @@ extern crate alloc;
 
 mod board;
 mod count;
+mod flash;
 mod heap;
 mod hw;
 mod log;
+mod models;
 mod uart;
 
 use board::{Board, Current};
 use count::Counter;
 use heap::Heap;
 use hw::memory;
+use models::Models;
 use uart::Uart;
 use vouch_core::session::{self, Activity, Session};
 
@@ -31,7 +34,7 @@ fn main() -> ! {
     // Cuts off whatever rubbish the line held, and lets a host know that the port is up.
     send(&[0]);
     let identity = identity();
-    let mut heap = Heap::new(Counter::calibrated());
+    let mut heap = Heap::new(Counter::calibrated(), Models::new());
     let mut session = Session::new(identity);
     defmt::info!(
         "{=str} with vouch {=str}, {=u32} bytes for models and proofs",

@@ -18,5 +18,6 @@ pub mod judge;
 pub mod log;
 pub mod pipeline;
 pub mod report;
+pub mod signing;
 pub mod transport;
 pub mod validate;
