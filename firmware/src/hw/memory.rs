@@ -1,7 +1,9 @@
 //! What the linker knows: where the heap is, how much flash is used, how deep the stack has been.
 
+use core::mem::MaybeUninit;
 use core::ptr::{addr_of, with_exposed_provenance};
 use embedded_alloc::LlffHeap;
+use vouch_device::record::Record;
 
 #[global_allocator]
 static HEAP: LlffHeap = LlffHeap::empty();
@@ -108,4 +110,17 @@ pub fn models_memory() -> &'static mut [u32] {
     // SAFETY: the linker script sets this range of memory aside for models; nothing else is there,
     // and nobody else calls this.
     unsafe { core::slice::from_raw_parts_mut(start, range.len() / 4) }
+}
+
+/// The last verdict, in memory that a warm reset leaves alone. To be called once.
+pub fn record() -> &'static mut Record {
+    #[unsafe(link_section = ".uninit.VOUCH_RECORD")]
+    static mut RECORD: MaybeUninit<Record> = MaybeUninit::uninit();
+    // SAFETY: a record is plain words, so whatever bits are there are one; it is this function's own
+    // memory, and it is called once. Written as volatile, lest the compiler take it for undefined.
+    unsafe {
+        let place = (&raw mut RECORD).cast::<Record>();
+        place.write_volatile(place.read_volatile());
+        &mut *place
+    }
 }
