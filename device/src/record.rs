@@ -59,6 +59,16 @@ impl Record {
         Record { words: [0; WORDS] }
     }
 
+    /// The record in these words, whatever they are.
+    pub const fn from_words(words: [u32; WORDS]) -> Record {
+        Record { words }
+    }
+
+    /// Its words, to keep them elsewhere: in backup registers, say.
+    pub const fn to_words(&self) -> [u32; WORDS] {
+        self.words
+    }
+
     fn checksum(&self) -> u32 {
         CRC.checksum(bytemuck::cast_slice(&self.words[..WORDS - 1]))
     }

@@ -150,8 +150,11 @@ fn whole(body: &[u8]) -> Vec<u8> {
     [FILE_CONTEXT, &package::sha256(body)].concat()
 }
 
-/// The file without its signature chunk, and that chunk's payload. Checksums were checked before.
-fn signature(file: &[u8]) -> Result<Option<(&[u8], &[u8])>, SigningError> {
+/// A file without its signature chunk, and that chunk's payload.
+type Parts<'f> = (&'f [u8], &'f [u8]);
+
+/// The parts of a file, if it is signed. Checksums were checked before.
+fn signature(file: &[u8]) -> Result<Option<Parts<'_>>, SigningError> {
     let image = Preamble::read(file).map_err(DebugError::Image)?.total as usize;
     let mut at = image;
     let cut = SigningError::File(DebugError::Truncated);

@@ -9,6 +9,8 @@ mod boards;
 mod demo;
 mod elf;
 mod firmware;
+mod fuzz;
+mod powercut;
 mod project;
 mod setup;
 mod shell;
@@ -22,7 +24,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 8] = [
+const TASKS: [Task; 10] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -35,6 +37,12 @@ const TASKS: [Task; 8] = [
         "soak",
         "random cases with fresh seeds; --minutes N, --seed S, --replay KIND:SEED",
         soak::task,
+    ),
+    ("fuzz", "everything that takes bytes from outside; --minutes N [--target T]", fuzz::task),
+    (
+        "powercut",
+        "cut the power of an emulated board at every flash operation of an update",
+        powercut::task,
     ),
     ("bench", "count instructions of every example on every board", bench::task),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),

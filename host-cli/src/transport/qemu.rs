@@ -94,7 +94,7 @@ pub fn find_firmware(board: &Board, settings: &Settings) -> Result<PathBuf, Open
 }
 
 #[cfg(unix)]
-mod flash;
+pub mod flash;
 #[cfg(unix)]
 pub use process::Qemu;
 

@@ -82,12 +82,13 @@ pub fn save(board: &Board, socket: &Path, file: &Path) -> io::Result<()> {
 }
 
 /// QEMU's own line for commands.
-struct Monitor {
+pub struct Monitor {
     reader: BufReader<UnixStream>,
 }
 
 impl Monitor {
-    fn connect(socket: &Path) -> io::Result<Monitor> {
+    /// Opens it.
+    pub fn connect(socket: &Path) -> io::Result<Monitor> {
         let stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
         stream.set_write_timeout(Some(TIMEOUT))?;
@@ -119,7 +120,8 @@ impl Monitor {
         }
     }
 
-    fn save(&mut self, range: std::ops::Range<u32>, file: &Path) -> io::Result<()> {
+    /// Writes what is at these addresses to a file.
+    pub fn save(&mut self, range: std::ops::Range<u32>, file: &Path) -> io::Result<()> {
         self.ask(&json!({
             "execute": "memsave",
             "arguments": { "val": range.start, "size": range.len(), "filename": file },
