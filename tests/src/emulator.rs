@@ -80,19 +80,21 @@ impl Emulator {
         Debugger { stream }
     }
 
-    /// Text from the port up to and including the line `last`.
-    pub fn text_until(&mut self, last: &str, patience: Duration) -> String {
+    /// Text from the port up to and including the line `last`; if that does not come in time, what came.
+    pub fn text_until(&mut self, last: &str, patience: Duration) -> Result<String, String> {
         self.uart.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let (start, mut text) = (Instant::now(), Vec::new());
-        while !text.ends_with(format!("{last}\n").as_bytes()) {
-            let said = String::from_utf8_lossy(&text).into_owned();
-            assert!(start.elapsed() < patience, "`{last}` does not come: {said}");
-            let mut byte = [0];
-            if self.uart.read(&mut byte).is_ok_and(|n| n == 1) {
-                text.push(byte[0]);
+        let end = format!("{last}\n");
+        let mut block = [0; 256];
+        while !text.ends_with(end.as_bytes()) {
+            if start.elapsed() >= patience {
+                return Err(String::from_utf8_lossy(&text).into_owned());
+            }
+            if let Ok(count) = self.uart.read(&mut block) {
+                text.extend_from_slice(&block[..count]);
             }
         }
-        String::from_utf8_lossy(&text).into_owned()
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// A line for a client of the session.

@@ -14,6 +14,8 @@ pub mod random_cfa;
 pub mod random_image;
 pub mod rng;
 pub mod sat_driver;
+#[cfg(unix)]
+pub mod selfcheck;
 pub mod suite;
 
 use std::collections::HashMap;

@@ -28,7 +28,7 @@ fn example(name: &str) -> PathBuf {
 fn run(folder: &Path, board: &Board, models: Option<&[u8]>) -> String {
     let elf = folder.join(format!("guarded-{}.elf", board.name));
     let mut emulator = Emulator::start(board, &flash_with(board, &elf, models), false);
-    emulator.text_until("done", PATIENCE)
+    emulator.text_until("done", PATIENCE).expect("it comes to its end")
 }
 
 #[test]
