@@ -18,7 +18,8 @@ pub fn examples() -> Vec<(String, Vec<u8>)> {
     texts.truncate(8);
     let compiled = texts.into_iter().filter_map(|text| {
         let source = Source { path: "x.vch".into(), text: text.clone() };
-        let loaded = pipeline::compile(source, Language::Vch, Overflow::Wrap).ok()?;
+        let loaded =
+            pipeline::compile(source, Language::Vch, &pipeline::Options::default()).ok()?;
         Some((text, loaded.image.to_vec()))
     });
     compiled.collect()
@@ -54,7 +55,7 @@ pub fn file_seeds() -> Vec<Vec<u8>> {
     let text = "machine m { var x: bool = false; initial state A { else { x = x; } } \
                 property p: always !x; }";
     let source = Source { path: "m.vch".into(), text: text.into() };
-    let Ok(loaded) = pipeline::compile(source, Language::Vch, Overflow::Wrap) else {
+    let Ok(loaded) = pipeline::compile(source, Language::Vch, &pipeline::Options::default()) else {
         return vec![];
     };
     let file = loaded.to_file();

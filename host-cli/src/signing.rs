@@ -246,13 +246,14 @@ pub fn describe(error: &StoreError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frontend::{Language, Overflow, Source};
+    use crate::frontend::{Language, Source};
 
     fn file() -> Vec<u8> {
         let text = "machine m { var x: bool = false; initial state A { else { x = x; } } \
                     property p: always !x; }";
         let source = Source { path: "m.vch".into(), text: text.into() };
-        let loaded = crate::pipeline::compile(source, Language::Vch, Overflow::Wrap);
+        let loaded =
+            crate::pipeline::compile(source, Language::Vch, &crate::pipeline::Options::default());
         loaded.map(|l| l.to_file()).unwrap_or_default()
     }
 

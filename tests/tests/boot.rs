@@ -2,7 +2,7 @@
 
 use vouch::blast::{AlignedImage, certified};
 use vouch::engines::{Engine, Setup};
-use vouch::frontend::{Language, Overflow, Source};
+use vouch::frontend::{Language, Source};
 use vouch::pipeline;
 use vouch_core::guard::{Alarm, At, Guard, bit, set_bit};
 use vouch_core::image::{Image, ImageBuilder};
@@ -35,7 +35,7 @@ machine pump {
 
 fn pump() -> AlignedImage {
     let source = Source { path: "pump.vch".into(), text: PUMP.into() };
-    pipeline::compile(source, Language::Vch, Overflow::Wrap).unwrap().image
+    pipeline::compile(source, Language::Vch, &pipeline::Options::default()).unwrap().image
 }
 
 /// The pump with a proof for this limit.

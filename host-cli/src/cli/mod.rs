@@ -17,16 +17,19 @@ mod check;
 mod compile;
 mod context;
 mod dot;
+mod export;
 mod failure;
 mod files;
 mod flash;
 mod inspect;
 mod keys;
 mod list;
+mod passes;
 mod plan;
 mod replay;
 mod run;
 mod verdict;
+mod witness;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -52,6 +55,7 @@ pub fn main() -> u8 {
         Command::Verify(args) => keys::verify(args, &mut context),
         Command::Flash(args) => flash::command(args, &mut context),
         Command::Provision(args) => flash::provision(args, &mut context),
+        Command::Export(args) => export::command(args, &mut context),
         Command::List(args) => list::command(args, &mut context),
     };
     match result {
