@@ -155,7 +155,8 @@ impl Debugger {
                 other => packet.push(other as char),
             }
         }
-        (byte()?, byte()?);
+        byte()?;
+        byte()?;
         self.stream.write_all(b"+").unwrap();
         Some(packet)
     }
