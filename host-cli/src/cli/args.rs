@@ -150,6 +150,32 @@ Examples:
   vouch check pump.vch --trace pump.trace; vouch replay pump.vch pump.trace
   vouch replay pump.vch pump.trace --trace pump.vcd    converts it into waveforms")]
     Replay(ReplayArgs),
+    /// Make a pair of keys for signing models
+    #[command(after_help = "\
+Examples:
+  vouch keygen -o release          writes release (secret) and release.pub (public)
+  vouch compile pump.vch --sign release
+  vouch provision release.pub --target serial:/dev/ttyACM0")]
+    Keygen(KeygenArgs),
+    /// Check the signature of an image
+    #[command(after_help = "\
+The exit code is 5 unless all of the file is what the key's owner signed.
+
+Examples:
+  vouch verify pump.vimg --key release.pub")]
+    Verify(VerifyArgs),
+    /// Store a model on a device, which starts with it from then on
+    #[command(after_help = "\
+The device checks the signature before it takes the model, and keeps the one before until the new one
+is whole. The power may fail at any time.
+
+Examples:
+  vouch compile pump.vch --sign release --counter 3
+  vouch flash pump.vimg --target serial:/dev/ttyACM0
+  vouch run pump.vimg --target serial:/dev/ttyACM0 --stored")]
+    Flash(FlashArgs),
+    /// Set the key that a device checks signatures with, once and for all
+    Provision(ProvisionArgs),
     /// Write a model in the formats of other tools
     #[command(after_help = "\
 Formats:
@@ -266,6 +292,14 @@ pub struct CompileArgs {
     #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Sign the image with this secret key
+    #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub sign: Option<PathBuf>,
+    /// The security counter of a signed image: devices refuse a lower one than they had before
+    #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
+    #[arg(default_value_t = 0)]
+    pub counter: u32,
     /// Prove all properties here and put the invariant into the image, so that a device can check it
     /// instead of searching for one; nothing is written if something is not proved
     #[arg(long, env = "VOUCH_WITH_CERTIFICATE", hide_env = true)]
@@ -279,6 +313,47 @@ pub struct CompileArgs {
     #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
     #[arg(value_parser = seconds, allow_negative_numbers = true, requires = "with_certificate")]
     pub timeout: Option<Duration>,
+}
+
+/// Arguments of `keygen`.
+#[derive(Args, Debug)]
+pub struct KeygenArgs {
+    /// The secret key's file; the public key's has .pub behind its name. Neither is overwritten
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+}
+
+/// Arguments of `verify`.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// The image (.vimg)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub image: PathBuf,
+    /// The public key
+    #[arg(long, env = "VOUCH_KEY", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub key: PathBuf,
+}
+
+/// Arguments of `flash`.
+#[derive(Args, Debug)]
+pub struct FlashArgs {
+    /// The image (.vimg)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub image: PathBuf,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// Arguments of `provision`.
+#[derive(Args, Debug)]
+pub struct ProvisionArgs {
+    /// The public key, as `vouch keygen` writes it
+    #[arg(value_name = "KEY.pub", value_hint = ValueHint::FilePath)]
+    pub key: PathBuf,
+    #[command(flatten)]
+    pub device: DeviceArgs,
 }
 
 /// Arguments of `inspect`.
@@ -303,6 +378,10 @@ pub struct RunArgs {
     pub proof: ProofArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
+    /// Use the model that the device has stored, which must be this one, where it lies in flash
+    #[arg(long, env = "VOUCH_STORED", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stored: bool,
     /// Show the device's log on standard error
     #[arg(long, env = "VOUCH_LOG", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
@@ -323,6 +402,10 @@ pub struct DeviceArgs {
     #[arg(long, env = "VOUCH_SIM_RAM", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes, default_value = "40K")]
     pub sim_ram: usize,
+    /// Where the flash of a simulated or emulated device is kept from one run to the next
+    #[arg(long, env = "VOUCH_FLASH_FILE", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub flash_file: Option<PathBuf>,
     #[command(flatten)]
     pub emulator: EmulatorArgs,
 }
