@@ -2,6 +2,7 @@
 
 use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
+use crate::frontend::c::COptions;
 use crate::frontend::{self, Diagnostic, Language, Overflow, Source};
 use crate::ir::Cfa;
 use sha2::{Digest, Sha256};
@@ -14,12 +15,14 @@ pub const IMAGE_EXTENSION: &str = "vimg";
 const IMAGE_MAGIC: &[u8] = b"VIMG";
 
 /// How a file is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     /// The language, if the file's name does not tell it.
     pub language: Option<Language>,
     /// What arithmetic does when a result does not fit. Decided already in an image.
     pub overflow: Overflow,
+    /// What only C needs.
+    pub c: COptions,
 }
 
 /// A model, ready to be checked.
@@ -131,16 +134,12 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
         at: e.utf8_error().valid_up_to(),
     })?;
     let source = Source { path: path.display().to_string(), text };
-    compile(source, language, options.overflow)
+    compile(source, language, options)
 }
 
 /// Compiles source text.
-pub fn compile(
-    source: Source,
-    language: Language,
-    overflow: Overflow,
-) -> Result<Loaded, LoadError> {
-    let options = frontend::Options { overflow };
+pub fn compile(source: Source, language: Language, options: &Options) -> Result<Loaded, LoadError> {
+    let options = frontend::Options { overflow: options.overflow, c: options.c.clone() };
     let compiled = match frontend::compile(&source, language, &options) {
         Ok(compiled) => compiled,
         Err(diagnostics) => return Err(LoadError::Source { text: source, diagnostics }),

@@ -15,7 +15,8 @@ use vouch::validate::Run;
 
 /// Loads the model, and shows its warnings.
 pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
-    let options = pipeline::Options { language: args.lang, overflow: args.overflow };
+    let (language, overflow) = (args.lang, args.overflow);
+    let options = pipeline::Options { language, overflow, c: args.c.options() };
     context.stage("compiling");
     let model = pipeline::load(&args.model, &options)?;
     context.finish();

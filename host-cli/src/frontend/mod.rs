@@ -1,8 +1,10 @@
 //! Front ends: source text to a control flow automaton, or diagnostics.
 //!
 //! - [`diagnostic`]: errors and warnings that point at the source and say a way out.
+//! - [`c`]: C, `docs/c.md`.
 //! - [`vch`]: the native modelling language, `docs/language.md`.
 
+pub mod c;
 pub mod diagnostic;
 pub mod vch;
 
@@ -58,6 +60,8 @@ impl FromStr for Overflow {
 pub struct Options {
     /// What arithmetic does when a result does not fit its type.
     pub overflow: Overflow,
+    /// What only C needs.
+    pub c: c::COptions,
 }
 
 /// The languages that there is a front end for.
@@ -65,6 +69,8 @@ pub struct Options {
 pub enum Language {
     /// The native modelling language.
     Vch,
+    /// C.
+    C,
 }
 
 impl Language {
@@ -79,7 +85,8 @@ impl FromStr for Language {
     fn from_str(text: &str) -> Result<Language, String> {
         match text {
             "vch" => Ok(Language::Vch),
-            _ => Err(format!("unknown language `{text}`; known is: vch")),
+            "c" | "i" => Ok(Language::C),
+            _ => Err(format!("unknown language `{text}`; known are: vch, c")),
         }
     }
 }
@@ -92,5 +99,6 @@ pub fn compile(
 ) -> Result<Compiled, Vec<Diagnostic>> {
     match lang {
         Language::Vch => vch::compile(&source.text, options),
+        Language::C => c::compile(source, options),
     }
 }
