@@ -570,3 +570,30 @@ fn examples_have_the_same_verdict_here_and_on_the_simulated_device() {
     }
     assert!(seen > 0, "no examples");
 }
+
+#[test]
+fn a_proof_can_be_packed_into_the_image() {
+    let place = Place::new();
+    // Not all is safe: nothing is written.
+    let refused = place.run(&["compile", "pump.vch", "--with-certificate"]).ended(1);
+    assert!(refused.err.contains("no image is written"), "{}", refused.err);
+    assert!(!place.path("pump.vimg").exists());
+    let bound = ["--with-certificate", "--bind", "limit=12"];
+    let packed = place.run(&[&["compile", "pump.vch"][..], &bound].concat()).ended(0);
+    assert!(packed.out.contains("certificate of"), "{}", packed.out);
+    let json =
+        place.run(&[&["compile", "pump.vch", "--json"][..], &bound].concat()).ended(0).json();
+    assert!(json["certificate"]["bytes"].as_u64().unwrap() > 0, "{json}");
+    // It holds for the value that it was made for, and not for all.
+    let valid = place.run(&["certify", "pump.vimg", "--bind", "limit=12"]).ended(0);
+    assert!(valid.out.contains("pump: safe"), "{}", valid.out);
+    place.run(&["certify", "pump.vimg", "--bind", "limit=13"]).ended(5);
+    place.run(&["certify", "pump.vimg"]).ended(5);
+    // The rest of the image is what it was.
+    place.run(&["check", "pump.vimg"]).ended(1);
+    place.run(&["run", "pump.vimg", "--target", "sim", "--bind", "limit=12"]).ended(0);
+    place.run(&["compile", "pump.vch", "-o", "bare.vimg"]).ended(0);
+    let none = place.run(&["certify", "bare.vimg"]).ended(2);
+    assert!(none.err.contains("--with-certificate"), "{}", none.err);
+    place.run(&["compile", "pump.vch", "--bind", "limit=12"]).ended(2);
+}

@@ -90,6 +90,7 @@ pub fn generate(seed: u64) -> ImageBuilder {
         edges,
         properties: (0..properties).map(property).collect(),
         params: if param_bits > 0 { vec![param] } else { vec![] },
+        certificate: vec![],
     }
 }
 

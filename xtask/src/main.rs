@@ -3,6 +3,7 @@
 //! Each task is a file. They need nothing but cargo to start with; what else they use, [`setup`]
 //! brings.
 
+mod alone;
 mod bench;
 mod boards;
 mod demo;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The format version that this crate reads and writes.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Bytes before the postcard header.
 pub const PREAMBLE_LEN: usize = 20;
 
@@ -39,8 +39,9 @@ pub struct Header<'a> {
     pub max_live: u32,
     /// Input bits of the largest edge.
     pub max_inputs: u32,
-    /// Locations, edges, live bits, in-edges, gates, next-state literals, fan-outs, names.
-    pub sections: [Section; 8],
+    /// Locations, edges, live bits, in-edges, gates, next-state literals, fan-outs, names,
+    /// certificate (empty if there is none).
+    pub sections: [Section; 9],
 }
 
 /// The fixed start of an image, readable whatever the version.
@@ -117,6 +118,7 @@ pub enum Table {
     Next,
     FanOut,
     Names,
+    Certificate,
 }
 
 const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);

@@ -11,6 +11,9 @@
 //! - A gate is `if s then t else e` over three literals. AND is `(a, b, false)`, XOR `(a, !b, b)`.
 //! - The fan-out lists are exactly the inverse of the gates' operands; the in-edge lists are exactly
 //!   the inverse of the edges' targets. The solver's completeness, and so soundness, rests on both.
+//!
+//! An image may carry a certificate. It is the one part that is not validated here: it is a claim,
+//! which [`crate::certificate`] checks with all that it takes.
 
 mod check;
 mod header;

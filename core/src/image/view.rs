@@ -22,6 +22,7 @@ pub struct Image<'a, W> {
     pub(super) next: &'a [W],
     pub(super) fan_out: &'a [W],
     pub(super) names: &'a [u8],
+    certificate: &'a [W],
 }
 
 /// A location: its live state bits and the edges that enter it.
@@ -138,7 +139,8 @@ impl<'a, W: Word> Image<'a, W> {
             .and_then(|end| bytes.get(PREAMBLE_LEN..end))
             .ok_or(ImageError::Header)?;
         let header: Header<'a> = postcard::from_bytes(header).map_err(|_| ImageError::Header)?;
-        let [locations, edges, live, in_edges, gates, next, fan_out, names] = header.sections;
+        let [locations, edges, live, in_edges, gates, next, fan_out, names, certificate] =
+            header.sections;
         let raw = |section: super::Section, table: Table| {
             let start = section.offset as usize;
             let end = start.checked_add(section.len as usize).ok_or(ImageError::Table(table))?;
@@ -153,6 +155,7 @@ impl<'a, W: Word> Image<'a, W> {
             next: cast(raw(next, Table::Next)?, Table::Next)?,
             fan_out: cast(raw(fan_out, Table::FanOut)?, Table::FanOut)?,
             names: raw(names, Table::Names)?,
+            certificate: cast(raw(certificate, Table::Certificate)?, Table::Certificate)?,
             header,
         })
     }
@@ -206,6 +209,14 @@ impl<'a, W: Word> Image<'a, W> {
             fan_index,
             fan_gates,
         }
+    }
+
+    /// The certificate, if the image carries one: a table as [`crate::certificate`] describes it.
+    ///
+    /// It is a claim that nobody has looked at, not even at its form: `certificate::Checker` does,
+    /// with the bindings and for the properties that matter to whoever asks.
+    pub fn certificate(&self) -> Option<&'a [W]> {
+        Some(self.certificate).filter(|table| !table.is_empty())
     }
 
     /// The properties, in the order of the source.

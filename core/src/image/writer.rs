@@ -3,6 +3,7 @@
 use super::check::distinct_operands;
 use super::header::{Header, MAGIC, PREAMBLE_LEN, ParamRecord, PropertyRecord, Section};
 use super::header::{VERSION, checksum};
+use super::view::Image;
 use crate::word::Word;
 use alloc::{string::String, vec, vec::Vec};
 
@@ -73,6 +74,9 @@ pub struct ImageBuilder {
     pub properties: Vec<PropertySpec>,
     /// Parameters.
     pub params: Vec<ParamSpec>,
+    /// Clauses of a certificate, each with its location and literals `2 * state bit + sign` by
+    /// ascending bit; empty for an image without one.
+    pub certificate: Vec<(u32, Vec<u32>)>,
 }
 
 /// Why an image could not be built.
@@ -88,6 +92,39 @@ pub enum BuildError {
 }
 
 impl ImageBuilder {
+    /// What `image` is made of, but for its certificate.
+    pub fn of<W: Word>(image: &Image<'_, W>) -> ImageBuilder {
+        let numbers = |words: &[W]| words.iter().map(|w| w.get() as u32).collect::<Vec<u32>>();
+        let location = |l| LocationSpec { live: numbers(image.location(l).live) };
+        let edge = |e| {
+            let edge = image.edge(e);
+            let gates = numbers(edge.gates);
+            EdgeSpec {
+                from: edge.from as u32,
+                to: edge.to as u32,
+                inputs: edge.inputs as u32,
+                gates: gates.chunks_exact(3).map(|g| [g[0], g[1], g[2]]).collect(),
+                guard: edge.guard.code() as u32,
+                next: numbers(edge.next),
+            }
+        };
+        let property = |p: PropertyRecord<'_>| PropertySpec { name: p.name.into(), error: p.error };
+        let param = |p: ParamRecord<'_>| {
+            let ParamRecord { name, first_bit, width, min, max, signed } = p;
+            ParamSpec { name: name.into(), first_bit, width, min, max, signed }
+        };
+        ImageBuilder {
+            name: image.header.name.into(),
+            source_hash: image.header.source_hash,
+            state_bits: image.header.state_bits,
+            locations: (0..image.locations()).map(location).collect(),
+            edges: (0..image.edges()).map(edge).collect(),
+            properties: image.properties().map(property).collect(),
+            params: image.params().map(param).collect(),
+            certificate: Vec::new(),
+        }
+    }
+
     /// Writes the image with the narrowest words that hold it.
     pub fn build(&self) -> Result<Vec<u8>, BuildError> {
         match self.build_as::<u16>() {
@@ -103,7 +140,7 @@ impl ImageBuilder {
         let mut aligned = vec![0u32; bytes.len().div_ceil(4)];
         let view: &mut [u8] = bytemuck::cast_slice_mut(&mut aligned);
         view[..bytes.len()].copy_from_slice(&bytes);
-        super::Image::<W>::new_checked(&view[..bytes.len()]).map_err(BuildError::Invalid)?;
+        Image::<W>::new_checked(&view[..bytes.len()]).map_err(BuildError::Invalid)?;
         Ok(bytes)
     }
 
@@ -116,6 +153,11 @@ impl ImageBuilder {
         for edge in &self.edges {
             let live = self.locations.get(edge.from as usize).map_or(0, |l| l.live.len());
             max_vars = max_vars.max(tables.edge(edge, live)?);
+        }
+        for (location, lits) in &self.certificate {
+            let record = [*location, lits.len() as u32];
+            let words = record.iter().chain(lits).map(|w| *w as usize);
+            extend(&mut tables.certificate, words)?;
         }
         let mut names = Vec::new();
         for p in &self.properties {
@@ -137,9 +179,9 @@ impl ImageBuilder {
             max_vars: max_vars as u32,
             max_live: self.locations.iter().map(|l| l.live.len()).max().unwrap_or(0) as u32,
             max_inputs: self.edges.iter().map(|e| e.inputs).max().unwrap_or(0),
-            sections: [Section::default(); 8],
+            sections: [Section::default(); 9],
         };
-        let parts: [&[u8]; 8] = [
+        let parts: [&[u8]; 9] = [
             bytemuck::cast_slice(&tables.locations),
             bytemuck::cast_slice(&tables.edges),
             bytemuck::cast_slice(&tables.live),
@@ -148,6 +190,7 @@ impl ImageBuilder {
             bytemuck::cast_slice(&tables.next),
             bytemuck::cast_slice(&tables.fan_out),
             &names,
+            bytemuck::cast_slice(&tables.certificate),
         ];
         // The header's length depends on the offsets in it (varints): iterate until it is stable.
         let mut header_len = 0;
@@ -191,6 +234,7 @@ struct Tables<W> {
     gates: Vec<W>,
     next: Vec<W>,
     fan_out: Vec<W>,
+    certificate: Vec<W>,
 }
 
 impl<W> Default for Tables<W> {
@@ -203,6 +247,7 @@ impl<W> Default for Tables<W> {
             gates: Vec::new(),
             next: Vec::new(),
             fan_out: Vec::new(),
+            certificate: Vec::new(),
         }
     }
 }

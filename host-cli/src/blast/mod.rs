@@ -7,6 +7,7 @@
 //! - [`live`]: which state bits matter at which location.
 //! - [`pack`]: the cones of each edge, renumbered, into an image.
 //! - [`map`]: what the image's numbers mean.
+//! - [`certified`]: an image with a certificate in it, and without.
 //! - [`aligned`]: an image in memory as the view wants it.
 //! - [`debug`]: what a `.vimg` file carries behind the image so that verdicts can be explained.
 //!
@@ -14,6 +15,7 @@
 
 pub mod aig;
 pub mod aligned;
+pub mod certified;
 pub mod debug;
 pub mod expr;
 pub mod live;

@@ -44,6 +44,7 @@ pub fn pack(
         edges,
         properties,
         params: pack_params(cfa, blaster, &numbers)?,
+        certificate: vec![],
     };
     let image = builder.build().map_err(|e| match e {
         BuildError::TooLarge { .. } => BlastError::TooLarge,

@@ -104,7 +104,9 @@ Examples:
 Examples:
   vouch compile pump.vch                 writes pump.vimg into the current folder
   vouch compile pump.vch -o out/p.vimg
-  vouch compile pump.vch --json          sizes and memory plan for programs")]
+  vouch compile pump.vch --json          sizes and memory plan for programs
+  vouch compile pump.vch --with-certificate
+                                         prove it here and pack the proof for the device to check")]
     Compile(CompileArgs),
     /// Show what a model or image consists of
     #[command(after_help = "\
@@ -135,7 +137,8 @@ unless --bind fixes them.
 
 Examples:
   vouch check pump.vch --certificate pump.cert && vouch certify pump.vch pump.cert
-  vouch certify pump.vch bound.cert --bind limit=12")]
+  vouch certify pump.vch bound.cert --bind limit=12
+  vouch compile pump.vch --with-certificate && vouch certify pump.vimg")]
     Certify(CertifyArgs),
     /// Run a trace in the reference interpreter, and show it
     #[command(after_help = "\
@@ -283,6 +286,19 @@ pub struct CompileArgs {
     #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Prove all properties here and put the invariant into the image, so that a device can check it
+    /// instead of searching for one; nothing is written if something is not proved
+    #[arg(long, env = "VOUCH_WITH_CERTIFICATE", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub with_certificate: bool,
+    /// Prove it for this value of a parameter only; can be repeated
+    #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
+    #[arg(value_delimiter = ',', requires = "with_certificate")]
+    pub bind: Vec<String>,
+    /// Give the proof up after this many seconds
+    #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
+    #[arg(value_parser = seconds, allow_negative_numbers = true, requires = "with_certificate")]
+    pub timeout: Option<Duration>,
 }
 
 /// Arguments of `inspect`.
@@ -350,9 +366,9 @@ pub struct EmulatorArgs {
 pub struct CertifyArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The certificate, as `--certificate` writes it
+    /// The certificate, as `--certificate` writes it [default: the one in the image]
     #[arg(value_hint = ValueHint::FilePath)]
-    pub certificate: PathBuf,
+    pub certificate: Option<PathBuf>,
     #[command(flatten)]
     pub ask: AskArgs,
 }

@@ -1,4 +1,5 @@
-//! `vouch certify`: check a certificate, independently of the engine that made it.
+//! `vouch certify`: check a certificate, from a file or in an image, independently of the engine that
+//! made it.
 
 use super::args::CertifyArgs;
 use super::ask::{ask, show_bindings};
@@ -6,9 +7,12 @@ use super::context::Context;
 use super::failure::{Failure, Kind};
 use super::{files, verdict};
 use std::time::Instant;
+use vouch::blast::certified;
+use vouch::decode;
 use vouch::formats::{self, Names};
-use vouch::ir::PropertyId;
+use vouch::ir::{Certificate, PropertyId, VarId, Word};
 use vouch::judge::Question;
+use vouch::pipeline::Loaded;
 use vouch::report::Verdict;
 use vouch::report::json::PropertyOutcome;
 use vouch::validate::{self, certificate::covers};
@@ -17,12 +21,17 @@ use vouch::validate::{self, certificate::covers};
 pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
     let Question { properties, bindings } = ask(&model, &args.ask)?.question;
-    let text = files::read_text(&args.certificate)?;
-    let (header, certificate) = formats::certificate::parse(&model.cfa, &text)
-        .map_err(|e| files::parse_failure(&args.certificate, &e))?;
     let mut outcome = verdict::outcome_of(&model);
-    let warning = files::compare_source(&args.certificate, &header, &model, context);
-    outcome.warnings.extend(warning);
+    let (certificate, path) = match &args.certificate {
+        Some(path) => {
+            let text = files::read_text(path)?;
+            let (header, certificate) = formats::certificate::parse(&model.cfa, &text)
+                .map_err(|e| files::parse_failure(path, &e))?;
+            outcome.warnings.extend(files::compare_source(path, &header, &model, context));
+            (certificate, path.display())
+        }
+        None => (packed(&model, &bindings)?, args.model.model.display()),
+    };
     outcome.engine = Some("certificate".into());
     outcome.target = Some("host".into());
     outcome.property = args.ask.property.clone();
@@ -32,7 +41,6 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
     let checked = validate::check(&model.cfa, &certificate);
     outcome.time_s = Some(start.elapsed().as_secs_f64());
     context.finish();
-    let path = args.certificate.display();
     let stats = checked.map_err(|e| {
         let message = format!("{path} does not prove what it claims of this model: {e}");
         Failure::new(Kind::Mismatch, message)
@@ -72,4 +80,28 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
         }
     }
     Ok(verdict::show(context, &outcome))
+}
+
+/// The certificate in the model's image, as a claim on all properties that it excludes. It does not
+/// say for which values of the parameters it was made: it is checked for those that are asked for.
+fn packed(model: &Loaded, bindings: &[(VarId, Word)]) -> Result<Certificate, Failure> {
+    let broken = |why: &dyn std::fmt::Display| {
+        Failure::new(Kind::Mismatch, format!("the certificate in the image cannot be used: {why}"))
+    };
+    let clauses = certified::clauses(&model.image).map_err(|e| broken(&format!("{e:?}")))?;
+    let clauses = clauses.ok_or_else(|| {
+        Failure::usage(
+            "there is no certificate in the model\nhelp: name a certificate's file, or compile the \
+             model with `vouch compile --with-certificate`",
+        )
+    })?;
+    let is_excluded = |p: &PropertyId| {
+        let error = model.cfa.properties[p.index()].error;
+        let location = |l: usize| model.map.locations.get(l) == Some(&error);
+        clauses.iter().any(|(l, lits)| lits.is_empty() && location(*l))
+    };
+    let all = (0..model.cfa.properties.len() as u32).map(PropertyId);
+    let proven = all.filter(is_excluded).collect();
+    decode::certificate(&model.map, &model.cfa, proven, bindings.to_vec(), clauses)
+        .map_err(|e| broken(&e))
 }

@@ -34,6 +34,9 @@ pub fn add_stats(outcome: &mut Outcome, stats: &Stats) {
     outcome.queries = Some(stats.queries.into());
     outcome.conflicts = Some(stats.conflicts.into());
     outcome.peak_bytes = Some(stats.peak_bytes.into());
+    outcome.peak_clauses = Some(stats.peak_clauses.into());
+    outcome.peak_obligations = Some(stats.peak_obligations.into());
+    outcome.propagations = Some(stats.propagations);
 }
 
 fn broken(judgement: &Judgement) -> impl Iterator<Item = (PropertyId, &Broken)> {
