@@ -134,11 +134,24 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
         at: e.utf8_error().valid_up_to(),
     })?;
     let source = Source { path: path.display().to_string(), text };
-    compile(source, language, options)
+    compile_with(source, language, options)
+}
+
+/// Compiles source text with the usual options.
+pub fn compile(
+    source: Source,
+    language: Language,
+    overflow: Overflow,
+) -> Result<Loaded, LoadError> {
+    compile_with(source, language, &Options { overflow, ..Options::default() })
 }
 
 /// Compiles source text.
-pub fn compile(source: Source, language: Language, options: &Options) -> Result<Loaded, LoadError> {
+pub fn compile_with(
+    source: Source,
+    language: Language,
+    options: &Options,
+) -> Result<Loaded, LoadError> {
     let options = frontend::Options { overflow: options.overflow, c: options.c.clone() };
     let compiled = match frontend::compile(&source, language, &options) {
         Ok(compiled) => compiled,

@@ -5,6 +5,7 @@
 
 mod alone;
 mod bench;
+mod bench_c;
 mod boards;
 mod demo;
 mod elf;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 8] = [
+const TASKS: [Task; 9] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -37,6 +38,11 @@ const TASKS: [Task; 8] = [
         soak::task,
     ),
     ("bench", "count instructions of every example on every board", bench::task),
+    (
+        "bench-c",
+        "check C programs with known verdicts; FOLDER, --timeout S, --filter TEXT, --jobs N",
+        bench_c::task,
+    ),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),
 ];

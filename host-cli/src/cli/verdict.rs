@@ -105,6 +105,13 @@ fn advice(reason: &str, engine_is_here: bool) -> Option<&'static str> {
     match (reason, engine_is_here) {
         ("budget", _) => Some("help: allow more work with `--budget`"),
         ("timeout", _) => Some("help: allow more time with `--timeout`"),
+        (reason, _) if reason.contains("recursion_limit") => {
+            Some("help: follow recursion deeper with `--recursion`")
+        }
+        (reason, _) if reason.contains("memory_limit") => Some(
+            "a run may read or write outside of every object\n\
+             help: see where with `--checks bounds,null`",
+        ),
         ("capacity", true) => Some("help: allow more memory with `--memory`"),
         ("capacity", false) => Some(
             "the board's memory did not suffice for the proof\nhelp: take a board with more memory \

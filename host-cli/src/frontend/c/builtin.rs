@@ -13,6 +13,8 @@ pub enum Builtin {
     Assert,
     /// The same with the property's name as the first argument.
     AssertNamed,
+    /// Any value, named by the argument.
+    Input,
     /// Runs in which the argument is zero are not looked at.
     Assume,
     /// The run ends.
@@ -38,6 +40,7 @@ pub fn find(name: &str) -> Option<Builtin> {
             Builtin::Assume
         }
         "assert" | "__CPROVER_assert" | "vouch_assert" => Builtin::Assert,
+        "vouch_input" => Builtin::Input,
         "vouch_assert_named" => Builtin::AssertNamed,
         "abort" | "exit" | "_exit" | "_Exit" | "__builtin_abort" | "__builtin_trap" => {
             Builtin::Stop

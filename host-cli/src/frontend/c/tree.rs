@@ -215,6 +215,8 @@ pub struct Global {
     pub volatile: bool,
     /// Whether nobody may write it.
     pub constant: bool,
+    /// Smallest and largest value if it is a parameter: fixed on the device, not known before.
+    pub param: Option<(i128, i128)>,
 }
 
 /// A variable of a function.

@@ -5,6 +5,8 @@
  *   VOUCH_ASSERT_NAMED("name", condition);  the same, as a property of this name
  *   VOUCH_ASSUME(condition);                runs in which it does not hold are not looked at
  *   VOUCH_INPUT(variable);                  the environment gives it any value now
+ *   VOUCH_PARAM(min, max) const int limit;  fixed on the device, within these bounds; vouch proves
+ *                                           for all values, or for that given by --bind
  *
  * vouch defines __VOUCH__ when it compiles; other compilers do not.
  */
@@ -16,12 +18,13 @@
 extern void vouch_assert(int condition);
 extern void vouch_assert_named(const char *name, int condition);
 extern void vouch_assume(int condition);
-extern void vouch_input(void *variable);
+extern unsigned long long vouch_input(const char *name);
 
 #define VOUCH_ASSERT(condition) vouch_assert(!!(condition))
 #define VOUCH_ASSERT_NAMED(name, condition) vouch_assert_named(name, !!(condition))
 #define VOUCH_ASSUME(condition) vouch_assume(!!(condition))
-#define VOUCH_INPUT(variable) vouch_input(&(variable))
+#define VOUCH_INPUT(variable) ((void)((variable) = (__typeof__(variable))vouch_input(#variable)))
+#define VOUCH_PARAM(min, max) __attribute__((vouch_param(min, max)))
 
 #else
 
@@ -29,6 +32,7 @@ extern void vouch_input(void *variable);
 #define VOUCH_ASSERT_NAMED(name, condition) ((void)0)
 #define VOUCH_ASSUME(condition) ((void)0)
 #define VOUCH_INPUT(variable) ((void)0)
+#define VOUCH_PARAM(min, max)
 
 #endif
 #endif

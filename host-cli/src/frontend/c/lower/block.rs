@@ -24,6 +24,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// Where it starts.
+    pub fn start(&self) -> LocId {
+        self.start
+    }
+
     /// Where no run gets.
     pub fn dead(start: LocId) -> Block {
         Block { start, dead: true, guard: None, updates: BTreeMap::new(), used: HashMap::new() }

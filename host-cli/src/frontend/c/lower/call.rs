@@ -387,6 +387,13 @@ impl Lower<'_> {
                 }
                 self.assume(holds);
             }
+            Builtin::Input => {
+                let name = match args.first() {
+                    Some(name) => self.text_of(name)?,
+                    None => "input".into(),
+                };
+                return self.any(&name, result, span);
+            }
             Builtin::Stop => {
                 self.arguments(args)?;
                 self.stop();

@@ -21,7 +21,7 @@ impl Lower<'_> {
             ExprKind::Call(id, _) => {
                 let function = &self.unit.functions[*id];
                 cut |= match builtin::of(function) {
-                    Some(Builtin::Expect | Builtin::Print) => false,
+                    Some(Builtin::Expect | Builtin::Print | Builtin::Input) => false,
                     Some(_) => true,
                     None => function.body.is_some(),
                 };

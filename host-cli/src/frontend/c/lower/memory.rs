@@ -176,13 +176,14 @@ impl Lower<'_> {
             }
             list = next;
         }
-        // A pointer that was cast may reach over the end; a constant must not be written.
+        // A pointer that was cast may reach over the end; a constant must not be written but once.
         let size = self.objects[object].size * 8;
-        let constant = write && self.objects[object].constant;
+        let constant =
+            write && self.objects[object].constant && self.block.start() != self.cfa.init;
         if list.iter().any(|c| c.offset + width as u64 > size) || constant {
             let always = self.cfa.pool.bool(true);
             self.hazard(Hazard::Bounds, always, span);
-            list.retain(|c| c.offset + width as u64 <= size);
+            list.retain(|c| c.offset + width as u64 <= size && !constant);
         }
         Ok(list)
     }

@@ -122,9 +122,43 @@ impl Lower<'_> {
         let global = &self.unit.globals[id];
         let object = self.object(global.name.clone(), &global.ty, global.span)?;
         self.objects[object].constant = global.constant;
+        if let Some(range) = global.param {
+            self.make_param(object, range, global.span)?;
+        }
         self.objects[object].register = global.foreign && global.volatile;
         self.globals.insert(id, object);
         Ok(object)
+    }
+
+    /// Nobody writes a parameter, and nobody knows its value.
+    fn make_param(
+        &mut self,
+        object: ObjectId,
+        (low, high): (i128, i128),
+        span: Span,
+    ) -> Result<(), Fail> {
+        let wrong = |what: &str| fail(what, span, "declared as a parameter");
+        let (Some((bits, _)), [cell]) =
+            (self.objects[object].ty.integer(), &self.objects[object].cells[..])
+        else {
+            return Err(wrong("a parameter must be an integer"));
+        };
+        let var = cell.var;
+        if low > high || bits > 64 {
+            return Err(wrong("a parameter needs a range with at least one value"));
+        }
+        let (min, max) = (low as u128 & ir::mask(bits), high as u128 & ir::mask(bits));
+        let signed = self.objects[object].ty.integer().is_some_and(|i| i.1);
+        let back = |v: u128| match signed {
+            true => ir::eval::sign_extend(v, bits) as i128,
+            false => v as i128,
+        };
+        if (back(min), back(max)) != (low, high) {
+            return Err(wrong("the range of this parameter does not fit its type"));
+        }
+        self.cfa.vars[var.index()].kind = VarKind::Param { min, max };
+        self.objects[object].constant = true;
+        Ok(())
     }
 
     pub(super) fn local_object(
@@ -226,6 +260,9 @@ impl Lower<'_> {
         let object = self.global_object(id)?;
         let global = &self.unit.globals[id];
         self.span = global.span;
+        if global.param.is_some() {
+            return Ok(());
+        }
         match &global.init {
             // Whatever another file made of it.
             None if global.foreign => Ok(()),

@@ -250,7 +250,8 @@ impl Parser {
                 }
                 let ty = inner.ty.clone();
                 let kind = match punct {
-                    "+" => return Ok(inner),
+                    // A value, no longer a variable.
+                    "+" => ExprKind::Cast(Box::new(inner)),
                     "-" => ExprKind::Neg(Box::new(inner)),
                     _ => ExprKind::Not(Box::new(inner)),
                 };
@@ -286,7 +287,11 @@ impl Parser {
                 self.expect(")")?;
                 ty
             } else {
-                self.nested(Self::unary)?.ty
+                let of = self.nested(Self::unary)?;
+                if let ExprKind::Member { bits: Some(_), .. } = of.kind {
+                    return Err(fail("a bit-field has no size", of.span, "here"));
+                }
+                of.ty
             };
             let span = self.since(start);
             let value = match of_size {

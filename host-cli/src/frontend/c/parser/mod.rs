@@ -283,6 +283,7 @@ impl Parser {
                     foreign: true,
                     volatile: declarator.volatile,
                     constant: declarator.constant,
+                    param: specifiers.param,
                 });
                 let id = self.unit.globals.len() - 1;
                 self.names[0].insert(name.clone(), Name::Global(id));
@@ -397,6 +398,7 @@ impl Parser {
             foreign: false,
             volatile: false,
             constant: true,
+            param: None,
         };
         self.unit.globals.push(global);
         let id = self.unit.globals.len() - 1;

@@ -33,6 +33,8 @@ pub struct Specifiers {
     pub constant: bool,
     /// An alignment asked for.
     pub align: Option<u64>,
+    /// Smallest and largest value of a parameter.
+    pub param: Option<(i128, i128)>,
 }
 
 /// Attributes that change the meaning.
@@ -42,6 +44,8 @@ pub struct Attributes {
     pub packed: bool,
     /// `aligned(n)`.
     pub align: Option<u64>,
+    /// `vouch_param(min, max)`.
+    pub param: Option<(i128, i128)>,
 }
 
 /// Words of basic types, counted.
@@ -136,6 +140,7 @@ impl Parser {
             volatile: false,
             constant: false,
             align: None,
+            param: None,
         };
         let mut basic = Basic::default();
         let mut ty: Option<Type> = None;
@@ -222,6 +227,7 @@ impl Parser {
         }
         let span = self.since(start);
         out.align = out.align.or(attributes.align);
+        out.param = attributes.param;
         out.ty = match ty {
             Some(ty) => ty,
             None if basic.words > 0 => self.basic(&basic, span)?,
@@ -279,6 +285,14 @@ impl Parser {
                     self.expect(")")?;
                 }
                 "aligned" => out.align = Some(if self.unit.types.word() == 64 { 16 } else { 8 }),
+                "vouch_param" => {
+                    self.expect("(")?;
+                    let low = self.constant_expression()?;
+                    self.expect(",")?;
+                    let high = self.constant_expression()?;
+                    self.expect(")")?;
+                    out.param = Some((low, high));
+                }
                 "mode" | "vector_size" => {
                     let message = format!("the attribute `{name}` is not supported");
                     return Err(fail(message, span, "it changes the type"));
@@ -372,7 +386,8 @@ impl Parser {
                     true => Some(self.constant_expression()?),
                     false => None,
                 };
-                let mut attributes = Attributes { packed: false, align: specifiers.align };
+                let mut attributes =
+                    Attributes { align: specifiers.align, ..Attributes::default() };
                 while self.attributes(&mut attributes)? {}
                 if let Some(bits) = bits {
                     let widest = match &ty {

@@ -75,6 +75,7 @@ impl Parser {
                         foreign: false,
                         volatile: declarator.volatile,
                         constant: declarator.constant,
+                        param: specifiers.param,
                     });
                     let id = self.unit.globals.len() - 1;
                     self.declare_name(name, Name::Global(id));
