@@ -252,6 +252,11 @@ pub struct ProofArgs {
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+    /// Write the run that breaks the model, if it is unsafe, as a C program that includes the source
+    /// and runs into the failure (C only)
+    #[arg(long, env = "VOUCH_HARNESS", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub harness: Option<PathBuf>,
     /// Print the verdict as the engine gives it, without validation; for benchmarks
     #[arg(long, env = "VOUCH_NO_VALIDATE", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]

@@ -8,7 +8,8 @@ use super::files;
 use std::path::Path;
 use vouch::engines::Answer;
 use vouch::formats::{self, Names};
-use vouch::frontend::Diagnostic;
+use vouch::frontend::c::harness;
+use vouch::frontend::{Diagnostic, Language, Options};
 use vouch::ir::{Cfa, PropertyId};
 use vouch::judge::{Broken, Finding, Judgement, Question, judge};
 use vouch::pipeline::Loaded;
@@ -219,6 +220,9 @@ fn write_files(
             )),
         }
     }
+    if let Some(path) = &proof.harness {
+        write_harness(path, answered, judgement, context)?;
+    }
     let Some(path) = &proof.trace else { return Ok(()) };
     let Some((property, broken)) = self::broken(judgement).next() else {
         context.note(&format!("nothing is broken: no trace is written to {}", path.display()));
@@ -238,6 +242,36 @@ fn write_files(
     };
     let property = names.property(property);
     context.note(&format!("run that breaks {property} written to {}{others}", path.display()));
+    Ok(())
+}
+
+/// Writes the first broken property's run as a C program.
+fn write_harness(
+    path: &Path,
+    answered: &Answered<'_>,
+    judgement: &Judgement,
+    context: &Context,
+) -> Result<(), Failure> {
+    let Answered { model, args, .. } = answered;
+    let Some((_, broken)) = self::broken(judgement).next() else {
+        context.note(&format!("nothing is broken: no program is written to {}", path.display()));
+        return Ok(());
+    };
+    let language = args.lang.or_else(|| Language::from_path(&args.model));
+    if language != Some(Language::C) {
+        return Err(Failure::usage("`--harness` needs a model in C".to_string()));
+    }
+    let options = Options { overflow: args.overflow, c: args.c.options() };
+    // The program may lie elsewhere: it names the source by its whole path.
+    let place = std::fs::canonicalize(&args.model).unwrap_or_else(|_| args.model.clone());
+    let include = place.display().to_string();
+    let text = harness::write(&model.source, &include, &options, &model.cfa, &broken.trace);
+    let text = text.map_err(|e| {
+        let text = vouch::frontend::render(&model.source, &e);
+        Failure::new(Kind::Output, format!("no program can be made of the run\n{text}"))
+    })?;
+    files::write(path, text.as_bytes(), &[&args.model])?;
+    context.note(&format!("program that runs into the failure written to {}", path.display()));
     Ok(())
 }
 

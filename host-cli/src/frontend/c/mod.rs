@@ -1,10 +1,11 @@
 //! C, as compilers for microcontrollers and verification tasks write it: `docs/c.md`.
 //!
 //! Text → [`preprocess`] → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] → [`lower`] →
-//! automaton. [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
+//! automaton. [`harness`] makes a C program of a counterexample. [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
 
 mod builtin;
 mod constant;
+pub mod harness;
 mod lexer;
 mod lower;
 mod parser;

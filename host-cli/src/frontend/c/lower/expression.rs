@@ -13,6 +13,12 @@ use crate::ir::{self, BinOp, ExprId, LocId, Span};
 /// Where the address space of functions begins; objects lie above.
 const FUNCTIONS: u64 = 0x100;
 
+fn has_call(expr: &Expr) -> bool {
+    let mut calls = false;
+    expr.walk(&mut |e| calls |= matches!(e.kind, ExprKind::Call(..)));
+    calls
+}
+
 impl Lower<'_> {
     /// Whether evaluating it may end the edge at hand.
     pub(super) fn may_cut(&self, expr: &Expr) -> bool {
@@ -27,9 +33,18 @@ impl Lower<'_> {
                 };
             }
             ExprKind::CallPointer(..) | ExprKind::Statements(_) => cut = true,
+            // These become control flow when they are evaluated only sometimes.
+            ExprKind::AndThen(_, b) | ExprKind::OrElse(_, b) => cut |= has_call(b),
+            ExprKind::Choice(_, a, b) => cut |= has_call(a) || has_call(b),
             _ => {}
         });
         cut
+    }
+
+    /// Whether it has to be control flow to be evaluated only sometimes: what may cut, and calls whose
+    /// value a run chooses, so that a run has one value for each call.
+    fn may_branch(&self, expr: &Expr) -> bool {
+        has_call(expr) || self.may_cut(expr)
     }
 
     /// The value of a scalar expression.
@@ -415,7 +430,7 @@ impl Lower<'_> {
     }
 
     fn short_circuit(&mut self, a: &Expr, b: &Expr, and: bool) -> Result<ExprId, Fail> {
-        if !self.may_cut(b) {
+        if !self.may_branch(b) {
             let x = self.condition(a)?;
             let when = if and { x } else { self.cfa.pool.not(x) };
             let y = match self.cfa.pool.as_const(when) {
@@ -452,7 +467,7 @@ impl Lower<'_> {
             Some(_) => return self.value(a),
             None => {}
         }
-        if !self.may_cut(a) && !self.may_cut(b) {
+        if !self.may_branch(a) && !self.may_branch(b) {
             let not = self.cfa.pool.not(when);
             let x = self.conditional(when, |s| s.value(a))?;
             let y = self.conditional(not, |s| s.value(b))?;
@@ -503,13 +518,13 @@ impl Lower<'_> {
     /// Ends the block: runs go where the condition says. Only what may cut becomes control flow.
     pub(super) fn branch(&mut self, expr: &Expr, then: LocId, other: LocId) -> Result<(), Fail> {
         match &expr.kind {
-            ExprKind::AndThen(a, b) if self.may_cut(b) => {
+            ExprKind::AndThen(a, b) if self.may_branch(b) => {
                 let middle = self.location("", b.span);
                 self.branch(a, middle, other)?;
                 self.resume(middle);
                 self.branch(b, then, other)
             }
-            ExprKind::OrElse(a, b) if self.may_cut(b) => {
+            ExprKind::OrElse(a, b) if self.may_branch(b) => {
                 let middle = self.location("", b.span);
                 self.branch(a, then, middle)?;
                 self.resume(middle);
