@@ -3,8 +3,9 @@
 use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
 use crate::frontend::c::COptions;
-use crate::frontend::{self, Diagnostic, Language, Overflow, Source};
+use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::Cfa;
+use crate::simplify::{self, Back, Passes, Simplified};
 use sha2::{Digest, Sha256};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub struct Options {
     pub language: Option<Language>,
     /// What arithmetic does when a result does not fit. Decided already in an image.
     pub overflow: Overflow,
+    /// How the automaton is simplified. Done already in an image.
+    pub passes: Passes,
     /// What only C needs.
     pub c: COptions,
 }
@@ -28,9 +31,11 @@ pub struct Options {
 /// A model, ready to be checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loaded {
-    /// The automaton.
+    /// The automaton as the front end made it: all that people see, and that verdicts are validated on.
     pub cfa: Cfa,
-    /// What the image's numbers mean in it.
+    /// The one that was compiled.
+    pub simplified: Simplified,
+    /// What the image's numbers mean in the one that was compiled.
     pub map: Map,
     /// What an engine or a device gets.
     pub image: AlignedImage,
@@ -47,7 +52,8 @@ pub struct Loaded {
 pub enum LoadError {
     /// It cannot be read.
     #[error("cannot read {}: {source}{}", path.display(), match source.kind() {
-        io::ErrorKind::NotFound => "\nhelp: check the path; models end in `.vch`, images in `.vimg`",
+        io::ErrorKind::NotFound => "\nhelp: check the path; models end in `.vch`, circuits in `.aag`, `.aig` or `.btor2`, \
+             images in `.vimg`",
         io::ErrorKind::IsADirectory => "\nhelp: name a file in it",
         _ => "",
     })]
@@ -72,7 +78,8 @@ pub enum LoadError {
     /// Nobody knows which language it is in.
     #[error(
         "the name of {} does not tell its language\n\
-         help: models end in `.vch`, images in `.vimg`; or say `--lang vch`",
+         help: models end in `.vch`, circuits in `.aag`, `.aig` or `.btor2`, images in `.vimg`; or say \
+         `--lang vch`",
         path.display()
     )]
     Language {
@@ -129,39 +136,46 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
     }
     let language = options.language.or_else(|| Language::from_path(path));
     let language = language.ok_or_else(|| LoadError::Language { path: path.to_path_buf() })?;
+    if language == Language::Aiger && bytes.starts_with(b"aig ") {
+        let source = Source { path: path.display().to_string(), text: String::new() };
+        let compiled = frontend::aiger::compile(&bytes, &source.stem());
+        return finish(source, Sha256::digest(&bytes).into(), compiled, options);
+    }
     let text = String::from_utf8(bytes).map_err(|e| LoadError::NotText {
         path: path.to_path_buf(),
         at: e.utf8_error().valid_up_to(),
     })?;
     let source = Source { path: path.display().to_string(), text };
-    compile_with(source, language, options)
-}
-
-/// Compiles source text with the usual options.
-pub fn compile(
-    source: Source,
-    language: Language,
-    overflow: Overflow,
-) -> Result<Loaded, LoadError> {
-    compile_with(source, language, &Options { overflow, ..Options::default() })
+    compile(source, language, options)
 }
 
 /// Compiles source text.
-pub fn compile_with(
+pub fn compile(source: Source, language: Language, options: &Options) -> Result<Loaded, LoadError> {
+    let front = frontend::Options { overflow: options.overflow, c: options.c.clone() };
+    let compiled = frontend::compile(&source, language, &front);
+    let digest = Sha256::digest(source.text.as_bytes()).into();
+    finish(source, digest, compiled, options)
+}
+
+/// Makes an image of what the front end gives.
+fn finish(
     source: Source,
-    language: Language,
+    digest: [u8; 32],
+    compiled: Result<Compiled, Vec<Diagnostic>>,
     options: &Options,
 ) -> Result<Loaded, LoadError> {
-    let options = frontend::Options { overflow: options.overflow, c: options.c.clone() };
-    let compiled = match frontend::compile(&source, language, &options) {
+    let compiled = match compiled {
         Ok(compiled) => compiled,
         Err(diagnostics) => return Err(LoadError::Source { text: source, diagnostics }),
     };
-    let digest = Sha256::digest(source.text.as_bytes()).into();
-    let model = blast::compile(&compiled.cfa, digest, &blast::Options::default())
-        .map_err(|error| LoadError::Compile { path: source.path.clone(), error })?;
+    let broken = |error| LoadError::Compile { path: source.path.clone(), error };
+    compiled.cfa.check().map_err(|why| broken(BlastError::IllFormed(why)))?;
+    let simplified = simplify::run(&compiled.cfa, &options.passes);
+    let model = blast::compile(&simplified.cfa, digest, &blast::Options::default());
+    let model = model.map_err(broken)?;
     Ok(Loaded {
         cfa: compiled.cfa,
+        simplified,
         image: AlignedImage::new(&model.image),
         map: model.map,
         source,
@@ -197,21 +211,30 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
         return Err(broken(DebugError::Image(ImageError::Version(preamble.version))));
     }
     let (image, debug) = debug::split(bytes).map_err(broken)?;
-    let Some(Debug { cfa, map, source_path, source }) = debug else {
+    let Some(Debug { cfa, simplified, map, source_path, source }) = debug else {
         return Err(LoadError::Unexplained { path: path.to_path_buf() });
     };
-    let digest = Sha256::digest(source.as_bytes()).into();
     let image = AlignedImage::new(image);
+    let digest = match preamble.word {
+        2 => image.view::<u16>().map(|view| view.header.source_hash),
+        _ => image.view::<u32>().map(|view| view.header.source_hash),
+    };
+    let digest = digest.map_err(|e| broken(DebugError::Image(e)))?;
     let source = Source { path: source_path, text: source };
-    Ok(Loaded { cfa, map, image, source, digest, warnings: vec![] })
+    let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
+    let simplified = Simplified { cfa: simple, back, stats: vec![] };
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![] })
 }
 
 impl Loaded {
     /// The bytes of a `.vimg` file. The same source gives the same bytes, wherever it lies.
     pub fn to_file(&self) -> Vec<u8> {
         let name = Path::new(&self.source.path).file_name();
+        let Simplified { cfa, back, .. } = &self.simplified;
+        let is_other = *back != Back::default();
         let debug = Debug {
             cfa: self.cfa.clone(),
+            simplified: is_other.then(|| (cfa.clone(), back.clone())),
             map: self.map.clone(),
             source_path: name.map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
             source: self.source.text.clone(),

@@ -10,7 +10,9 @@ mod boards;
 mod demo;
 mod elf;
 mod firmware;
+mod passes;
 mod project;
+mod race;
 mod setup;
 mod shell;
 mod soak;
@@ -23,7 +25,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 9] = [
+const TASKS: [Task; 11] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -43,6 +45,12 @@ const TASKS: [Task; 9] = [
         "check C programs with known verdicts; FOLDER, --timeout S, --filter TEXT, --jobs N",
         bench_c::task,
     ),
+    (
+        "race",
+        "vouch against its peers on the same problems; --peers, --suite, --timeout S, --bench PATH",
+        race::task,
+    ),
+    ("bench-passes", "what each simplification does for images and engine", passes::task),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),
 ];
@@ -83,7 +91,7 @@ fn help(args: &[String]) -> Result<()> {
 fn listing() -> String {
     let mut text = String::from("cargo xtask TASK\n\n");
     for (name, what, _) in TASKS {
-        text += &format!("  {name:<10}{what}\n");
+        text += &format!("  {name:<14}{what}\n");
     }
     text
 }

@@ -6,8 +6,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 use vouch::engines::Engine;
+use vouch::export::Format;
 use vouch::frontend::c::{COptions, Checks, DataModel};
 use vouch::frontend::{Language, Overflow};
+use vouch::simplify::Passes;
 use vouch::transport::Target;
 
 const ABOUT: &str = "Proves firmware state machines on the device that runs them";
@@ -149,6 +151,21 @@ Examples:
   vouch check pump.vch --trace pump.trace; vouch replay pump.vch pump.trace
   vouch replay pump.vch pump.trace --trace pump.vcd    converts it into waveforms")]
     Replay(ReplayArgs),
+    /// Write a model in the formats of other tools
+    #[command(after_help = "\
+Formats:
+  aiger   a circuit of gates and latches: binary, or text if the file ends in .aag
+  btor2   a circuit of words
+  smt2    constrained Horn clauses, for Z3's Spacer and others: `sat` means safe
+  dot     a graph for Graphviz
+
+In a circuit the location is a state of its own, pc, and an input, choice, tells which of the edges
+that leave it is taken.
+
+Examples:
+  vouch export pump.vch -o pump.aig
+  vouch export pump.vch --to smt2 --property never_dry | z3 -in")]
+    Export(ExportArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
 }
@@ -156,10 +173,10 @@ Examples:
 /// The model.
 #[derive(Args, Debug, Clone)]
 pub struct ModelArgs {
-    /// The model: source text (.vch, .c, .i) or an image (.vimg)
+    /// The model: source text (.vch, .c, .i), a circuit (.aag, .aig, .btor2) or an image (.vimg)
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
-    /// The model's language, if its file's name does not tell it [one of: vch, c]
+    /// The model's language, if its file's name does not tell it [one of: vch, c, aiger, btor2]
     #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
     /// What arithmetic does when a result does not fit its type: wrap, error (break the property
@@ -167,6 +184,15 @@ pub struct ModelArgs {
     #[arg(long, env = "VOUCH_OVERFLOW", hide_env = true, value_name = "MODE")]
     #[arg(default_value = "wrap")]
     pub overflow: Overflow,
+    /// How the model is simplified: all, none, default, or names of passes with commas between them,
+    /// `-NAME` to leave one out (docs/passes.md tells them); verdicts do not depend on it
+    #[arg(long, env = "VOUCH_PASSES", hide_env = true, value_name = "LIST")]
+    #[arg(default_value = "default", allow_hyphen_values = true)]
+    pub passes: Passes,
+    /// Show what each pass has removed, on standard error
+    #[arg(long, env = "VOUCH_STATS", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stats: bool,
     #[command(flatten)]
     pub c: CArgs,
 }
@@ -257,6 +283,11 @@ pub struct ProofArgs {
     #[arg(long, env = "VOUCH_HARNESS", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub harness: Option<PathBuf>,
+    /// Write what tools of the circuits' world check: the stimulus that breaks a circuit (AIGER or
+    /// BTOR2), or the witness circuit of a safe one (AIGER)
+    #[arg(long, env = "VOUCH_WITNESS", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub witness: Option<PathBuf>,
     /// Print the verdict as the engine gives it, without validation; for benchmarks
     #[arg(long, env = "VOUCH_NO_VALIDATE", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
@@ -272,7 +303,7 @@ pub struct CheckArgs {
     pub ask: AskArgs,
     #[command(flatten)]
     pub proof: ProofArgs,
-    /// The engine [one of: ic3cfa]
+    /// The engine: ic3cfa, or ic3 (one transition relation with a program counter, to compare)
     #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME")]
     #[arg(default_value_t = Engine::Ic3Cfa)]
     pub engine: Engine,
@@ -394,6 +425,23 @@ pub struct ReplayArgs {
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `export`.
+#[derive(Args, Debug)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The format: aiger, btor2, smt2 or dot [default: as the file's name tells]
+    #[arg(long, env = "VOUCH_TO", hide_env = true, value_name = "FORMAT")]
+    pub to: Option<Format>,
+    /// The file [default: standard output]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Only this property
+    #[arg(long, env = "VOUCH_PROPERTY", hide_env = true, value_name = "NAME")]
+    pub property: Option<String>,
 }
 
 /// Arguments of `list`.

@@ -3,6 +3,7 @@
 use super::args::ModelArgs;
 use super::context::Context;
 use super::failure::{Failure, Kind};
+use super::passes;
 use serde_json::json;
 use std::fs;
 use std::io::{self, Write};
@@ -15,12 +16,19 @@ use vouch::validate::Run;
 
 /// Loads the model, and shows its warnings.
 pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
-    let (language, overflow) = (args.lang, args.overflow);
-    let options = pipeline::Options { language, overflow, c: args.c.options() };
+    let options = pipeline::Options {
+        language: args.lang,
+        overflow: args.overflow,
+        passes: args.passes.clone(),
+        c: args.c.options(),
+    };
     context.stage("compiling");
     let model = pipeline::load(&args.model, &options)?;
     context.finish();
     context.warn(&model);
+    if args.stats {
+        context.alarm(&passes::table(&model));
+    }
     context.tell(|| {
         let header = format!("{} bytes", model.image.len());
         format!(

@@ -16,14 +16,17 @@ mod check;
 mod compile;
 mod context;
 mod dot;
+mod export;
 mod failure;
 mod files;
 mod inspect;
 mod list;
+mod passes;
 mod plan;
 mod replay;
 mod run;
 mod verdict;
+mod witness;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -45,6 +48,7 @@ pub fn main() -> u8 {
         Command::Run(args) => run::command(args, &mut context),
         Command::Certify(args) => certify::command(args, &mut context),
         Command::Replay(args) => replay::command(args, &mut context),
+        Command::Export(args) => export::command(args, &mut context),
         Command::List(args) => list::command(args, &mut context),
     };
     match result {

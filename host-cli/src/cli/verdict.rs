@@ -4,14 +4,14 @@ use super::args::{ModelArgs, ProofArgs};
 use super::ask::show_bindings;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
-use super::files;
+use super::{files, witness};
 use std::path::Path;
 use vouch::engines::Answer;
 use vouch::formats::{self, Names};
 use vouch::frontend::c::harness;
 use vouch::frontend::{Diagnostic, Language, Options};
 use vouch::ir::{Cfa, PropertyId};
-use vouch::judge::{Broken, Finding, Judgement, Question, judge};
+use vouch::judge::{Broken, Finding, Judgement, Question, judge_simplified};
 use vouch::pipeline::Loaded;
 use vouch::report::json::{Outcome, PropertyOutcome};
 use vouch::report::{self, Verdict, table};
@@ -147,7 +147,8 @@ pub fn report(
 ) -> Result<u8, Failure> {
     let Answered { model, question, property, proof, answer, .. } = answered;
     context.stage("validating");
-    let judgement = &judge(&model.cfa, &model.map, question, answer, !proof.no_validate);
+    let Loaded { cfa, simplified, map, .. } = model;
+    let judgement = &judge_simplified(cfa, simplified, map, question, answer, !proof.no_validate);
     context.finish();
     context.tell(|| format!("validation: {:?}", judgement.checked));
     let context = &*context;
@@ -222,6 +223,10 @@ fn write_files(
     }
     if let Some(path) = &proof.harness {
         write_harness(path, answered, judgement, context)?;
+    }
+    if let Some(path) = &proof.witness {
+        let trace = self::broken(judgement).next().map(|b| &b.1.trace);
+        witness::write(path, model, args, trace, judgement.certificate.as_ref(), context)?;
     }
     let Some(path) = &proof.trace else { return Ok(()) };
     let Some((property, broken)) = self::broken(judgement).next() else {

@@ -3,8 +3,12 @@
 //! - [`diagnostic`]: errors and warnings that point at the source and say a way out.
 //! - [`c`]: C, `docs/c.md`.
 //! - [`vch`]: the native modelling language, `docs/language.md`.
+//! - [`aiger`], [`btor2`]: circuits, `docs/circuits.md`; [`circuit`]: what they have in common.
 
+pub mod aiger;
+pub mod btor2;
 pub mod c;
+pub mod circuit;
 pub mod diagnostic;
 pub mod vch;
 
@@ -18,8 +22,16 @@ use std::str::FromStr;
 pub struct Source {
     /// Its path, for messages.
     pub path: String,
-    /// The text.
+    /// The text; empty if the source is a binary file.
     pub text: String,
+}
+
+impl Source {
+    /// The file's name without its extension: what a model is called that has no name of its own.
+    pub fn stem(&self) -> String {
+        let stem = Path::new(&self.path).file_stem();
+        stem.map_or_else(|| "circuit".into(), |s| s.to_string_lossy().into_owned())
+    }
 }
 
 /// What came out of a source text.
@@ -71,6 +83,10 @@ pub enum Language {
     Vch,
     /// C.
     C,
+    /// Circuits of gates and latches, ascii or binary.
+    Aiger,
+    /// Circuits of words and arrays.
+    Btor2,
 }
 
 impl Language {
@@ -85,8 +101,10 @@ impl FromStr for Language {
     fn from_str(text: &str) -> Result<Language, String> {
         match text {
             "vch" => Ok(Language::Vch),
+            "aiger" | "aag" | "aig" => Ok(Language::Aiger),
+            "btor2" | "btor" => Ok(Language::Btor2),
             "c" | "i" => Ok(Language::C),
-            _ => Err(format!("unknown language `{text}`; known are: vch, c")),
+            _ => Err(format!("unknown language `{text}`; known are: vch, c, aiger, btor2")),
         }
     }
 }
@@ -100,5 +118,7 @@ pub fn compile(
     match lang {
         Language::Vch => vch::compile(&source.text, options),
         Language::C => c::compile(source, options),
+        Language::Aiger => aiger::compile(source.text.as_bytes(), &source.stem()),
+        Language::Btor2 => btor2::compile(&source.text, &source.stem()),
     }
 }
