@@ -5,6 +5,7 @@
 
 mod alone;
 mod bench;
+mod bench_c;
 mod boards;
 mod demo;
 mod elf;
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 12] = [
+const TASKS: [Task; 13] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -47,6 +48,11 @@ const TASKS: [Task; 12] = [
         powercut::task,
     ),
     ("bench", "count instructions of every example on every board", bench::task),
+    (
+        "bench-c",
+        "check C programs with known verdicts; FOLDER, --timeout S, --filter TEXT, --jobs N",
+        bench_c::task,
+    ),
     (
         "race",
         "vouch against its peers on the same problems; --peers, --suite, --timeout S, --bench PATH",

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use vouch::engines::Engine;
 use vouch::export::Format;
+use vouch::frontend::c::{COptions, Checks, DataModel};
 use vouch::frontend::{Language, Overflow};
 use vouch::simplify::Passes;
 use vouch::transport::Target;
@@ -198,10 +199,10 @@ Examples:
 /// The model.
 #[derive(Args, Debug, Clone)]
 pub struct ModelArgs {
-    /// The model: source text (.vch), a circuit (.aag, .aig, .btor2) or an image (.vimg)
+    /// The model: source text (.vch, .c, .i), a circuit (.aag, .aig, .btor2) or an image (.vimg)
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
-    /// The model's language, if its file's name does not tell it [one of: vch, aiger, btor2]
+    /// The model's language, if its file's name does not tell it [one of: vch, c, aiger, btor2]
     #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
     /// What arithmetic does when a result does not fit its type: wrap, error (break the property
@@ -218,6 +219,56 @@ pub struct ModelArgs {
     #[arg(long, env = "VOUCH_STATS", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub stats: bool,
+    #[command(flatten)]
+    pub c: CArgs,
+}
+
+/// What only C needs.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "C")]
+pub struct CArgs {
+    /// Sizes of types: ilp32, lp64, or arm32 (unsigned char, short enums)
+    #[arg(long, env = "VOUCH_DATA_MODEL", hide_env = true, value_name = "MODEL")]
+    #[arg(default_value = "ilp32")]
+    pub data_model: DataModel,
+    /// The function that is run
+    #[arg(long, env = "VOUCH_ENTRY", hide_env = true, value_name = "FUNCTION")]
+    #[arg(default_value = "main")]
+    pub entry: String,
+    /// Call the entry function again and again, with new arguments and inputs each time
+    #[arg(long = "loop", env = "VOUCH_LOOP", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub repeat: bool,
+    /// Check also: bounds, div, shift, null, all (separated by commas)
+    #[arg(long, env = "VOUCH_CHECKS", hide_env = true, value_name = "LIST")]
+    #[arg(default_value = "")]
+    pub checks: Checks,
+    /// How deep recursion is followed; beyond, the verdict is unknown
+    #[arg(long, env = "VOUCH_RECURSION", hide_env = true, value_name = "DEPTH")]
+    #[arg(default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub recursion: u32,
+    /// Look for included files here too; can be repeated
+    #[arg(long, short = 'I', env = "VOUCH_INCLUDE", hide_env = true, value_name = "FOLDER")]
+    #[arg(value_delimiter = ',')]
+    pub include: Vec<String>,
+    /// Define a macro, as in DEBUG or SIZE=8; can be repeated
+    #[arg(long, short = 'D', env = "VOUCH_DEFINE", hide_env = true, value_name = "MACRO")]
+    pub define: Vec<String>,
+}
+
+impl CArgs {
+    /// As the front end wants it.
+    pub fn options(&self) -> COptions {
+        COptions {
+            model: self.data_model,
+            entry: self.entry.clone(),
+            repeat: self.repeat,
+            checks: self.checks,
+            recursion: self.recursion,
+            include: self.include.clone(),
+            define: self.define.clone(),
+        }
+    }
 }
 
 /// What is asked of the model.
@@ -253,6 +304,11 @@ pub struct ProofArgs {
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+    /// Write the run that breaks the model, if it is unsafe, as a C program that includes the source
+    /// and runs into the failure (C only)
+    #[arg(long, env = "VOUCH_HARNESS", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub harness: Option<PathBuf>,
     /// Write what tools of the circuits' world check: the stimulus that breaks a circuit (AIGER or
     /// BTOR2), or the witness circuit of a safe one (AIGER)
     #[arg(long, env = "VOUCH_WITNESS", hide_env = true, value_name = "FILE")]
