@@ -14,5 +14,5 @@ pub use cfa::{
     Cfa, Edge, EdgeId, Input, InputId, LocId, Location, Property, PropertyId, Span, Type, Var,
     VarId, VarKind,
 };
-pub use expr::{BinOp, Expr, ExprId, Pool, UnOp, Word, mask};
+pub use expr::{BinOp, Expr, ExprId, Marks, Pool, UnOp, Word, mask};
 pub use run::{BitLit, Certificate, Clause, Step, Trace};

@@ -21,7 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Expressions that may be copied for the sake of one location.
 const GROWTH: usize = 2000;
 /// Expressions of an edge above which it is not put together with others.
-const SIZE: usize = 200_000;
+const SIZE: usize = 50_000;
+/// Expressions above which they are counted again when edges are joined.
+const COUNT: usize = 4000;
 /// Rounds over all locations.
 const ROUNDS: usize = 8;
 
@@ -185,7 +187,7 @@ impl<'a> Builder<'a> {
             let mut blocks = blocks.into_iter();
             let Some(mut all) = blocks.next() else { continue };
             for block in blocks {
-                if all.size + block.size > SIZE {
+                if all.size.max(block.size) > SIZE {
                     self.add(std::mem::replace(&mut all, block));
                 } else {
                     all = self.join(all, block);
@@ -218,7 +220,11 @@ impl<'a> Builder<'a> {
             updates.insert(var, value);
         }
         let way = self.way(Way::Either { by, first: a.way, second: b.way });
-        let size = a.size + b.size + updates.len();
+        let mut size = a.size + b.size + updates.len();
+        if size > COUNT {
+            // What both have in common must not count twice each time that ways part and meet.
+            size = self.cfa.pool.cone(updates.values().copied().chain([guard])).len();
+        }
         Block { guard, updates, inputs, size, way, ..a }
     }
 

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap as HashMap;
 /// Rounds of splitting after which nothing is used.
 const ROUNDS: usize = 50;
 /// Expressions that are rewritten in all.
-const WORK: usize = 4_000_000;
+const WORK: usize = 200_000;
 
 /// The class of each live variable at a location, as its first member; `None` where no edge leads.
 type Classes = Vec<Option<HashMap<VarId, VarId>>>;
