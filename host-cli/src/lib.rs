@@ -19,6 +19,7 @@ pub mod judge;
 pub mod log;
 pub mod pipeline;
 pub mod report;
+pub mod signing;
 pub mod simplify;
 pub mod transport;
 pub mod validate;

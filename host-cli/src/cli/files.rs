@@ -20,6 +20,7 @@ pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> 
         language: args.lang,
         overflow: args.overflow,
         passes: args.passes.clone(),
+        c: args.c.options(),
     };
     context.stage("compiling");
     let model = pipeline::load(&args.model, &options)?;

@@ -1,11 +1,13 @@
 //! Front ends: source text to a control flow automaton, or diagnostics.
 //!
 //! - [`diagnostic`]: errors and warnings that point at the source and say a way out.
+//! - [`c`]: C, `docs/c.md`.
 //! - [`vch`]: the native modelling language, `docs/language.md`.
 //! - [`aiger`], [`btor2`]: circuits, `docs/circuits.md`; [`circuit`]: what they have in common.
 
 pub mod aiger;
 pub mod btor2;
+pub mod c;
 pub mod circuit;
 pub mod diagnostic;
 pub mod vch;
@@ -70,6 +72,8 @@ impl FromStr for Overflow {
 pub struct Options {
     /// What arithmetic does when a result does not fit its type.
     pub overflow: Overflow,
+    /// What only C needs.
+    pub c: c::COptions,
 }
 
 /// The languages that there is a front end for.
@@ -77,6 +81,8 @@ pub struct Options {
 pub enum Language {
     /// The native modelling language.
     Vch,
+    /// C.
+    C,
     /// Circuits of gates and latches, ascii or binary.
     Aiger,
     /// Circuits of words and arrays.
@@ -97,7 +103,8 @@ impl FromStr for Language {
             "vch" => Ok(Language::Vch),
             "aiger" | "aag" | "aig" => Ok(Language::Aiger),
             "btor2" | "btor" => Ok(Language::Btor2),
-            _ => Err(format!("unknown language `{text}`; known are: vch, aiger, btor2")),
+            "c" | "i" => Ok(Language::C),
+            _ => Err(format!("unknown language `{text}`; known are: vch, c, aiger, btor2")),
         }
     }
 }
@@ -110,6 +117,7 @@ pub fn compile(
 ) -> Result<Compiled, Vec<Diagnostic>> {
     match lang {
         Language::Vch => vch::compile(&source.text, options),
+        Language::C => c::compile(source, options),
         Language::Aiger => aiger::compile(source.text.as_bytes(), &source.stem()),
         Language::Btor2 => btor2::compile(&source.text, &source.stem()),
     }

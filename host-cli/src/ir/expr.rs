@@ -7,8 +7,8 @@
 
 use super::cfa::{InputId, VarId};
 use super::eval;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
 
 /// A value: the bits above the width are zero.
 pub type Word = u128;
@@ -123,7 +123,7 @@ pub struct Marks {
 impl Marks {
     /// None of this many nodes.
     pub fn new(nodes: usize) -> Marks {
-        Marks { few: HashSet::new(), many: vec![], nodes }
+        Marks { few: HashSet::default(), many: vec![], nodes }
     }
 
     /// Adds a node; whether it is new.

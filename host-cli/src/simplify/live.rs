@@ -4,7 +4,7 @@
 //! value of a variable that is live at such an edge's target. Keeping a value is reading it.
 
 use crate::ir::{Cfa, Expr, ExprId, LocId, Marks, VarId};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// The variables that are live, for each location.
 pub struct Live {
