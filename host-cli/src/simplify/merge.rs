@@ -37,17 +37,16 @@ pub fn run(cfa: &mut Cfa) -> Step {
     }
     let mut step = Step::default();
     let mut edges = vec![];
-    for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
+    for edge in &cfa.edges {
+        // The edges of a class are taken from its representative; two of them that do the same become
+        // one, and so they are taken out when they are met first.
         if into[edge.from.index()] != edge.from {
             continue;
         }
-        let all = &same[&(edge.from, does(edge, &class))];
-        // Two edges of one location that do the same become one.
-        if all.first() != Some(&id) {
-            continue;
-        }
-        step.ways.push(Way::Edge(id));
-        for other in &all[1..] {
+        let Some(all) = same.remove(&(edge.from, does(edge, &class))) else { continue };
+        let Some((first, others)) = all.split_first() else { continue };
+        step.ways.push(Way::Edge(*first));
+        for other in others {
             let first = step.ways.len() as u32 - 1;
             step.ways.push(Way::Edge(*other));
             step.ways.push(Way::Either { by: None, first, second: first + 1 });
