@@ -597,3 +597,38 @@ fn a_proof_can_be_packed_into_the_image() {
     assert!(none.err.contains("--with-certificate"), "{}", none.err);
     place.run(&["compile", "pump.vch", "--bind", "limit=12"]).ended(2);
 }
+
+#[test]
+fn texts_are_formatted() {
+    let place = Place::new();
+    let ugly = PUMP.replace("    ", "\t").replace(" = 0", "=0");
+    place.write("ugly.vch", &ugly);
+    let differs = place.run(&["fmt", "--check", "pump.vch", "ugly.vch"]).ended(1);
+    assert!(
+        differs.err.contains("ugly.vch") && !differs.err.contains("pump.vch"),
+        "{}",
+        differs.err
+    );
+    assert_eq!(place.read("ugly.vch"), ugly.as_bytes());
+    assert_eq!(place.run(&["fmt", "--stdout", "ugly.vch"]).ended(0).out, PUMP);
+    let json = place.run(&["fmt", "ugly.vch", "pump.vch", "--json"]).ended(0).json();
+    assert_eq!((&json["changed"], &json["files"][0]["changed"]), (&1.into(), &true.into()));
+    assert_eq!(place.read("ugly.vch"), PUMP.as_bytes());
+    place.run(&["fmt", "--check", "ugly.vch"]).ended(0);
+    // Nothing is written if one of the files cannot be read.
+    place.write("ugly.vch", &ugly);
+    place.write("wrong.vch", "machine m {");
+    let wrong = place.run(&["fmt", "ugly.vch", "wrong.vch"]).ended(2);
+    assert!(wrong.err.contains("wrong.vch:1:"), "{}", wrong.err);
+    assert_eq!(place.read("ugly.vch"), ugly.as_bytes());
+    assert_eq!(place.run(&["fmt", "-"]).ended(0).out, "");
+}
+
+#[test]
+fn an_error_is_told_once() {
+    let place = Place::new();
+    place.write("wrong.vch", PUMP.replace("timer <= 12", "timr <= 12"));
+    let wrong = place.run(&["check", "wrong.vch"]).ended(2);
+    assert_eq!(wrong.err.matches("there is no variable `timr`").count(), 1, "{}", wrong.err);
+    assert!(wrong.err.contains("wrong.vch:14:") && wrong.err.contains("did you mean `timer`?"));
+}

@@ -148,6 +148,16 @@ Examples:
   vouch check pump.vch --trace pump.trace; vouch replay pump.vch pump.trace
   vouch replay pump.vch pump.trace --trace pump.vcd    converts it into waveforms")]
     Replay(ReplayArgs),
+    /// Give source texts their canonical layout
+    #[command(after_help = "\
+Only white space changes: tokens and comments stay, in their order. A file with a syntax error is not
+touched. With --check nothing is written; the exit code is 1 if some file would change.
+
+Examples:
+  vouch fmt pump.vch valve.vch
+  vouch fmt --check models/*.vch
+  vouch fmt - < pump.vch")]
+    Fmt(FmtArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
 }
@@ -338,6 +348,25 @@ pub struct ReplayArgs {
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `fmt`.
+#[derive(Args, Debug)]
+pub struct FmtArgs {
+    /// The files, which are rewritten; `-` stands for standard input and output
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Write nothing; tell which files would change, and end with 1 if there are any
+    #[arg(long, env = "VOUCH_CHECK", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub check: bool,
+    /// Print the result instead of rewriting the files
+    #[arg(long, env = "VOUCH_STDOUT", hide_env = true, conflicts_with = "check")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stdout: bool,
+    /// The files' language, if their names do not tell it [default: vch]
+    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
+    pub lang: Option<Language>,
 }
 
 /// Arguments of `list`.

@@ -4,7 +4,7 @@
 //! more (`vouch … | head`) is no reason to complain, and does not change the exit code.
 
 use super::args::{Color, Output};
-use super::failure::{Failure, plain};
+use super::failure::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,6 +45,12 @@ pub fn print(text: &str) {
         false => out.write_all(b"\n"),
     });
     let _ = out.flush();
+}
+
+/// Writes a text to standard output as it is.
+pub fn print_raw(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// Writes a line to standard error.
@@ -120,7 +126,7 @@ impl Context {
     pub fn warn(&self, model: &Loaded) {
         if !model.warnings.is_empty() {
             let text = render_with(&model.source, &model.warnings, self.colour);
-            self.note(&format!("{}\n{}", text.trim_end(), plain(&model.source, &model.warnings)));
+            self.note(text.trim_end());
         }
     }
 

@@ -74,8 +74,7 @@ impl Failure {
     pub fn to_text(&self, colour: bool) -> String {
         match &self.places {
             Some((source, diagnostics)) => {
-                let plain = plain(source, diagnostics);
-                format!("{}\n{plain}", render_with(source, diagnostics, colour).trim_end())
+                render_with(source, diagnostics, colour).trim_end().to_owned()
             }
             None if colour => format!("\x1b[31;1merror\x1b[0m: {}", self.message),
             None => format!("error: {}", self.message),

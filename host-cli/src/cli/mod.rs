@@ -18,6 +18,7 @@ mod context;
 mod dot;
 mod failure;
 mod files;
+mod fmt;
 mod inspect;
 mod list;
 mod plan;
@@ -45,6 +46,7 @@ pub fn main() -> u8 {
         Command::Run(args) => run::command(args, &mut context),
         Command::Certify(args) => certify::command(args, &mut context),
         Command::Replay(args) => replay::command(args, &mut context),
+        Command::Fmt(args) => fmt::command(args, &mut context),
         Command::List(args) => list::command(args, &mut context),
     };
     match result {

@@ -84,6 +84,13 @@ impl FromStr for Language {
     }
 }
 
+/// A source text in the canonical layout of its language; or what hinders reading it.
+pub fn format(text: &str, lang: Language) -> Result<String, Vec<Diagnostic>> {
+    match lang {
+        Language::Vch => vch::format(text),
+    }
+}
+
 /// Compiles a source text. The errors are in the order of the text.
 pub fn compile(
     source: &Source,

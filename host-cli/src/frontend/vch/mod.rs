@@ -1,9 +1,11 @@
 //! The native modelling language, as `docs/language.md` defines it.
 //!
-//! Text → [`lexer`] → [`parser`] → [`ast`] → [`check`] → [`hir`] → [`lower`] → automaton.
+//! Text → [`lexer`] → [`parser`] → [`ast`] → [`check`] → [`hir`] → [`lower`] → automaton. Beside that way,
+//! [`format()`] gives a text its canonical layout.
 
 mod ast;
 mod check;
+mod format;
 mod hir;
 mod lexer;
 mod lower;
@@ -12,6 +14,8 @@ mod parser;
 mod tests;
 mod token;
 mod types;
+
+pub use format::format;
 
 use super::{Compiled, Diagnostic, Options, diagnostic};
 use crate::ir::Span;

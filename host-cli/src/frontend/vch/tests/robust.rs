@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 /// One of everything.
-const RICH: &str = "
+pub(super) const RICH: &str = "
     // A model that uses the whole language.
     const N = 3; const LIMIT: u8 = 2 * N + 0x10;
     enum Mode { Idle, Busy, Stuck }
@@ -61,7 +61,7 @@ fn the_whole_language_compiles() {
     assert_eq!(compile(RICH).cfa.properties.len(), 6);
 }
 
-fn tokens() -> Vec<&'static str> {
+pub(super) fn tokens() -> Vec<&'static str> {
     let mut errors = vec![];
     let tokens = super::super::lexer::lex(RICH, &mut errors);
     tokens.iter().map(|t| &RICH[t.span.start as usize..t.span.end as usize]).collect()
