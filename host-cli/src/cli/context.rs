@@ -10,8 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use vouch::frontend::render_with;
-use vouch::pipeline::Loaded;
+use vouch::frontend::{Diagnostic, Source, render_with};
 use vouch::report::Style;
 use vouch_core::ic3::Stats;
 
@@ -123,9 +122,9 @@ impl Context {
     }
 
     /// Shows what looks odd about a model.
-    pub fn warn(&self, model: &Loaded) {
-        if !model.warnings.is_empty() {
-            let text = render_with(&model.source, &model.warnings, self.colour);
+    pub fn warn(&self, source: &Source, warnings: &[Diagnostic]) {
+        if !warnings.is_empty() {
+            let text = render_with(source, warnings, self.colour);
             self.note(text.trim_end());
         }
     }

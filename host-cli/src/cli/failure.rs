@@ -108,7 +108,8 @@ pub fn plain(source: &Source, diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(line).collect::<Vec<String>>().join("\n")
 }
 
-fn place(source: &Source, d: &Diagnostic) -> Value {
+/// One diagnostic, for programs.
+pub fn place(source: &Source, d: &Diagnostic) -> Value {
     let (line, column) = position(&source.text, d.span.start);
     json!({
         "severity": severity(d),

@@ -15,11 +15,17 @@ use vouch::validate::Run;
 
 /// Loads the model, and shows its warnings.
 pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
+    let model = load_quietly(args, context)?;
+    context.warn(&model.source, &model.warnings);
+    Ok(model)
+}
+
+/// Loads the model.
+pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
     let options = pipeline::Options { language: args.lang, overflow: args.overflow };
     context.stage("compiling");
     let model = pipeline::load(&args.model, &options)?;
     context.finish();
-    context.warn(&model);
     context.tell(|| {
         let header = format!("{} bytes", model.image.len());
         format!(

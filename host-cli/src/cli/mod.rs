@@ -20,7 +20,9 @@ mod failure;
 mod files;
 mod fmt;
 mod inspect;
+mod lint;
 mod list;
+mod picture;
 mod plan;
 mod replay;
 mod run;
@@ -46,6 +48,7 @@ pub fn main() -> u8 {
         Command::Run(args) => run::command(args, &mut context),
         Command::Certify(args) => certify::command(args, &mut context),
         Command::Replay(args) => replay::command(args, &mut context),
+        Command::Lint(args) => lint::command(args, &mut context),
         Command::Fmt(args) => fmt::command(args, &mut context),
         Command::List(args) => list::command(args, &mut context),
     };

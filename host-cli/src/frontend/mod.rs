@@ -1,9 +1,13 @@
 //! Front ends: source text to a control flow automaton, or diagnostics.
 //!
 //! - [`diagnostic`]: errors and warnings that point at the source and say a way out.
+//! - [`lint`]: questions that a model raises beyond its properties.
+//! - [`outline`]: what a model looks like from afar.
 //! - [`vch`]: the native modelling language, `docs/language.md`.
 
 pub mod diagnostic;
+pub mod lint;
+pub mod outline;
 pub mod vch;
 
 use crate::ir;
@@ -81,6 +85,24 @@ impl FromStr for Language {
             "vch" => Ok(Language::Vch),
             _ => Err(format!("unknown language `{text}`; known is: vch")),
         }
+    }
+}
+
+/// The outline of a source text that compiles.
+pub fn outline(source: &Source, lang: Language) -> outline::Outline {
+    match lang {
+        Language::Vch => vch::outline(&source.text),
+    }
+}
+
+/// The questions that a source text raises; or the errors, in the order of the text.
+pub fn questions(
+    source: &Source,
+    lang: Language,
+    options: &Options,
+) -> Result<lint::Lint, Vec<Diagnostic>> {
+    match lang {
+        Language::Vch => vch::questions(&source.text, options),
     }
 }
 

@@ -4,8 +4,8 @@ use super::super::token::Kind;
 use super::Piece;
 
 /// Words of claims, which are names elsewhere: what stands in parentheses behind them is no argument.
-const CLAIM_WORDS: [&str; 8] =
-    ["always", "never", "when", "then", "within", "no", "before", "once"];
+const CLAIM_WORDS: [&str; 9] =
+    ["always", "never", "when", "then", "within", "after", "no", "before", "once"];
 
 /// For each token whether a blank stands before it, if it does not begin a line.
 pub fn blanks(pieces: &[Piece<'_>]) -> Vec<bool> {

@@ -30,6 +30,8 @@ pub(super) const RICH: &str = "
         }
         property a: always in Run => count <= 255;
         property b: when in Run then in Idle within 5 steps;
+        every step { if count > 250 { count = 250; } }
+        property e: when in Run then count > 0 after 2 steps;
     }
     machine isr {
         initial state Wait { on main.count == 7 -> Fire { shared[1] = 3; } }
@@ -58,7 +60,7 @@ fn survives(text: &str) {
 
 #[test]
 fn the_whole_language_compiles() {
-    assert_eq!(compile(RICH).cfa.properties.len(), 6);
+    assert_eq!(compile(RICH).cfa.properties.len(), 7);
 }
 
 pub(super) fn tokens() -> Vec<&'static str> {
