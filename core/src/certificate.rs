@@ -180,13 +180,15 @@ impl Checker {
             return Check::Valid;
         }
         let (from, to) = image.ends(self.edge);
-        let Some(clause) = record(table, self.at) else {
+        // From where nothing ever is, nothing has to be shown.
+        let is_void = self.at == 0 && is_excluded(table, from);
+        let Some(clause) = record(table, self.at).filter(|_| !is_void) else {
             self.edge += 1;
             self.at = 0;
             return Check::Running;
         };
         self.at = clause.next;
-        if clause.location != to || is_excluded(table, from) {
+        if clause.location != to {
             return Check::Running;
         }
         if solver.state.edge != self.edge && !load(image, table, solver, self.edge) {

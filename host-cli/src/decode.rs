@@ -168,7 +168,7 @@ pub fn certificate(
             decoded.push(clause);
         }
     }
-    Ok(Certificate { properties: proven, bindings, clauses: decoded })
+    Ok(Certificate { properties: proven, bindings, passed: vec![], clauses: decoded })
 }
 
 #[cfg(test)]

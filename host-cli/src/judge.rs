@@ -9,6 +9,7 @@ use crate::decode;
 use crate::engines::{Answer, Ended, ImageTrace};
 use crate::ir::{Certificate, Cfa, PropertyId, Trace, VarId, Word};
 use crate::report::Verdict;
+use crate::simplify::{Back, Simplified};
 use crate::validate::{self, CertificateStats, Run, certificate::covers};
 use std::fmt;
 use vouch_core::ic3::{Limit, Verdict as Claim};
@@ -125,10 +126,44 @@ impl Judgement {
     }
 }
 
-/// Judges an answer. Without `validate`, claims are decoded and believed.
+/// Judges an answer to an image of `cfa` itself. Without `validate`, claims are decoded and believed.
 pub fn judge(
     cfa: &Cfa,
     map: &Map,
+    question: &Question,
+    answer: &Answer,
+    validate: bool,
+) -> Judgement {
+    judge_with(&Subject { cfa, compiled: cfa, back: None, map }, question, answer, validate)
+}
+
+/// Judges an answer to an image of an automaton that `cfa` was simplified to.
+pub fn judge_simplified(
+    cfa: &Cfa,
+    simplified: &Simplified,
+    map: &Map,
+    question: &Question,
+    answer: &Answer,
+    validate: bool,
+) -> Judgement {
+    let (compiled, back) = (&simplified.cfa, Some(&simplified.back));
+    judge_with(&Subject { cfa, compiled, back, map }, question, answer, validate)
+}
+
+/// What answers are about.
+struct Subject<'a> {
+    /// The automaton that verdicts are given on.
+    cfa: &'a Cfa,
+    /// The one that was compiled.
+    compiled: &'a Cfa,
+    /// From this to that.
+    back: Option<&'a Back>,
+    /// From the image to the one that was compiled.
+    map: &'a Map,
+}
+
+fn judge_with(
+    subject: &Subject<'_>,
     question: &Question,
     answer: &Answer,
     validate: bool,
@@ -139,11 +174,11 @@ pub fn judge(
     let proved: Vec<PropertyId> = question.properties.iter().copied().filter(is_proved).collect();
     let proof = match proved.is_empty() {
         true => Ok(None),
-        false => prove(cfa, map, &proved, question, answer, validate).map(Some),
+        false => prove(subject, &proved, question, answer, validate).map(Some),
     };
     let finding = |p: &PropertyId| match (claim(p), run(p)) {
         (claim, Some(run)) => {
-            let broken = refute(cfa, map, question, run, validate);
+            let broken = refute(subject, question, run, validate);
             match broken {
                 // Both at once is nonsense even if the run is one.
                 _ if claim == Some(Claim::Safe) => invalid("it is said to be safe and broken"),
@@ -183,13 +218,13 @@ fn invalid(why: impl Into<String>) -> Finding {
 
 /// A run, decoded and replayed.
 fn refute(
-    cfa: &Cfa,
-    map: &Map,
+    subject: &Subject<'_>,
     question: &Question,
     claim: &ImageTrace,
     validate: bool,
 ) -> Result<Broken, String> {
-    let trace = decode::trace(map, cfa, claim.property, &claim.initial, &claim.steps);
+    let Subject { cfa, compiled, back, map } = subject;
+    let trace = decode::trace(map, compiled, claim.property, &claim.initial, &claim.steps);
     let mut trace = trace.map_err(|e| e.to_string())?;
     // An engine does not hear of parameter bits that do not matter. The replay tells whether they do.
     for (var, value) in &question.bindings {
@@ -197,6 +232,9 @@ fn refute(
             Some(initial) => initial.1 = *value,
             None => trace.initial.push((*var, *value)),
         }
+    }
+    if let Some(back) = back {
+        trace = back.trace(cfa, &trace).map_err(|e| e.to_string())?;
     }
     let run = match validate {
         true => {
@@ -210,8 +248,7 @@ fn refute(
 
 /// An invariant, decoded and checked.
 fn prove(
-    cfa: &Cfa,
-    map: &Map,
+    subject: &Subject<'_>,
     proved: &[PropertyId],
     question: &Question,
     answer: &Answer,
@@ -219,8 +256,12 @@ fn prove(
 ) -> Result<(Certificate, Option<CertificateStats>), String> {
     let clauses = answer.clauses.iter().cloned();
     let bindings = question.bindings.clone();
-    let certificate = decode::certificate(map, cfa, proved.to_vec(), bindings, clauses);
-    let certificate = certificate.map_err(|e| e.to_string())?;
+    let Subject { cfa, compiled, back, map } = subject;
+    let certificate = decode::certificate(map, compiled, proved.to_vec(), bindings, clauses);
+    let mut certificate = certificate.map_err(|e| e.to_string())?;
+    if let Some(back) = back {
+        certificate = back.certificate(certificate);
+    }
     if !validate {
         return Ok((certificate, None));
     }

@@ -19,5 +19,6 @@ pub mod lint;
 pub mod log;
 pub mod pipeline;
 pub mod report;
+pub mod simplify;
 pub mod transport;
 pub mod validate;

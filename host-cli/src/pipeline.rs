@@ -4,6 +4,7 @@ use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
 use crate::frontend::{self, Diagnostic, Language, Overflow, Source};
 use crate::ir::Cfa;
+use crate::simplify::{self, Back, Passes, Simplified};
 use sha2::{Digest, Sha256};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,20 +15,24 @@ pub const IMAGE_EXTENSION: &str = "vimg";
 const IMAGE_MAGIC: &[u8] = b"VIMG";
 
 /// How a file is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     /// The language, if the file's name does not tell it.
     pub language: Option<Language>,
     /// What arithmetic does when a result does not fit. Decided already in an image.
     pub overflow: Overflow,
+    /// How the automaton is simplified. Done already in an image.
+    pub passes: Passes,
 }
 
 /// A model, ready to be checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loaded {
-    /// The automaton.
+    /// The automaton as the front end made it: all that people see, and that verdicts are validated on.
     pub cfa: Cfa,
-    /// What the image's numbers mean in it.
+    /// The one that was compiled.
+    pub simplified: Simplified,
+    /// What the image's numbers mean in the one that was compiled.
     pub map: Map,
     /// What an engine or a device gets.
     pub image: AlignedImage,
@@ -131,25 +136,25 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
         at: e.utf8_error().valid_up_to(),
     })?;
     let source = Source { path: path.display().to_string(), text };
-    compile(source, language, options.overflow)
+    compile(source, language, options)
 }
 
 /// Compiles source text.
-pub fn compile(
-    source: Source,
-    language: Language,
-    overflow: Overflow,
-) -> Result<Loaded, LoadError> {
-    let options = frontend::Options { overflow };
-    let compiled = match frontend::compile(&source, language, &options) {
+pub fn compile(source: Source, language: Language, options: &Options) -> Result<Loaded, LoadError> {
+    let front = frontend::Options { overflow: options.overflow };
+    let compiled = match frontend::compile(&source, language, &front) {
         Ok(compiled) => compiled,
         Err(diagnostics) => return Err(LoadError::Source { text: source, diagnostics }),
     };
     let digest = Sha256::digest(source.text.as_bytes()).into();
-    let model = blast::compile(&compiled.cfa, digest, &blast::Options::default())
-        .map_err(|error| LoadError::Compile { path: source.path.clone(), error })?;
+    let broken = |error| LoadError::Compile { path: source.path.clone(), error };
+    compiled.cfa.check().map_err(|why| broken(BlastError::IllFormed(why)))?;
+    let simplified = simplify::run(&compiled.cfa, &options.passes);
+    let model = blast::compile(&simplified.cfa, digest, &blast::Options::default());
+    let model = model.map_err(broken)?;
     Ok(Loaded {
         cfa: compiled.cfa,
+        simplified,
         image: AlignedImage::new(&model.image),
         map: model.map,
         source,
@@ -185,21 +190,26 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
         return Err(broken(DebugError::Image(ImageError::Version(preamble.version))));
     }
     let (image, debug) = debug::split(bytes).map_err(broken)?;
-    let Some(Debug { cfa, map, source_path, source }) = debug else {
+    let Some(Debug { cfa, simplified, map, source_path, source }) = debug else {
         return Err(LoadError::Unexplained { path: path.to_path_buf() });
     };
     let digest = Sha256::digest(source.as_bytes()).into();
     let image = AlignedImage::new(image);
     let source = Source { path: source_path, text: source };
-    Ok(Loaded { cfa, map, image, source, digest, warnings: vec![] })
+    let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
+    let simplified = Simplified { cfa: simple, back, stats: vec![] };
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![] })
 }
 
 impl Loaded {
     /// The bytes of a `.vimg` file. The same source gives the same bytes, wherever it lies.
     pub fn to_file(&self) -> Vec<u8> {
         let name = Path::new(&self.source.path).file_name();
+        let Simplified { cfa, back, .. } = &self.simplified;
+        let is_other = *back != Back::default();
         let debug = Debug {
             cfa: self.cfa.clone(),
+            simplified: is_other.then(|| (cfa.clone(), back.clone())),
             map: self.map.clone(),
             source_path: name.map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
             source: self.source.text.clone(),

@@ -229,7 +229,7 @@ fn bad_certificates_are_refused() {
     };
     // Cut off: a wrong file. Another version, or names of another model: a mismatch.
     assert!(certify(good.strip_suffix("end\n").unwrap()).ended(2).err.contains("bad.cert: line"));
-    certify(&good.replace("vouch-certificate 1", "vouch-certificate 2")).ended(5);
+    certify(&good.replace("vouch-certificate 2", "vouch-certificate 3")).ended(5);
     certify(&good.replace("timer", "tiner")).ended(5);
     // A claim that is not true of this model: the invariant is not one.
     let claim = good.replace("property bounded", "property short");

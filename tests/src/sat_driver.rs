@@ -410,12 +410,18 @@ const ASSUMPTIONS: usize = 12;
 
 /// One random sequence; what it is follows from the seed alone.
 pub fn one(seed: u64) -> Result<Counts, String> {
+    one_broken(seed, 0)
+}
+
+/// The same with a solver that breaks a soundness rule.
+pub fn one_broken(seed: u64, rule: u8) -> Result<Counts, String> {
     // Half of the sequences with each width.
-    let result = if seed & 1 == 0 { sequence::<u16>(seed) } else { sequence::<u32>(seed) };
+    let result =
+        if seed & 1 == 0 { sequence::<u16>(seed, rule) } else { sequence::<u32>(seed, rule) };
     result.map_err(|what| format!("sequence {seed}: {what}"))
 }
 
-fn sequence<W: Word>(seed: u64) -> Result<Counts, String> {
+fn sequence<W: Word>(seed: u64, rule: u8) -> Result<Counts, String> {
     let mut rng = Rng::new(seed);
     let formula = random_formula(&mut rng);
     let live = formula.live;
@@ -428,6 +434,7 @@ fn sequence<W: Word>(seed: u64) -> Result<Counts, String> {
     let spare = rng.pick(&[24, 50, 80, 200, 500, 2000, 30_000]);
     let mut driver = Driver::<W>::new(formula, clauses + spare, ASSUMPTIONS);
     driver.plenty = spare == 30_000;
+    driver.state.sabotage = rule;
     if !driver.plenty && rng.one_in(8) {
         driver.state.limit = 1000 + rng.below(100_000) as u64;
     }

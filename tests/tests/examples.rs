@@ -103,8 +103,12 @@ fn on_the_host() {
         let Some(outcome) = run(&["check", &path(&file)]) else { return };
         compare(&file, &rows, &outcome, |_| true);
         for (row, found) in rows.iter().zip(outcome["properties"].as_array().unwrap()) {
+            // The engine does not promise shortest runs, and its heuristics change; but a run of
+            // quite another length is something that people should see.
             let length = found["trace_len"].as_u64();
-            assert_eq!(length, row.length, "{} of {file}: mend expected.tsv", row.property);
+            let close = |(found, known): (u64, u64)| found <= 2 * known && known <= 2 * found;
+            let expected = length.zip(row.length).map_or(length == row.length, close);
+            assert!(expected, "{} of {file}: {length:?} instead of {:?}", row.property, row.length);
         }
         assert!(outcome["warnings"].is_null(), "{file}: {}", outcome["warnings"]);
     }

@@ -147,7 +147,7 @@ fn certificate(cfa: &Cfa, clauses: &[Clause]) -> Certificate {
     let mut clauses = clauses.to_vec();
     clauses.extend(cfa.properties.iter().map(|p| Clause { location: p.error, lits: vec![] }));
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
-    Certificate { properties, bindings: vec![], clauses }
+    Certificate { properties, clauses, ..Certificate::default() }
 }
 
 /// What the core's own checker says about a certificate.

@@ -4,16 +4,19 @@
 //! installed. Counts repeat, times do not: no seconds are recorded. The record is a table under
 //! `benches/record/`, one row for a model and a place.
 
+use crate::alone::{self, Alone};
 use crate::boards::BOARDS;
 use crate::{demo, firmware, project, setup, shell};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The engine's part of a run on the host: all below this function, and nothing else.
-const ENGINE: &str = "--toggle-collect=vouch_core::ic3::engine::Engine::step*";
+/// Parts of a run on the host: all below one of these functions, and nothing else.
+const ENGINE: &str = "vouch_core::ic3::engine::Engine::step*";
+const SOLVER: &str = "vouch_core::sat::Solver<*>::solve*";
+const CHECKER: &str = "vouch_core::certificate::Checker::step*";
 
 /// The task.
 pub fn task(args: &[String]) -> Result<()> {
@@ -21,36 +24,105 @@ pub fn task(args: &[String]) -> Result<()> {
     setup::run()?;
     shell::stage("host tool", demo::build_tool)?;
     firmware::build(&BOARDS)?;
-    let mut table = String::from(
-        "model\tplace\tverdict\tinstructions\tratio\tqueries\tlemmas\tpeak_bytes\timage_bytes\n",
+    let programs = alone::build()?;
+    let recheck = build_recheck()?;
+    let mut engine = String::from(
+        "model\tplace\tverdict\tinstructions\tratio\tsolver\tqueries\tlemmas\tpeak_bytes\t\
+         peak_clauses\tpeak_obligations\timage_bytes\n",
     );
+    let mut certificate = String::from("model\tclauses\tproof\trecheck\tshare\n");
     for model in examples()? {
-        shell::stage(&model, || rows(&model, &mut table))?;
+        shell::stage(&model, || {
+            rows(&model, &mut engine)?;
+            certificate_row(&recheck, &model, &mut certificate)
+        })?;
     }
-    let path = project::root().join("benches/record/engine.tsv");
+    write("engine.tsv", &(head()? + &engine))?;
+    write("certificate.tsv", &(certificate_head()? + &certificate))?;
+    write("flash.tsv", &flash(&programs)?)
+}
+
+fn write(name: &str, text: &str) -> Result<()> {
+    let path = project::root().join("benches/record").join(name);
     std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
-    std::fs::write(&path, head()? + &table)
-        .with_context(|| format!("{} cannot be written", path.display()))?;
+    std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     eprintln!("\nwritten: {}", path.display());
     Ok(())
 }
 
-/// What ran, where, how often.
-fn head() -> Result<String> {
+/// The commit and the compiler.
+fn build() -> Result<String> {
     let commit = Command::new("git")
         .current_dir(project::root())
         .args(["describe", "--always", "--dirty"])
         .output();
     let commit = commit.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
     let rustc = shell::output(Command::new("rustc").arg("--version"))?;
+    Ok(format!("commit {}; {rustc}", commit.unwrap_or_default()))
+}
+
+fn certificate_head() -> Result<String> {
+    Ok(format!(
+        "# cargo xtask bench; each row one run of either, and counts repeat\n\
+         # {}\n\
+         # host, callgrind, 16-bit words: instructions of Engine::step until the proof, and of\n\
+         # Checker::step until the certificate is accepted again; share: the latter of the former\n",
+        build()?
+    ))
+}
+
+/// What the programs take of the flash.
+fn flash(programs: &[Alone]) -> Result<String> {
+    let mut table = format!(
+        "# cargo xtask bench; thumbv7m-none-eabi, with vector table and start-up code\n# {}\n\
+         program\tprofile\tflash_bytes\tlimit\n",
+        build()?
+    );
+    for Alone { name, profile, flash, limit } in programs {
+        let _ = writeln!(table, "{name}\t{profile}\t{flash}\t{limit}");
+    }
+    Ok(table)
+}
+
+/// Builds the program that proves a model and re-checks the proof.
+fn build_recheck() -> Result<PathBuf> {
+    let args = ["build", "--release", "--package", "vouch-tests", "--bin", "recheck"];
+    shell::run(shell::cargo().current_dir(project::root()).args(args))?;
+    Ok(project::target().join("release").join("recheck"))
+}
+
+/// A row for a model of which something is proved in 16-bit words.
+fn certificate_row(recheck: &Path, model: &str, table: &mut String) -> Result<()> {
+    let output = Command::new(recheck).current_dir(project::root()).arg(model).output()?;
+    if output.status.code() == Some(3) {
+        return Ok(());
+    }
+    ensure!(output.status.success(), "the certificate of {model} is not accepted again");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let clauses = text.split('\t').next().unwrap_or("?");
+    let count = |function| count(function, Command::new(recheck).arg(model));
+    let (Some(proof), Some(check)) = (count(ENGINE)?, count(CHECKER)?) else { return Ok(()) };
+    let share = check as f64 / proof as f64;
+    let _ = writeln!(table, "{}\t{clauses}\t{proof}\t{check}\t{share:.3}", name(model));
+    Ok(())
+}
+
+fn name(model: &str) -> String {
+    let stem = Path::new(model).file_stem();
+    stem.map_or_else(|| model.to_owned(), |s| s.to_string_lossy().into_owned())
+}
+
+/// What ran, where, how often.
+fn head() -> Result<String> {
     let qemu = shell::output(Command::new("qemu-system-arm").arg("--version"))?;
     Ok(format!(
         "# cargo xtask bench; each row one run, and counts repeat\n\
-         # commit {}; {rustc}; {}\n\
+         # {}; {}\n\
          # boards: QEMU with -icount shift=0; host: callgrind, Engine::step only, 16-bit words, and\n\
          # wider ones after those did not suffice (then the count is of all attempts)\n\
-         # ratio: instructions on the board over those on the host for the same run\n",
-        commit.unwrap_or_default(),
+         # ratio: instructions on the board over those on the host for the same run\n\
+         # solver: the part of the host's instructions that Solver::solve takes\n",
+        build()?,
         qemu.lines().next().unwrap_or_default(),
     ))
 }
@@ -67,15 +139,16 @@ fn examples() -> Result<Vec<String>> {
 
 /// One row for each place that can check the model.
 fn rows(model: &str, table: &mut String) -> Result<()> {
-    let host = host_instructions(model)?;
+    let host = host_instructions(ENGINE, model)?;
+    let solver = host_instructions(SOLVER, model)?;
     let host_run = check(&["check", model])?;
-    row(table, model, "host", &host_run, host, None);
+    row(table, model, "host", &host_run, host, None, solver);
     for board in BOARDS {
         let run = check(&["run", model, "--target", &format!("qemu:{}", board.name)])?;
         let count = run["device"]["instructions"].as_u64();
         // A run that ended for want of memory is not the same run.
         let same = run["queries"] == host_run["queries"];
-        row(table, model, board.name, &run, count, host.filter(|_| same));
+        row(table, model, board.name, &run, count, host.filter(|_| same), None);
     }
     Ok(())
 }
@@ -87,12 +160,14 @@ fn row(
     run: &Value,
     count: Option<u64>,
     host: Option<u64>,
+    solver: Option<u64>,
 ) {
     let ratio = match (count, host) {
         (Some(count), Some(host)) if host > 0 => format!("{:.2}", count as f64 / host as f64),
         _ => "-".into(),
     };
-    let count = count.map_or("-".into(), |n| n.to_string());
+    let number = |n: Option<u64>| n.map_or("-".into(), |n| n.to_string());
+    let (count, solver) = (number(count), number(solver));
     let verdict = match run["verdict"].as_str() {
         Some("unknown") => format!("unknown ({})", run["reason"].as_str().unwrap_or("?")),
         Some(verdict) => verdict.to_owned(),
@@ -100,14 +175,16 @@ fn row(
     };
     let image = &run["device"]["image_bytes"];
     let show = |v: &Value| if v.is_null() { "-".into() } else { v.to_string() };
-    let name = Path::new(model).file_stem().map_or(model.into(), |s| s.to_string_lossy());
     // Writing to a string cannot fail.
     let _ = writeln!(
         table,
-        "{name}\t{place}\t{verdict}\t{count}\t{ratio}\t{}\t{}\t{}\t{}",
+        "{}\t{place}\t{verdict}\t{count}\t{ratio}\t{solver}\t{}\t{}\t{}\t{}\t{}\t{}",
+        name(model),
         show(&run["queries"]),
         show(&run["lemmas"]),
         show(&run["peak_bytes"]),
+        show(&run["peak_clauses"]),
+        show(&run["peak_obligations"]),
         show(image),
     );
 }
@@ -123,16 +200,23 @@ fn check(args: &[&str]) -> Result<Value> {
     serde_json::from_slice(&output.stdout).with_context(|| format!("vouch {}", args.join(" ")))
 }
 
-/// Instructions of the engine on the host, where callgrind is installed.
-fn host_instructions(model: &str) -> Result<Option<u64>> {
+/// Instructions of a part of the tool on the host, where callgrind is installed.
+fn host_instructions(function: &str, model: &str) -> Result<Option<u64>> {
+    let args = ["check", model, "--no-validate", "--json", "--quiet"];
+    count(function, Command::new(project::tool()).args(args))
+}
+
+/// Instructions of all that `function` does while `command` runs.
+fn count(function: &str, command: &Command) -> Result<Option<u64>> {
     let Some(valgrind) = shell::find("valgrind") else { return Ok(None) };
     let profile: PathBuf = project::target().join("callgrind.out");
     let output = Command::new(valgrind)
         .current_dir(project::root())
-        .args(["--tool=callgrind", ENGINE])
+        .arg("--tool=callgrind")
+        .arg(format!("--toggle-collect={function}"))
         .arg(format!("--callgrind-out-file={}", profile.display()))
-        .arg(project::tool())
-        .args(["check", model, "--no-validate", "--json", "--quiet"])
+        .arg(command.get_program())
+        .args(command.get_args())
         .output()?;
     let text = String::from_utf8_lossy(&output.stderr);
     let total = text.lines().find_map(|line| line.split("Collected :").nth(1));

@@ -3,7 +3,7 @@
 use crate::boards::{self, BOARDS, Board};
 use crate::elf::Sizes;
 use crate::shell::{self, Usage};
-use crate::{project, setup};
+use crate::{alone, project, setup};
 use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::fs;
@@ -19,7 +19,8 @@ pub fn task(args: &[String]) -> Result<()> {
         _ => return Err(Usage("firmware [--board BOARD]".to_owned()).into()),
     };
     setup::run()?;
-    build(&chosen)
+    build(&chosen)?;
+    alone::build().map(|_| ())
 }
 
 /// Builds the firmware of these boards and says what it takes of them.
@@ -48,11 +49,18 @@ fn build_one(board: Board) -> Result<()> {
 
 /// A cargo command for one board's firmware.
 pub fn cargo(verb: &str, board: Board) -> Command {
+    let mut command = cargo_for(verb, board.target);
+    command.args(["--features", board.name]);
+    command
+}
+
+/// A cargo command among the firmware's packages.
+pub fn cargo_for(verb: &str, triple: &str) -> Command {
     let mut command = shell::cargo();
     command
         .current_dir(project::firmware())
         .arg(verb)
-        .args(["--features", board.name, "--target", board.target])
+        .args(["--target", triple])
         .arg("--target-dir")
         .arg(target())
         // Without a level defmt leaves every message out, silently.
@@ -64,7 +72,7 @@ pub fn cargo(verb: &str, board: Board) -> Command {
 }
 
 /// Beside the host's, so that neither build waits for the other or undoes it.
-fn target() -> PathBuf {
+pub fn target() -> PathBuf {
     project::target().join("firmware")
 }
 

@@ -3,11 +3,14 @@
 //! Each task is a file. They need nothing but cargo to start with; what else they use, [`setup`]
 //! brings.
 
+mod alone;
 mod bench;
 mod boards;
 mod demo;
 mod elf;
+mod examples;
 mod firmware;
+mod passes;
 mod project;
 mod setup;
 mod shell;
@@ -21,7 +24,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 8] = [
+const TASKS: [Task; 10] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -36,6 +39,8 @@ const TASKS: [Task; 8] = [
         soak::task,
     ),
     ("bench", "count instructions of every example on every board", bench::task),
+    ("bench-passes", "what each simplification does for images and engine", passes::task),
+    ("examples", "every example on every board that it fits", examples::task),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),
 ];
@@ -76,7 +81,7 @@ fn help(args: &[String]) -> Result<()> {
 fn listing() -> String {
     let mut text = String::from("cargo xtask TASK\n\n");
     for (name, what, _) in TASKS {
-        text += &format!("  {name:<10}{what}\n");
+        text += &format!("  {name:<14}{what}\n");
     }
     text
 }

@@ -3,7 +3,7 @@
 //! Quick checks come first. The test runner comes last, so that its closing line ends the output.
 
 use crate::boards::BOARDS;
-use crate::{demo, firmware, project, setup, shell, tidy};
+use crate::{alone, demo, firmware, project, setup, shell, tidy};
 use anyhow::Result;
 use std::process::Command;
 
@@ -24,7 +24,11 @@ pub fn task(args: &[String]) -> Result<()> {
             shell::run(firmware::cargo("clippy", board).args(DENY))
         })?;
     }
+    shell::stage("clippy for the verifier alone", || {
+        shell::run(alone::cargo("clippy", true).args(DENY))
+    })?;
     firmware::build(&BOARDS)?;
+    alone::build()?;
     shell::stage("host tool", demo::build_tool)?;
     shell::stage("examples in the documentation", || {
         shell::run(testing(host().args(["test", "--workspace", "--doc", "--quiet"])))

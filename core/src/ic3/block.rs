@@ -4,6 +4,7 @@ use super::Limit;
 use super::engine::Run;
 use crate::lit::Lit;
 use crate::sat::Answer;
+use crate::sat::clause::Ref;
 use crate::word::Word;
 
 /// What became of an attempt to exclude a cube from a frame.
@@ -19,23 +20,32 @@ pub(super) enum Blocked {
 }
 
 impl<W: Word> Run<'_, W> {
-    /// Whether `cube` at `location` cannot be reached in one step from frame `level - 1` (from the
-    /// infinity frame, if that is the level).
+    /// Whether `cube` at `location` cannot be reached in one step from frame `level - 1` (from what is
+    /// on trial, if that is the level).
     pub(super) fn block(
         &mut self,
         location: usize,
         level: usize,
         cube: usize,
     ) -> Result<Blocked, Limit> {
-        let below = if level == self.infinity() { level } else { level.saturating_sub(1) };
-        let len = self.cube_len[cube];
-        self.needed[..len].fill(0);
         let in_edges = self.image.location(location).in_edges;
         // The edge that objected last is the likeliest to object again, and is still loaded.
         let hint = in_edges.iter().position(|e| e.get() == self.solver.state.edge).unwrap_or(0);
-        for i in 0..in_edges.len() {
-            let at = if hint + i < in_edges.len() { hint + i } else { hint + i - in_edges.len() };
-            let edge = in_edges[at].get();
+        let (late, early) = in_edges.split_at(hint);
+        self.block_over(early.iter().chain(late).map(|e| e.get()), level, cube)
+    }
+
+    /// The same over some of the edges into the location.
+    pub(super) fn block_over(
+        &mut self,
+        edges: impl Iterator<Item = usize>,
+        level: usize,
+        cube: usize,
+    ) -> Result<Blocked, Limit> {
+        let below = if level >= self.trial() { level } else { level.saturating_sub(1) };
+        let len = self.cube_len[cube];
+        self.needed[..len].fill(0);
+        for (i, edge) in edges.enumerate() {
             if self.is_closed(self.image.ends(edge).0, below) {
                 continue;
             }
@@ -82,10 +92,11 @@ impl<W: Word> Run<'_, W> {
 
     /// `F(level, l) ∧ T_e ∧ cube'`, on a self-loop also `∧ ¬cube` (rule 3).
     fn query(&mut self, edge: usize, level: usize, cube: usize) -> Answer {
-        self.load(edge);
-        self.stats.queries = self.stats.queries.wrapping_add(1);
         // Nothing but the initial location is open at level 0, and it has no lemmas; tags begin at 1.
-        self.solver.begin(level.max(1));
+        let level = level.max(1);
+        self.load(edge, level);
+        self.stats.queries = self.stats.queries.wrapping_add(1);
+        self.solver.begin(level);
         self.fix_parameters();
         self.solver.demand_lemmas();
         self.solver.assume(self.solver.edge.guard);
@@ -169,19 +180,37 @@ impl<W: Word> Run<'_, W> {
         }
     }
 
-    /// Turns the solver to `edge`, with the lemmas of its source attached.
-    fn load(&mut self, edge: usize) {
-        if self.solver.state.edge == edge {
+    /// Turns the solver to `edge`, with the lemmas of its source that belong to frame `level`
+    /// attached. Those of lower levels follow when they are asked for.
+    fn load(&mut self, edge: usize, level: usize) {
+        let attached = if self.solver.state.edge == edge {
+            self.attached
+        } else {
+            self.solver.load(edge, self.image.edge(edge));
+            usize::MAX
+        };
+        if level >= attached {
             return;
         }
-        self.solver.load(edge, self.image.edge(edge));
+        self.attached = level;
+        self.solver.begin(level);
         let mut link = self.lemmas[self.solver.edge.from];
         while link != W::NONE {
             let r = link.get();
-            if self.solver.pool.tag(r) != 0 {
+            let tag = self.solver.pool.tag(r);
+            if (level..attached).contains(&tag) {
                 self.solver.attach(r);
             }
             link = self.solver.pool.next(r);
+        }
+    }
+
+    /// Attaches lemma `r` of `location`, whose tag has been `before`, if queries at hand need it now.
+    pub(super) fn attach(&mut self, location: usize, r: Ref, before: usize) {
+        let wanted = before < self.attached && self.solver.pool.tag(r) >= self.attached;
+        if wanted && self.is_loaded() && self.solver.edge.from == location {
+            self.solver.begin(1);
+            self.solver.attach(r);
         }
     }
 

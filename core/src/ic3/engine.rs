@@ -22,7 +22,7 @@ pub(super) const CTG: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Fresh,
-    Seed { location: usize, changed: bool },
+    Trial { location: usize, changed: bool, back: usize },
     Strengthen,
     Push { level: usize, location: usize },
     Broken { property: usize },
@@ -43,6 +43,8 @@ pub(super) struct State {
     pub(super) learned: bool,
     /// How often lemmas have moved.
     pub(super) compactions: u32,
+    /// The lowest level whose lemmas are attached to the solver.
+    pub(super) attached: usize,
     pub(super) any_bound: bool,
     seeded: bool,
     /// The obligation at the initial location.
@@ -80,6 +82,8 @@ pub(super) struct Run<'a, W> {
     pub(super) cubes: &'a mut [W],
     /// For each literal of the cube last blocked: whether it was needed.
     pub(super) needed: &'a mut [u8],
+    /// For each literal of the cube being generalised: what is known of it.
+    pub(super) roles: &'a mut [u8],
     /// For each live position: the value that a cube asks of it.
     pub(super) marks: &'a mut [u8],
     /// Inputs of the step last lifted: 0, 1, or 2 if they do not matter.
@@ -107,6 +111,11 @@ impl<W: Word> Run<'_, W> {
         sat::clause::infinity::<W>()
     }
 
+    /// Tag of what is on trial for it.
+    pub(super) fn trial(&self) -> usize {
+        self.infinity() - 1
+    }
+
     /// Whether this soundness rule is to be broken. Never, but in tests.
     #[inline(always)]
     pub(super) fn breaks(&self, rule: u8) -> bool {
@@ -119,22 +128,24 @@ impl<W: Word> Run<'_, W> {
             Phase::Fresh => {
                 self.frontier = 1;
                 if self.seeded {
-                    // From here to its end the infinity frame is on trial: nothing may be concluded.
-                    self.phase = Phase::Seed { location: 1, changed: false };
+                    self.phase = Phase::Trial { location: 1, changed: false, back: 0 };
                     return Ok(Status::Running);
                 }
                 self.phase = Phase::Strengthen;
             }
-            Phase::Seed { location, changed } if location < self.image.locations() => {
-                let changed = self.try_seeds(location)? | changed;
-                self.phase = Phase::Seed { location: location + 1, changed };
-                return Ok(Status::Running);
+            Phase::Trial { location, changed, back } if location < self.image.locations() => {
+                let changed = self.try_location(location, back)? | changed;
+                self.phase = Phase::Trial { location: location + 1, changed, back };
             }
-            Phase::Seed { changed: true, .. } => {
-                self.phase = Phase::Seed { location: 1, changed: false };
-                return Ok(Status::Running);
+            Phase::Trial { changed: true, back, .. } => {
+                self.phase = Phase::Trial { location: 1, changed: false, back };
             }
-            Phase::Seed { .. } => self.phase = Phase::Strengthen,
+            Phase::Trial { back, .. } => {
+                self.close_trial();
+                // Seeds are tried before the first frontier, lemmas between two.
+                self.frontier += (back > 0) as usize;
+                self.phase = Phase::Strengthen;
+            }
             Phase::Strengthen => match self.strengthen()? {
                 Some(Status::Broken { property }) => {
                     self.phase = Phase::Broken { property };
@@ -154,8 +165,8 @@ impl<W: Word> Run<'_, W> {
                 } else if level < self.frontier {
                     self.phase = Phase::Push { level: level + 1, location: 1 };
                 } else if self.frontier < last_level::<W>() {
-                    self.frontier += 1;
-                    self.phase = Phase::Strengthen;
+                    self.open_trial(level + 1);
+                    self.phase = Phase::Trial { location: 1, changed: false, back: level + 1 };
                 } else {
                     return Err(Limit::Capacity);
                 }
@@ -219,6 +230,7 @@ impl Engine {
                 epoch: 0,
                 learned: false,
                 compactions: 0,
+                attached: 0,
                 any_bound: false,
                 seeded: false,
                 counterexample: 0,
@@ -271,6 +283,7 @@ impl Engine {
             bound: carver.take(plan.state_bits),
             cubes: carver.take(CUBES * plan.live),
             needed: carver.take(plan.live),
+            roles: carver.take(plan.live),
             marks: carver.take(plan.live),
             inputs: carver.take(plan.inputs),
             obligations: Obligations {

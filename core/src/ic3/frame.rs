@@ -68,15 +68,15 @@ impl<W: Word> Run<'_, W> {
     ) -> Result<(), Limit> {
         self.solver.begin(1);
         self.drop_subsumed(location, level, cube);
-        self.epoch = if self.epoch + 1 >= W::NONE.get() { 0 } else { self.epoch + 1 };
-        self.changed[location] = W::of(self.epoch);
+        self.note_change(location);
         self.learned = true;
         let len = self.cube_len[cube];
         if len == 0 && self.breaks(5) {
             return Ok(());
         }
         if len == 0 {
-            self.opens[location] = W::of(level + 1);
+            // A location that no path enters stays closed for good, whatever a certificate offers.
+            self.opens[location] = self.opens[location].max(W::of(level + 1));
             return Ok(());
         }
         let r = self.allocate(HEADER + len + TRAILER)?;
@@ -92,9 +92,7 @@ impl<W: Word> Run<'_, W> {
         pool.set_next(r, self.lemmas[location]);
         self.lemmas[location] = W::of(r);
         self.stats.lemmas += 1;
-        if self.is_loaded() && self.solver.edge.from == location {
-            self.solver.attach(r);
-        }
+        self.attach(location, r, 0);
         let live = self.image.location(location).live;
         for j in 0..len {
             let bit = live[self.cube_lit(cube, j).var() - 1].get();
@@ -161,7 +159,14 @@ impl<W: Word> Run<'_, W> {
 
     /// Raises lemma `r` to `level`.
     pub(super) fn raise(&mut self, location: usize, r: Ref, level: usize) {
+        let before = self.solver.pool.tag(r);
         self.solver.pool.set_tag(r, level);
+        self.attach(location, r, before);
+        self.note_change(location);
+    }
+
+    /// Notes that the frames of `location` have changed.
+    pub(super) fn note_change(&mut self, location: usize) {
         self.epoch = if self.epoch + 1 >= W::NONE.get() { 0 } else { self.epoch + 1 };
         self.changed[location] = W::of(self.epoch);
     }
@@ -170,6 +175,11 @@ impl<W: Word> Run<'_, W> {
     pub(super) fn note_failure(&mut self, r: Ref, edge: usize) {
         self.solver.pool.set_trailer(r, FAILED_EDGE, edge);
         self.solver.pool.set_trailer(r, EPOCH, self.epoch);
+    }
+
+    /// Lets `r` be tried again.
+    pub(super) fn forget_failure(&mut self, r: Ref) {
+        self.solver.pool.set_trailer(r, FAILED_EDGE, W::NONE.get());
     }
 
     /// Whether pushing `r` failed and nothing has changed at the failed edge's source since
@@ -320,7 +330,8 @@ pub(super) fn decode(byte: u8) -> Verdict {
     }
 }
 
-/// The largest level of a frontier: above are only the infinity frame and "never".
+/// The largest level of a frontier: above are only the one that a trial takes its candidates from,
+/// the trial, and the infinity frame.
 pub(super) fn last_level<W: Word>() -> usize {
     infinity::<W>() - 3
 }

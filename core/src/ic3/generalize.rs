@@ -12,59 +12,141 @@ use crate::word::Word;
 /// Counterexamples to generalisation that are blocked for one literal.
 const MAX_CTGS: usize = 3;
 
+/// What is known of a literal of `MAIN`.
+const FREE: u8 = 0;
+/// Some edge cannot do without it.
+const NEEDED: u8 = 1;
+/// The edges at hand can do without it.
+const DROPPED: u8 = 2;
+
+/// Edges into a location that are asked together.
+#[derive(Clone, Copy)]
+enum Group {
+    /// One from elsewhere.
+    Edge(usize),
+    /// All that return to the location.
+    Loops(usize),
+}
+
 impl<W: Word> Run<'_, W> {
     /// Shrinks `MAIN`, which is blocked at `level`, as far as dropping goes.
+    ///
+    /// Edge by edge, not literal by literal over all edges: what an edge from elsewhere needs to be
+    /// unable to reach the cube suffices for it in any larger cube too, so the union is right, and
+    /// the solver turns to each edge once. Loops come last, since they assume the cube's negation:
+    /// they are asked about exactly the cube that comes out.
     pub(super) fn generalize(&mut self, location: usize, level: usize) -> Result<(), Limit> {
-        // Literals are tried from the least active on: bits that other lemmas needed are kept.
-        // Those tried in vain collect at the front.
-        let mut tried = 0;
-        while tried < self.cube_len[MAIN] {
-            let j = self.least_active(location, tried);
-            let lit = self.cube_lit(MAIN, j);
-            let first = self.cube_lit(MAIN, tried);
-            self.set_cube(MAIN, j, first);
-            self.set_cube(MAIN, tried, lit);
-            // The candidate: all but this one.
-            let len = self.cube_len[MAIN];
-            let mut n = 0;
-            for i in (0..len).filter(|i| *i != tried) {
-                let lit = self.cube_lit(MAIN, i);
-                self.set_cube(TRY, n, lit);
-                n += 1;
+        let len = self.cube_len[MAIN];
+        self.roles[..len].fill(FREE);
+        let in_edges = self.image.location(location).in_edges;
+        let is_loop = |e: &W| self.image.ends(e.get()).0 == location;
+        let loops = in_edges.iter().any(is_loop);
+        for edge in in_edges {
+            if self.image.ends(edge.get()).0 != location {
+                self.minimize(Group::Edge(edge.get()), location, level)?;
             }
-            self.cube_len[TRY] = n;
-            if self.drop_succeeds(location, level)? {
-                // Some of the tried literals may be gone too: count those that remain.
-                let mut remaining = 0;
-                for j in 0..tried {
-                    remaining += (self.needed[j] != 0) as usize;
-                }
-                self.shrink(TRY);
-                self.copy_cube(TRY, MAIN);
-                tried = remaining;
-            } else {
-                tried += 1;
+        }
+        if loops {
+            self.minimize(Group::Loops(location), location, level)?;
+        }
+        let mut kept = 0;
+        for j in 0..len {
+            if self.roles[j] == NEEDED {
+                let lit = self.cube_lit(MAIN, j);
+                self.set_cube(MAIN, kept, lit);
+                kept += 1;
+            }
+        }
+        self.cube_len[MAIN] = kept;
+        Ok(())
+    }
+
+    /// Finds literals that suffice for a group of edges together with those already needed, and
+    /// makes them needed. All of `MAIN` does suffice.
+    fn minimize(&mut self, group: Group, location: usize, level: usize) -> Result<(), Limit> {
+        let len = self.cube_len[MAIN];
+        let mut any_needed = false;
+        for role in &mut self.roles[..len] {
+            any_needed |= *role == NEEDED;
+            if *role != NEEDED {
+                *role = DROPPED;
+            }
+        }
+        // Often what other edges need is enough.
+        if any_needed && self.candidate_holds(group, level)? == Some(Blocked::Yes) {
+            return Ok(());
+        }
+        for role in &mut self.roles[..len] {
+            if *role == DROPPED {
+                *role = FREE;
+            }
+        }
+        while let Some(j) = self.least_active_free(location) {
+            self.roles[j] = DROPPED;
+            if !self.drop_succeeds(group, level)? {
+                self.roles[j] = NEEDED;
             }
         }
         Ok(())
     }
 
-    /// The index of the literal from `from` on whose bit is least active.
-    fn least_active(&self, location: usize, from: usize) -> usize {
+    /// The literal of `MAIN` not yet tried whose bit is least active: bits that other lemmas needed
+    /// are kept.
+    fn least_active_free(&self, location: usize) -> Option<usize> {
         let live = self.image.location(location).live;
         let activity = |j: &usize| self.activity[live[self.cube_lit(MAIN, *j).var() - 1].get()];
-        (from..self.cube_len[MAIN]).min_by_key(activity).unwrap_or(from)
+        (0..self.cube_len[MAIN]).filter(|j| self.roles[*j] == FREE).min_by_key(activity)
     }
 
-    /// Whether `TRY` can be blocked at `level`, perhaps after blocking what stands in the way.
-    fn drop_succeeds(&mut self, location: usize, level: usize) -> Result<bool, Limit> {
+    /// Whether `MAIN` without what is dropped can be blocked over `group`; if so, drops all else that
+    /// was not needed. `None`: for want of memory there is no telling, which only costs a literal
+    /// (rule 10).
+    fn candidate_holds(&mut self, group: Group, level: usize) -> Result<Option<Blocked>, Limit> {
+        let len = self.cube_len[MAIN];
+        let mut n = 0;
+        for j in 0..len {
+            if self.roles[j] != DROPPED {
+                let lit = self.cube_lit(MAIN, j);
+                self.set_cube(TRY, n, lit);
+                n += 1;
+            }
+        }
+        self.cube_len[TRY] = n;
+        let blocked = match group {
+            Group::Edge(edge) => self.block_over(core::iter::once(edge), level, TRY),
+            Group::Loops(location) => {
+                let image = self.image;
+                let in_edges = image.location(location).in_edges.iter().map(|e| e.get());
+                let loops = in_edges.filter(|e| image.ends(*e).0 == location);
+                self.block_over(loops, level, TRY)
+            }
+        };
+        match blocked {
+            Ok(Blocked::Yes) => {
+                let mut n = 0;
+                for j in 0..len {
+                    if self.roles[j] != DROPPED {
+                        if self.roles[j] == FREE && self.needed[n] == 0 {
+                            self.roles[j] = DROPPED;
+                        }
+                        n += 1;
+                    }
+                }
+                Ok(Some(Blocked::Yes))
+            }
+            Ok(no) => Ok(Some(no)),
+            Err(Limit::Capacity) => Ok(None),
+            Err(limit) => Err(limit),
+        }
+    }
+
+    /// Whether the candidate can be blocked, perhaps after blocking what stands in the way.
+    fn drop_succeeds(&mut self, group: Group, level: usize) -> Result<bool, Limit> {
         for attempt in 0..=MAX_CTGS {
-            match self.block(location, level, TRY) {
-                Ok(Blocked::Yes) => return Ok(true),
-                // A capacity limit in a single query only costs the literal (rule 10).
-                Err(Limit::Capacity) => return Ok(false),
-                Err(limit) => return Err(limit),
-                Ok(Blocked::No { edge }) => {
+            match self.candidate_holds(group, level)? {
+                Some(Blocked::Yes) => return Ok(true),
+                None => return Ok(false),
+                Some(Blocked::No { edge }) => {
                     let source = self.image.ends(edge).0;
                     if attempt == MAX_CTGS || source == 0 || level < 2 {
                         return Ok(false);
@@ -84,29 +166,21 @@ impl<W: Word> Run<'_, W> {
         Ok(false)
     }
 
-    /// The highest level up to the frontier at which `cube`, blocked at `level`, is blocked.
+    /// A level up to the frontier at which `cube`, blocked at `level`, is blocked: the frontier if
+    /// it holds there, else the last of those above `level` that it holds at in a row. Frames only
+    /// grow, so holding at the frontier is holding everywhere below.
     pub(super) fn push_forward(
         &mut self,
         location: usize,
         mut level: usize,
         cube: usize,
     ) -> Result<usize, Limit> {
-        while level < self.frontier {
-            match self.block(location, level + 1, cube) {
-                Ok(Blocked::Yes) => {
-                    self.shrink(cube);
-                    level += 1;
-                }
-                Ok(Blocked::No { .. }) | Err(Limit::Capacity) => break,
-                Err(limit) => return Err(limit),
-            }
+        if level + 1 < self.frontier && self.holds_at(location, self.frontier, cube)? {
+            return Ok(self.frontier);
+        }
+        while level < self.frontier && self.holds_at(location, level + 1, cube)? {
+            level += 1;
         }
         Ok(level)
-    }
-
-    pub(super) fn copy_cube(&mut self, from: usize, to: usize) {
-        let (live, len) = (self.plan.live, self.cube_len[from]);
-        self.cubes.copy_within(from * live..from * live + len, to * live);
-        self.cube_len[to] = len;
     }
 }

@@ -12,8 +12,8 @@
 //! - `lift.rs`: predecessors, with the guard (Birgmeier 2013, §3.2).
 //! - `generalize.rs`: literal dropping with counterexamples to generalisation (FMCAD'13).
 //! - `frame.rs`: delta-encoded frames, each lemma once, at its highest level.
-//! - `propagate.rs`: pushing, the infinity frame, termination.
-//! - `seed.rs`: a start from an old certificate.
+//! - `propagate.rs`: pushing.
+//! - `trial.rs`: the infinity frame: what of the highest level, or of an old certificate, is inductive.
 //! - `output.rs`: traces and invariants as they leave the engine.
 //!
 //! Limits: levels and pool references are one word; whatever exceeds that, or the plan, ends in
@@ -29,8 +29,8 @@ mod obligation;
 mod output;
 mod plan;
 mod propagate;
-mod seed;
 mod strengthen;
+mod trial;
 
 pub use api::{BindError, Config, Invariant, Limit, Shortage, Stats, Status, Verdict};
 pub use engine::Engine;

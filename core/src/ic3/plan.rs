@@ -62,8 +62,9 @@ impl Plan {
         tally.add::<W>(self.state_bits);
         tally.add::<u8>(self.state_bits);
         tally.add::<W>(CUBES * self.live);
-        tally.add::<u8>(self.live);
-        tally.add::<u8>(self.live);
+        for _ in 0..3 {
+            tally.add::<u8>(self.live);
+        }
         tally.add::<u8>(self.inputs);
         tally.add::<W>(self.obligations);
         self.solver.tally::<W>(&mut tally);
@@ -102,7 +103,7 @@ impl Plan {
     pub fn regions(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let clauses = self.solver.pool * self.word;
         let obligations = self.obligations * self.word;
-        let cubes = (CUBES * self.word + 2) * self.live + self.inputs;
+        let cubes = (CUBES * self.word + 3) * self.live + self.inputs;
         let locations = 3 * self.word * self.locations + (self.word + 1) * self.properties;
         let bits = (self.word + 1) * self.state_bits;
         let solver = self.bytes() - clauses - obligations - cubes - locations - bits;

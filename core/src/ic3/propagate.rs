@@ -1,4 +1,4 @@
-//! Pushing lemmas to higher levels, and the end of the proof.
+//! Pushing lemmas to higher levels.
 
 use super::Limit;
 use super::block::Blocked;
@@ -10,8 +10,8 @@ impl<W: Word> Run<'_, W> {
     pub(super) fn push_location(&mut self, location: usize, level: usize) -> Result<(), Limit> {
         if self.opens[location].get() == level + 1 {
             self.cube_len[TRY] = 0;
-            if let Some(above) = self.push_cube(location, level)? {
-                self.add_lemma(location, above, TRY)?;
+            if self.holds_at(location, level + 1, TRY)? {
+                self.add_lemma(location, level + 1, TRY)?;
             }
         }
         'again: loop {
@@ -34,34 +34,28 @@ impl<W: Word> Run<'_, W> {
     fn push_lemma(&mut self, location: usize, level: usize, r: usize) -> Result<(), Limit> {
         self.take_lemma(r, TRY);
         let len = self.cube_len[TRY];
-        match self.push_cube(location, level)? {
-            None => self.note_failure(r, self.solver.state.edge),
-            Some(above) if self.cube_len[TRY] == len => self.raise(location, r, above),
+        if !self.holds_at(location, level + 1, TRY)? {
+            self.note_failure(r, self.solver.state.edge);
+        } else if self.cube_len[TRY] == len {
+            self.raise(location, r, level + 1);
+        } else {
             // The core is smaller than the lemma: a better lemma takes its place.
-            Some(above) => self.add_lemma(location, above, TRY)?,
+            self.add_lemma(location, level + 1, TRY)?;
         }
         Ok(())
     }
 
-    /// The level above `level` to which `TRY` can be pushed, if any: the infinity frame for one at
-    /// the frontier that holds relative to that frame alone.
-    fn push_cube(&mut self, location: usize, level: usize) -> Result<Option<usize>, Limit> {
-        if !self.holds_at(location, level + 1)? {
-            return Ok(None);
-        }
-        let infinity = self.infinity();
-        if level == self.frontier && self.holds_at(location, infinity)? {
-            return Ok(Some(infinity));
-        }
-        Ok(Some(level + 1))
-    }
-
-    /// Whether `TRY` is blocked at `level`; shrinks it if so. Running out of memory for a single
+    /// Whether `cube` is blocked at `level`; shrinks it if so. Running out of memory for a single
     /// query only means that it is not pushed.
-    fn holds_at(&mut self, location: usize, level: usize) -> Result<bool, Limit> {
-        match self.block(location, level, TRY) {
+    pub(super) fn holds_at(
+        &mut self,
+        location: usize,
+        level: usize,
+        cube: usize,
+    ) -> Result<bool, Limit> {
+        match self.block(location, level, cube) {
             Ok(Blocked::Yes) => {
-                self.shrink(TRY);
+                self.shrink(cube);
                 Ok(true)
             }
             Ok(Blocked::No { .. }) | Err(Limit::Capacity) => Ok(false),

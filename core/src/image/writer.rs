@@ -146,8 +146,15 @@ impl ImageBuilder {
 
     fn write<W: Word>(&self) -> Result<Vec<u8>, BuildError> {
         let mut tables = Tables::<W>::default();
-        for (l, location) in self.locations.iter().enumerate() {
-            tables.location(l as u32, location, &self.edges)?;
+        let mut entering = vec![Vec::new(); self.locations.len()];
+        for (e, edge) in self.edges.iter().enumerate() {
+            // One that leads nowhere is found by the check of the result.
+            if let Some(list) = entering.get_mut(edge.to as usize) {
+                list.push(e);
+            }
+        }
+        for (location, entering) in self.locations.iter().zip(entering) {
+            tables.location(location, &entering)?;
         }
         let mut max_vars = 1;
         for edge in &self.edges {
@@ -253,21 +260,15 @@ impl<W> Default for Tables<W> {
 }
 
 impl<W: Word> Tables<W> {
-    fn location(
-        &mut self,
-        l: u32,
-        location: &LocationSpec,
-        edges: &[EdgeSpec],
-    ) -> Result<(), BuildError> {
-        let entering = || edges.iter().enumerate().filter(|(_, e)| e.to == l).map(|(i, _)| i);
+    fn location(&mut self, location: &LocationSpec, entering: &[usize]) -> Result<(), BuildError> {
         self.locations.extend([
             self.live.len() as u32,
             location.live.len() as u32,
             self.in_edges.len() as u32,
-            entering().count() as u32,
+            entering.len() as u32,
         ]);
         extend(&mut self.live, location.live.iter().map(|b| *b as usize))?;
-        extend(&mut self.in_edges, entering())
+        extend(&mut self.in_edges, entering.iter().copied())
     }
 
     /// Appends an edge; returns its number of variables.

@@ -113,13 +113,15 @@ impl<W: Word> Solver<'_, W> {
             let size = HEADER + self.pool.len(r);
             let is_reason = self.pool.words[r] != W::NONE;
             if is_reason || self.pool.tag(r) != 0 && keep(self.pool.len(r)) {
-                self.pool.words.copy_within(r..r + size, to);
+                self.pool.slide(r, size, to);
                 to += size;
             }
             r += size;
         }
         let kept = to - start;
-        self.pool.words.copy_within(start..to, end - kept);
+        for i in (0..kept).rev() {
+            self.pool.words[end - kept + i] = self.pool.words[start + i];
+        }
         self.state.ends.learnts = end - kept;
         let mut r = self.state.ends.learnts;
         while r < end {

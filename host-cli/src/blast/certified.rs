@@ -135,7 +135,7 @@ pub fn describe(flaw: Flaw) -> String {
 mod tests {
     use super::*;
     use crate::engines::{Engine, Setup};
-    use crate::frontend::{Language, Overflow, Source};
+    use crate::frontend::{Language, Source};
     use crate::pipeline;
 
     /// `x` counts to a bound that the parameter gives; 5 is never exceeded if it is 5.
@@ -151,7 +151,7 @@ mod tests {
 
     fn image() -> AlignedImage {
         let source = Source { path: "x.vch".into(), text: SOURCE.into() };
-        pipeline::compile(source, Language::Vch, Overflow::Wrap).unwrap().image
+        pipeline::compile(source, Language::Vch, &pipeline::Options::default()).unwrap().image
     }
 
     fn proof(image: &AlignedImage, bindings: &[(u32, u64)]) -> Vec<ImageClause> {

@@ -6,12 +6,13 @@
 
 use super::{AlignedImage, Map, Model};
 use crate::ir::{Cfa, Expr, ExprId, Span, expr::MAX_WIDTH, mask};
+use crate::simplify::Back;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use vouch_core::image::{ImageError, Preamble};
 
 /// The version that is written and read.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Marks the chunk.
 const MAGIC: [u8; 4] = *b"VDBG";
 /// Magic, version, reserved, length, checksum.
@@ -21,9 +22,11 @@ const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 /// What explains an image.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Debug {
-    /// The automaton that was compiled.
+    /// The automaton as the front end made it.
     pub cfa: Cfa,
-    /// What the image's numbers mean in it.
+    /// The one that was compiled, if it was simplified before, and the way back from it.
+    pub simplified: Option<(Cfa, Back)>,
+    /// What the image's numbers mean in the one that was compiled.
     pub map: Map,
     /// Where the source was.
     pub source_path: String,
@@ -136,7 +139,8 @@ impl Counts {
     }
 
     fn check(&self, debug: &Debug) -> Result<(), DebugError> {
-        let Debug { cfa, map, source, .. } = debug;
+        let Debug { map, source, .. } = debug;
+        let cfa = debug.compiled();
         let same = |same: bool, what| if same { Ok(()) } else { Err(DebugError::Mismatch(what)) };
         let hash: [u8; 32] = Sha256::digest(source.as_bytes()).into();
         same(self.source_hash == hash, "the sources")?;
@@ -156,28 +160,50 @@ impl Counts {
 }
 
 impl Debug {
+    /// The automaton that was compiled.
+    pub fn compiled(&self) -> &Cfa {
+        self.simplified.as_ref().map_or(&self.cfa, |s| &s.0)
+    }
+
     /// Whether everything in here can be used without looking twice.
     fn check(&self) -> Result<(), String> {
-        let cfa = &self.cfa;
-        check_pool(cfa)?;
-        let ensure = |good: bool, what: &str| if good { Ok(()) } else { Err(what.to_string()) };
-        let width = |w: u32| (1..=MAX_WIDTH).contains(&w);
-        ensure(cfa.vars.iter().all(|v| width(v.width)), "the width of a variable")?;
-        ensure(cfa.inputs.iter().all(|i| width(i.width)), "the width of an input")?;
-        let location = |l: crate::ir::LocId| l.index() < cfa.locations.len();
-        ensure(location(cfa.init), "the initial location")?;
-        ensure(cfa.properties.iter().all(|p| location(p.error)), "an error location")?;
-        let known = |e: ExprId| (e.0 as usize) < cfa.pool.len();
-        let edge = |e: &crate::ir::Edge| known(e.guard) && e.updates.iter().all(|u| known(u.1));
-        ensure(cfa.edges.iter().all(edge), "an expression of an edge")?;
-        cfa.check()?;
-        self.map.check(cfa).map_err(|()| "the map")?;
-        let span = |s: Span| self.source.get(s.start as usize..s.end as usize).is_some();
-        let spans = cfa.locations.iter().map(|l| l.span);
-        let spans = spans.chain(cfa.edges.iter().map(|e| e.span));
-        let mut spans = spans.chain(cfa.properties.iter().map(|p| p.span));
-        ensure(spans.all(span), "a place in the source")
+        check_cfa(&self.cfa, &self.source)?;
+        if let Some((cfa, back)) = &self.simplified {
+            check_cfa(cfa, &self.source)?;
+            let params =
+                |cfa: &Cfa| cfa.params().map(|(id, v)| (id, v.clone())).collect::<Vec<_>>();
+            let names =
+                |cfa: &Cfa| cfa.properties.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
+            if params(cfa) != params(&self.cfa) || names(cfa) != names(&self.cfa) {
+                return Err("the simplified model".into());
+            }
+            if !back.is_sound() {
+                return Err("the way back from the simplified model".into());
+            }
+        }
+        self.map.check(self.compiled()).map_err(|()| "the map".into())
     }
+}
+
+/// Whether an automaton is one, and speaks of this source.
+fn check_cfa(cfa: &Cfa, source: &str) -> Result<(), String> {
+    check_pool(cfa)?;
+    let ensure = |good: bool, what: &str| if good { Ok(()) } else { Err(what.to_string()) };
+    let width = |w: u32| (1..=MAX_WIDTH).contains(&w);
+    ensure(cfa.vars.iter().all(|v| width(v.width)), "the width of a variable")?;
+    ensure(cfa.inputs.iter().all(|i| width(i.width)), "the width of an input")?;
+    let location = |l: crate::ir::LocId| l.index() < cfa.locations.len();
+    ensure(location(cfa.init), "the initial location")?;
+    ensure(cfa.properties.iter().all(|p| location(p.error)), "an error location")?;
+    let known = |e: ExprId| (e.0 as usize) < cfa.pool.len();
+    let edge = |e: &crate::ir::Edge| known(e.guard) && e.updates.iter().all(|u| known(u.1));
+    ensure(cfa.edges.iter().all(edge), "an expression of an edge")?;
+    cfa.check()?;
+    let span = |s: Span| source.get(s.start as usize..s.end as usize).is_some();
+    let spans = cfa.locations.iter().map(|l| l.span);
+    let spans = spans.chain(cfa.edges.iter().map(|e| e.span));
+    let mut spans = spans.chain(cfa.properties.iter().map(|p| p.span));
+    ensure(spans.all(span), "a place in the source")
 }
 
 /// Whether expressions are well-typed and built from earlier ones.
@@ -218,7 +244,10 @@ fn check_pool(cfa: &Cfa) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::blast::{Options, compile};
-    use crate::ir::{BinOp, Edge, Property, Type, Var, VarId, VarKind};
+    use crate::ir::{
+        BinOp, Certificate, Edge, EdgeId, Property, PropertyId, Step, Trace, Type, Var, VarId,
+        VarKind,
+    };
 
     fn example() -> (Model, Debug) {
         let mut cfa = Cfa::new("example");
@@ -241,9 +270,11 @@ mod tests {
         cfa.properties.push(Property { name: "never".into(), error, span });
         let source = "source".to_string();
         let hash = Sha256::digest(source.as_bytes()).into();
-        let model = compile(&cfa, hash, &Options::default()).unwrap();
+        let simple = crate::simplify::run(&cfa, &crate::simplify::Passes::all());
+        let model = compile(&simple.cfa, hash, &Options::default()).unwrap();
         let map = model.map.clone();
-        (model, Debug { cfa, map, source_path: "x.vch".into(), source })
+        let simplified = Some((simple.cfa, simple.back));
+        (model, Debug { cfa, simplified, map, source_path: "x.vch".into(), source })
     }
 
     #[test]
@@ -286,20 +317,28 @@ mod tests {
     fn hostile_content_is_refused_or_harmless() {
         let (model, debug) = example();
         let payload = postcard::to_stdvec(&debug).unwrap();
+        let step = Step { edge: EdgeId(0), inputs: vec![] };
         let mut refused = 0;
         for at in 0..payload.len() {
             for value in [0, 1, 2, 0x7f, 0xff, payload[at] ^ 1, payload[at].wrapping_add(7)] {
                 let mut bad = payload.clone();
                 bad[at] = value;
                 let mut head = MAGIC.to_vec();
-                head.extend([1, 0, 0, 0]);
+                head.extend(VERSION.to_le_bytes());
+                head.extend([0, 0]);
                 head.extend((bad.len() as u32).to_le_bytes());
                 let crc = checksum(&head, &bad);
                 let file = [&model.image, &head[..], &crc.to_le_bytes(), &bad].concat();
                 match split(&file) {
                     Ok((_, debug)) => {
                         let debug = debug.unwrap();
-                        let _ = compile(&debug.cfa, [0; 32], &Options::default());
+                        let _ = compile(debug.compiled(), [0; 32], &Options::default());
+                        let (property, steps) = (PropertyId(0), vec![step.clone(); 3]);
+                        let trace = Trace { property, initial: vec![(VarId(0), 1)], steps };
+                        if let Some((_, back)) = &debug.simplified {
+                            let _ = back.trace(&debug.cfa, &trace);
+                            let _ = back.certificate(Certificate::default());
+                        }
                     }
                     Err(_) => refused += 1,
                 }

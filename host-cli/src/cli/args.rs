@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use vouch::engines::Engine;
 use vouch::frontend::{Language, Overflow};
+use vouch::simplify::Passes;
 use vouch::transport::Target;
 
 const ABOUT: &str = "Proves firmware state machines on the device that runs them";
@@ -188,6 +189,15 @@ pub struct ModelArgs {
     #[arg(long, env = "VOUCH_OVERFLOW", hide_env = true, value_name = "MODE")]
     #[arg(default_value = "wrap")]
     pub overflow: Overflow,
+    /// How the model is simplified: all, none, default, or names of passes with commas between them,
+    /// `-NAME` to leave one out (docs/passes.md tells them); verdicts do not depend on it
+    #[arg(long, env = "VOUCH_PASSES", hide_env = true, value_name = "LIST")]
+    #[arg(default_value = "default", allow_hyphen_values = true)]
+    pub passes: Passes,
+    /// Show what each pass has removed, on standard error
+    #[arg(long, env = "VOUCH_STATS", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stats: bool,
 }
 
 /// What is asked of the model.

@@ -102,6 +102,8 @@ fn packed(model: &Loaded, bindings: &[(VarId, Word)]) -> Result<Certificate, Fai
     };
     let all = (0..model.cfa.properties.len() as u32).map(PropertyId);
     let proven = all.filter(is_excluded).collect();
-    decode::certificate(&model.map, &model.cfa, proven, bindings.to_vec(), clauses)
-        .map_err(|e| broken(&e))
+    let simple = &model.simplified;
+    let certificate =
+        decode::certificate(&model.map, &simple.cfa, proven, bindings.to_vec(), clauses);
+    certificate.map(|c| simple.back.certificate(c)).map_err(|e| broken(&e))
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use vouch::blast::certified::{self, Effort};
 use vouch::engines::{Engine, Setup};
-use vouch::judge::judge;
+use vouch::judge::judge_simplified;
 use vouch::pipeline::{IMAGE_EXTENSION, Loaded};
 use vouch::report::Verdict;
 use vouch::report::text::size;
@@ -102,7 +102,8 @@ fn certify(
     })?;
     let time = start.elapsed().as_secs_f64();
     context.stage("validating");
-    let judgement = judge(&model.cfa, &model.map, &asked.question, &answer, true);
+    let Loaded { cfa, simplified, map, .. } = &*model;
+    let judgement = judge_simplified(cfa, simplified, map, &asked.question, &answer, true);
     context.finish();
     if judgement.verdict() != Verdict::Safe {
         let mut outcome = verdict::outcome_of(model);

@@ -34,7 +34,7 @@ pub fn excerpt(model: &Loaded, span: Span, most: usize) -> String {
 
 /// The graph.
 pub fn write(model: &Loaded) -> String {
-    let cfa = &model.cfa;
+    let cfa = &model.simplified.cfa;
     let names = Names::new(cfa);
     let mut text = format!("digraph {} {{\n", quote(&cfa.name));
     text.push_str("  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n");

@@ -3,6 +3,7 @@
 use super::args::ModelArgs;
 use super::context::Context;
 use super::failure::{Failure, Kind};
+use super::passes;
 use serde_json::json;
 use std::fs;
 use std::io::{self, Write};
@@ -22,10 +23,17 @@ pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> 
 
 /// Loads the model.
 pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
-    let options = pipeline::Options { language: args.lang, overflow: args.overflow };
+    let options = pipeline::Options {
+        language: args.lang,
+        overflow: args.overflow,
+        passes: args.passes.clone(),
+    };
     context.stage("compiling");
     let model = pipeline::load(&args.model, &options)?;
     context.finish();
+    if args.stats {
+        context.alarm(&passes::table(&model));
+    }
     context.tell(|| {
         let header = format!("{} bytes", model.image.len());
         format!(

@@ -47,7 +47,8 @@ fn line(model: &Loaded, span: vouch::ir::Span) -> usize {
 }
 
 fn to_json(model: &Loaded, sizes: &Sizes, edges: &[(usize, usize)], fits: &[Fit]) -> Value {
-    let Loaded { cfa, map, .. } = model;
+    // What is shown is what the image has: the simplified automaton.
+    let (cfa, map) = (&model.simplified.cfa, &model.map);
     let names = Names::new(cfa);
     let locations = map.locations.iter().zip(&map.live).map(|(id, live)| {
         let bits = live.iter().map(|b| {
@@ -107,7 +108,8 @@ fn to_text(
     fits: &[Fit],
     quiet: bool,
 ) -> String {
-    let Loaded { cfa, map, .. } = model;
+    // What is shown is what the image has: the simplified automaton.
+    let (cfa, map) = (&model.simplified.cfa, &model.map);
     let names = Names::new(cfa);
     let mut text = format!("{} ({})\n{}", cfa.name, model.source.path, plan::show_sizes(sizes));
     if quiet {

@@ -22,6 +22,7 @@ mod fmt;
 mod inspect;
 mod lint;
 mod list;
+mod passes;
 mod picture;
 mod plan;
 mod replay;

@@ -58,7 +58,7 @@ fn of_outline(name: &str, outline: &Outline) -> Picture {
 
 /// Without an outline: locations and edges.
 fn of_automaton(model: &Loaded) -> Picture {
-    let cfa: &Cfa = &model.cfa;
+    let cfa: &Cfa = &model.simplified.cfa;
     let names = Names::new(cfa);
     let is_error = |id| cfa.properties.iter().any(|p| p.error == id);
     let number = |id| model.map.locations.iter().position(|l| *l == id);

@@ -10,7 +10,7 @@ use vouch::engines::Answer;
 use vouch::formats::{self, Names};
 use vouch::frontend::Diagnostic;
 use vouch::ir::{Cfa, PropertyId};
-use vouch::judge::{Broken, Finding, Judgement, Question, judge};
+use vouch::judge::{Broken, Finding, Judgement, Question, judge_simplified};
 use vouch::pipeline::Loaded;
 use vouch::report::json::{Outcome, PropertyOutcome};
 use vouch::report::{self, Verdict, table};
@@ -38,6 +38,9 @@ pub fn add_stats(outcome: &mut Outcome, stats: &Stats) {
     outcome.queries = Some(stats.queries.into());
     outcome.conflicts = Some(stats.conflicts.into());
     outcome.peak_bytes = Some(stats.peak_bytes.into());
+    outcome.peak_clauses = Some(stats.peak_clauses.into());
+    outcome.peak_obligations = Some(stats.peak_obligations.into());
+    outcome.propagations = Some(stats.propagations);
 }
 
 fn broken(judgement: &Judgement) -> impl Iterator<Item = (PropertyId, &Broken)> {
@@ -140,7 +143,8 @@ pub fn report(
 ) -> Result<u8, Failure> {
     let Answered { model, question, property, proof, answer, .. } = answered;
     context.stage("validating");
-    let judgement = &judge(&model.cfa, &model.map, question, answer, !proof.no_validate);
+    let Loaded { cfa, simplified, map, .. } = model;
+    let judgement = &judge_simplified(cfa, simplified, map, question, answer, !proof.no_validate);
     context.finish();
     context.tell(|| format!("validation: {:?}", judgement.checked));
     let context = &*context;

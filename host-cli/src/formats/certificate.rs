@@ -5,8 +5,8 @@ use super::{Digest, Header, Names, ParseError, WriteError, assignment, spell_val
 use crate::ir::{BitLit, Certificate, Cfa, Clause, LocId, PropertyId, VarId};
 
 const FORMAT: &str = "vouch-certificate";
-const VERSION: u32 = 1;
-const WHAT: &str = "`property`, `bind`, `at`, `end`, or literals of a clause";
+const VERSION: u32 = 2;
+const WHAT: &str = "`property`, `bind`, `pass`, `at`, `end`, or literals of a clause";
 
 /// A certificate of this model as text. Order is kept; clauses at one location are together as far
 /// as they are in the certificate.
@@ -26,6 +26,11 @@ pub fn write(
         let var = cfa.vars.get(id.index()).ok_or_else(|| missing("parameter", id.0))?;
         let value = spell_value(&var.ty, var.width, *value);
         text.push_str(&format!("bind {} = {value}\n", names.var(*id)));
+    }
+    for location in &certificate.passed {
+        let index = location.0;
+        let name = names.locations.get(index).ok_or_else(|| missing("location", index))?;
+        text.push_str(&format!("pass {name}\n"));
     }
     let mut at = None;
     for clause in &certificate.clauses {
@@ -56,7 +61,7 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Certificate), ParseError>
         let mut line = lines.expect_line(WHAT)?;
         let first = line.peek();
         match first.text {
-            "property" | "bind" if at.is_some() => {
+            "property" | "bind" | "pass" if at.is_some() => {
                 return Err(line.expected(&first, "literals, `never`, `at` or `end`"));
             }
             "property" => {
@@ -73,6 +78,12 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Certificate), ParseError>
                 let value = assignment(&mut line, &var.ty, var.width)?;
                 certificate.bindings.push((VarId(index), value));
             }
+            "pass" => {
+                line.keyword("pass", WHAT)?;
+                let name = line.name("a location's name")?;
+                let index = line.find(&names.locations, &name, "location")?;
+                certificate.passed.push(LocId(index));
+            }
             "at" => {
                 line.keyword("at", WHAT)?;
                 let name = line.name("a location's name")?;
@@ -88,7 +99,7 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Certificate), ParseError>
             }
             _ => {
                 let Some(location) = at else {
-                    return Err(line.expected(&first, "`property`, `bind`, `at` or `end`"));
+                    return Err(line.expected(&first, "`property`, `bind`, `pass`, `at` or `end`"));
                 };
                 let lits = clause(cfa, &names, &mut line)?;
                 certificate.clauses.push(Clause { location, lits });

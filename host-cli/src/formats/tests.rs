@@ -59,6 +59,9 @@ fn random_certificate(cfa: &Cfa, r: &mut Random) -> Certificate {
     for (id, var) in cfa.params() {
         certificate.bindings.push((id, random_value(r, var.width)));
     }
+    for _ in 0..r.below(3) {
+        certificate.passed.push(LocId(r.below(cfa.locations.len()) as u32));
+    }
     for _ in 0..r.below(12) {
         let lits = (0..r.below(4)).map(|_| {
             let var = r.below(cfa.vars.len());
@@ -183,7 +186,7 @@ fn fault(result: Result<impl std::fmt::Debug, ParseError>) -> (usize, usize, Str
 #[test]
 fn faults_are_pointed_at() {
     let cfa = timer(false);
-    let head = "vouch-certificate 1\nmodel timer\nsource unknown\n";
+    let head = "vouch-certificate 2\nmodel timer\nsource unknown\n";
     let at = |body: &str| fault(certificate::parse(&cfa, &format!("{head}{body}")));
     let is = |body: &str, line, column, message: &str| {
         assert_eq!(at(body), (line, column, message.to_string()), "{body}");
@@ -199,7 +202,7 @@ fn faults_are_pointed_at() {
     );
     is("at Idle\n timer.x\n", 5, 7, "expected `.` and the number of a bit, found `.x`");
     is("at Idle\n ! timer.1\n", 5, 3, "expected a variable right after `!`, found ` `");
-    is("timer.1\n", 4, 1, "expected `property`, `bind`, `at` or `end`, found `timer.1`");
+    is("timer.1\n", 4, 1, "expected `property`, `bind`, `pass`, `at` or `end`, found `timer.1`");
     is("property \"never late\n", 4, 10, "this quotation is not closed");
     is("property \"never late\"x\n", 4, 22, "expected a blank after the name, found `x`");
     is("property \"\\n\"\n", 4, 11, "expected `\\\"`, `\\\\` or `\\u{…}`, found `\\\\`");
@@ -217,14 +220,14 @@ fn faults_are_pointed_at() {
         "at Idle\n  never",
         5,
         8,
-        "the file ends here; expected `property`, `bind`, `at`, `end`, or literals of a clause",
+        "the file ends here; expected `property`, `bind`, `pass`, `at`, `end`, or literals of a clause",
     );
     let first = |text: &str| fault(certificate::parse(&cfa, text)).2;
-    let version = "version 2 of this format; this program reads 1";
-    assert_eq!(first("vouch-certificate 2\nanything"), version);
-    assert_eq!(first(""), "the file ends here; expected `vouch-certificate 1`");
-    assert_eq!(first("vouch-trace 1"), "expected `vouch-certificate 1`, found `vouch-trace`");
-    let error = certificate::parse(&cfa, "vouch-certificate 2").unwrap_err();
+    let version = "version 3 of this format; this program reads 2";
+    assert_eq!(first("vouch-certificate 3\nanything"), version);
+    assert_eq!(first(""), "the file ends here; expected `vouch-certificate 2`");
+    assert_eq!(first("vouch-trace 1"), "expected `vouch-certificate 2`, found `vouch-trace`");
+    let error = certificate::parse(&cfa, "vouch-certificate 3").unwrap_err();
     assert_eq!(error.kind, ParseErrorKind::Version);
 
     let head = "vouch-trace 1\nmodel timer\nsource unknown\nproperty \"never late\"\n";
@@ -237,7 +240,7 @@ fn faults_are_pointed_at() {
     assert_eq!(at("step Idle -> Charge\nvar timer = 1\n"), (6, 1, late.to_string()));
     let mode = "expected one of `Open`, `Pre charge`, `Closed`, found `Shut`";
     assert_eq!(at("var contactor.mode = Shut\n"), (5, 22, mode.to_string()));
-    let shown = certificate::parse(&cfa, "vouch-certificate 1\nmodel timer\nsource sha1:é x\n");
+    let shown = certificate::parse(&cfa, "vouch-certificate 2\nmodel timer\nsource sha1:é x\n");
     let expected = "line 3, column 8: expected `sha256:` and 64 hexadecimal digits, or `unknown`, \
                     found `sha1:é`\n 3 | source sha1:é x\n   |        ^^^^^^";
     assert_eq!(shown.unwrap_err().to_string(), expected);

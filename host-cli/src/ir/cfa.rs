@@ -244,8 +244,10 @@ impl Cfa {
                 }
             }
         }
+        let mut left = vec![false; self.locations.len()];
+        self.edges.iter().for_each(|e| left[e.from.index()] = true);
         for p in &self.properties {
-            if self.edges.iter().any(|e| e.from == p.error) || p.error == self.init {
+            if left.get(p.error.index()) == Some(&true) || p.error == self.init {
                 return fail(format!("the error location of {} is not a sink", p.name));
             }
         }

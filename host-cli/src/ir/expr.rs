@@ -8,7 +8,7 @@
 use super::cfa::{InputId, VarId};
 use super::eval;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A value: the bits above the width are zero.
 pub type Word = u128;
@@ -88,6 +88,20 @@ pub enum Expr {
         x: ExprId,
         signed: bool,
     },
+}
+
+impl Expr {
+    /// The same with other operands.
+    pub fn map_operands(self, get: impl Fn(ExprId) -> ExprId) -> Expr {
+        match self {
+            Expr::Const(_) | Expr::Var(_) | Expr::Input(_) => self,
+            Expr::Unary(op, x) => Expr::Unary(op, get(x)),
+            Expr::Binary(op, a, b) => Expr::Binary(op, get(a), get(b)),
+            Expr::Ite(c, t, e) => Expr::Ite(get(c), get(t), get(e)),
+            Expr::Slice { x, lo } => Expr::Slice { x: get(x), lo },
+            Expr::Extend { x, signed } => Expr::Extend { x: get(x), signed },
+        }
+    }
 }
 
 /// Where expressions live. Operands always precede the node that uses them.
@@ -328,15 +342,54 @@ impl Pool {
         list.into_iter().take(n)
     }
 
-    /// All nodes below and including `roots`, operands before users.
+    /// All nodes below and including `roots`, operands before users. Takes time for these alone,
+    /// however large the pool is.
     pub fn cone(&self, roots: impl IntoIterator<Item = ExprId>) -> Vec<ExprId> {
-        let mut in_cone = vec![false; self.nodes.len()];
+        let mut in_cone = HashSet::new();
         let mut stack: Vec<ExprId> = roots.into_iter().collect();
         while let Some(id) = stack.pop() {
-            if !std::mem::replace(&mut in_cone[id.0 as usize], true) {
+            if in_cone.insert(id) {
                 stack.extend(self.operands(id));
             }
         }
-        (0..self.nodes.len() as u32).map(ExprId).filter(|id| in_cone[id.0 as usize]).collect()
+        let mut cone: Vec<ExprId> = in_cone.into_iter().collect();
+        cone.sort_unstable();
+        cone
+    }
+
+    /// The node for `expr`, whose operands are in this pool, by the constructor that it belongs to.
+    pub fn make(&mut self, expr: Expr, width: u32) -> ExprId {
+        match expr {
+            Expr::Const(value) => self.constant(value, width),
+            Expr::Var(var) => self.var(var, width),
+            Expr::Input(input) => self.input(input, width),
+            Expr::Unary(UnOp::Not, x) => self.not(x),
+            Expr::Unary(op, x) => self.unary(op, x),
+            Expr::Binary(op, a, b) => self.binary(op, a, b),
+            Expr::Ite(c, t, e) => self.ite(c, t, e),
+            Expr::Slice { x, lo } => self.slice(x, lo, width),
+            Expr::Extend { x, signed } => self.extend(x, width, signed),
+        }
+    }
+
+    /// `root` with leaves replaced. `done` has the nodes that are replaced already, and is filled;
+    /// to begin with, it says what variables and inputs become. Those not in it stay.
+    pub fn replace(&mut self, root: ExprId, done: &mut HashMap<ExprId, ExprId>) -> ExprId {
+        let mut stack = vec![root];
+        while let Some(&id) = stack.last() {
+            if done.contains_key(&id) {
+                stack.pop();
+                continue;
+            }
+            let before = stack.len();
+            stack.extend(self.operands(id).filter(|o| !done.contains_key(o)));
+            if stack.len() == before {
+                let expr = self.get(id).map_operands(|x| done[&x]);
+                let new = self.make(expr, self.width(id));
+                done.insert(id, new);
+                stack.pop();
+            }
+        }
+        done[&root]
     }
 }

@@ -45,12 +45,17 @@ pub struct Clause {
 }
 
 /// An inductive invariant that excludes the error locations of `properties`.
+///
+/// It may leave out locations that runs only pass through: what it claims is then inductive from one
+/// location that has an invariant to the next, over each path between them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Certificate {
     /// The properties that it proves.
     pub properties: Vec<PropertyId>,
     /// Parameters with a fixed value; those not named here are open.
     pub bindings: Vec<(VarId, Word)>,
-    /// The invariant: a conjunction of clauses at each location.
+    /// Locations without an invariant of their own. No cycle consists of them alone.
+    pub passed: Vec<LocId>,
+    /// The invariant: a conjunction of clauses at each location that is not passed.
     pub clauses: Vec<Clause>,
 }

@@ -36,6 +36,15 @@ pub struct Outcome {
     pub conflicts: Option<u64>,
     /// Most bytes of the arena in use at any time.
     pub peak_bytes: Option<u64>,
+    /// Of these, the most bytes of clauses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_clauses: Option<u64>,
+    /// Of these, the most bytes of proof obligations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_obligations: Option<u64>,
+    /// Literals that the solver propagated: the unit of budgets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub propagations: Option<u64>,
     /// Whether the verdict was checked independently.
     pub validated: bool,
     /// Steps of the trace.

@@ -10,6 +10,10 @@
 //!    under the updated values;
 //! 3. the empty clause stands at the error location.
 //!
+//! A certificate may name locations that it only *passes*: they have no clauses, none of them is the
+//! initial or an error location, and they form no cycle. Condition 2 then holds for each path from a
+//! location that is not passed over passed ones to the next that is not ([`paths`]).
+//!
 //! Each edge has its own solver, in which the edge and the clauses at its source stay and the
 //! clauses at its target are refuted one after the other as assumptions.
 
@@ -22,6 +26,7 @@ use crate::ir::{
     BitLit, Certificate, Cfa, Clause, EdgeId, ExprId, InputId, LocId, PropertyId, Type, VarId,
     VarKind, Word, eval, mask,
 };
+use paths::{NoWay, Ways};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -48,6 +53,8 @@ pub struct CertificateStats {
     pub bindings: usize,
     /// Clauses of the invariant.
     pub clauses: usize,
+    /// Locations that are only passed.
+    pub passed: usize,
     /// Edges that were looked at.
     pub edges: usize,
     /// Edges that leave a location where no run ever is.
@@ -63,7 +70,7 @@ pub struct Counterexample {
     pub location: LocId,
     /// The value of each variable.
     pub state: Vec<Word>,
-    /// The inputs that the edge reads; none at the initial location.
+    /// The inputs that the edges read, one after the other; none at the initial location.
     pub inputs: Vec<(InputId, Word)>,
     /// The values after the step; those of `state` at the initial location.
     pub after: Vec<Word>,
@@ -103,6 +110,14 @@ pub enum CertificateError {
         bit: u32,
         /// Its width.
         width: u32,
+    },
+    /// A location cannot be passed.
+    #[error("the certificate passes {location}, {why}")]
+    Passed {
+        /// The location.
+        location: String,
+        /// Why it cannot.
+        why: &'static str,
     },
     /// What it binds cannot be bound so.
     #[error("the certificate binds {var} to {value}: {why}")]
@@ -149,9 +164,9 @@ pub enum CertificateError {
         text: String,
         /// Where it should hold.
         location: String,
-        /// The edge.
+        /// The edge that enters it.
         edge: EdgeId,
-        /// The edge for people.
+        /// The edge, or the path that ends with it, for people.
         step: String,
         /// A state that breaks it.
         example: Box<Counterexample>,
@@ -205,11 +220,18 @@ pub fn check_with(
         properties: certificate.properties.len(),
         bindings: certificate.bindings.len(),
         clauses: certificate.clauses.len(),
+        passed: checker.ways.passed(),
         ..CertificateStats::default()
     };
     checker.initial(&mut stats)?;
-    for edge in 0..cfa.edges.len() as u32 {
-        checker.edge(EdgeId(edge), &mut stats)?;
+    for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
+        stats.edges += 1;
+        if !checker.ways.is_passed(edge.from) && !checker.ways.is_passed(edge.to) {
+            checker.edge(id, &mut stats)?;
+        }
+    }
+    for location in (0..cfa.locations.len() as u32).map(LocId) {
+        checker.paths(location, &mut stats)?;
     }
     checker.excluded()?;
     Ok(stats)
@@ -224,6 +246,7 @@ struct Checker<'a> {
     names: Names,
     /// By location.
     clauses: Vec<Vec<Numbered<'a>>>,
+    ways: Ways,
     options: Options,
 }
 
@@ -263,7 +286,12 @@ impl<'a> Checker<'a> {
                 None => return unknown("location", clause.location.0),
             }
         }
-        Ok(Checker { cfa, certificate, names, clauses, options })
+        let has_clauses = |l: LocId| !clauses[l.index()].is_empty();
+        let ways = Ways::new(cfa, &certificate.passed, has_clauses).map_err(|e| match e {
+            NoWay::Missing(index) => CertificateError::Unknown { what: "location", index },
+            NoWay::Passed(l, why) => CertificateError::Passed { location: names.location(l), why },
+        })?;
+        Ok(Checker { cfa, certificate, names, clauses, ways, options })
     }
 
     /// Condition 1.
@@ -308,7 +336,6 @@ impl<'a> Checker<'a> {
     /// Condition 2.
     fn edge(&self, id: EdgeId, stats: &mut CertificateStats) -> Result<(), CertificateError> {
         let edge = &self.cfa.edges[id.index()];
-        stats.edges += 1;
         let source = &self.clauses[edge.from.index()];
         let target = &self.clauses[edge.to.index()];
         if source.iter().any(|(_, c)| c.lits.is_empty()) {
@@ -354,7 +381,12 @@ impl<'a> Checker<'a> {
             stats.queries += 1;
             match encoder.solver.solve(&negated) {
                 Some(false) => {}
-                Some(true) => return Err(self.not_inductive(id, number, clause, &encoder)),
+                Some(true) => {
+                    let inputs = (self.cfa.edge_inputs(edge).into_iter())
+                        .map(|input| (input, encoder.input_value(input).unwrap_or(0)))
+                        .collect();
+                    return Err(self.not_inductive(&[(id, inputs)], number, clause, &encoder));
+                }
                 None => return Err(CertificateError::Solver("the solver gave up")),
             }
         }
@@ -417,35 +449,44 @@ impl<'a> Checker<'a> {
     }
 
     /// The refutation, after it was replayed: an encoder or solver that is wrong must not blame the
-    /// certificate.
+    /// certificate. `path` has each edge with its inputs.
     fn not_inductive(
         &self,
-        id: EdgeId,
+        path: &[(EdgeId, Vec<(InputId, Word)>)],
         number: usize,
         clause: &Clause,
         encoder: &Encoder<'_, Varisat>,
     ) -> CertificateError {
-        let edge = &self.cfa.edges[id.index()];
-        let state = self.state(encoder);
-        let inputs: Vec<(InputId, Word)> = (self.cfa.edge_inputs(edge).into_iter())
-            .map(|input| (input, encoder.input_value(input).unwrap_or(0)))
-            .collect();
-        let input =
-            |id: InputId| inputs.iter().find(|(i, _)| *i == id).map_or(0, |(_, value)| *value);
-        let source = &self.clauses[edge.from.index()];
-        let starts = self.parameters_hold(&state) && source.iter().all(|(_, c)| holds(c, &state));
-        let after = match eval::step(self.cfa, &state, id, input) {
-            Some(after) if starts && !holds(clause, &after) => after,
-            _ => return CertificateError::Solver("a model of the solver is none"),
+        let no_model = CertificateError::Solver("a model of the solver is none");
+        let (Some((first, _)), Some((last, _))) = (path.first(), path.last()) else {
+            return no_model;
         };
+        let from = self.cfa.edges[first.index()].from;
+        let state = self.state(encoder);
+        let source = &self.clauses[from.index()];
+        let mut good = self.parameters_hold(&state) && source.iter().all(|(_, c)| holds(c, &state));
+        let (mut at, mut after) = (from, state.clone());
+        for (id, inputs) in path {
+            let input = |id: InputId| inputs.iter().find(|i| i.0 == id).map_or(0, |i| i.1);
+            let edge = &self.cfa.edges[id.index()];
+            match eval::step(self.cfa, &after, *id, input) {
+                Some(next) if edge.from == at => (at, after) = (edge.to, next),
+                _ => good = false,
+            }
+        }
+        if !good || at != clause.location || holds(clause, &after) {
+            return no_model;
+        }
+        let inputs: Vec<(InputId, Word)> = path.iter().flat_map(|p| p.1.clone()).collect();
         let shown = self.show(&state, &inputs, &after);
+        let steps: Vec<String> = path.iter().map(|p| self.names.edge(self.cfa, p.0)).collect();
         CertificateError::NotInductive {
             clause: number,
             text: self.names.clause(clause),
-            location: self.names.location(edge.to),
-            edge: id,
-            step: self.names.edge(self.cfa, id),
-            example: Box::new(Counterexample { location: edge.from, state, inputs, after, shown }),
+            location: self.names.location(at),
+            edge: *last,
+            step: steps.join(", then "),
+            example: Box::new(Counterexample { location: from, state, inputs, after, shown }),
         }
     }
 
@@ -522,6 +563,8 @@ fn sorted(clause: &Clause) -> Vec<BitLit> {
     lits.dedup();
     lits
 }
+
+mod paths;
 
 #[cfg(test)]
 mod tests;

@@ -28,7 +28,10 @@ pub struct Encoder<'p, S> {
     pub solver: S,
     pool: &'p Pool,
     truth: Lit,
+    /// The variables' own literals.
     vars: HashMap<VarId, Bits>,
+    /// What variables are instead, where expressions are now read.
+    values: HashMap<VarId, Bits>,
     inputs: HashMap<InputId, Bits>,
     nodes: HashMap<ExprId, Bits>,
     gates: HashMap<Gate, Lit>,
@@ -39,8 +42,16 @@ impl<'p, S: Solver> Encoder<'p, S> {
     pub fn new(pool: &'p Pool, mut solver: S) -> Self {
         let truth = Lit { var: solver.new_var(), value: true };
         solver.add_clause(&[truth]);
-        let (vars, inputs) = (HashMap::new(), HashMap::new());
-        Encoder { solver, pool, truth, vars, inputs, nodes: HashMap::new(), gates: HashMap::new() }
+        Encoder {
+            solver,
+            pool,
+            truth,
+            vars: HashMap::new(),
+            values: HashMap::new(),
+            inputs: HashMap::new(),
+            nodes: HashMap::new(),
+            gates: HashMap::new(),
+        }
     }
 
     /// The literal that is always `value`.
@@ -48,8 +59,24 @@ impl<'p, S: Solver> Encoder<'p, S> {
         self.truth.same_if(value)
     }
 
-    /// The bits of a variable.
+    /// Goes somewhere else: from here on expressions are read with these values of variables, all
+    /// others being what they are at first, and with new inputs. Returns the inputs so far.
+    pub fn enter(&mut self, values: HashMap<VarId, Bits>) -> HashMap<InputId, Bits> {
+        self.values = values;
+        self.nodes.clear();
+        std::mem::take(&mut self.inputs)
+    }
+
+    /// The bits of a variable, where expressions are now read.
     pub fn var(&mut self, var: VarId, width: u32) -> Bits {
+        match self.values.get(&var) {
+            Some(bits) => bits.clone(),
+            None => self.own(var, width),
+        }
+    }
+
+    /// The bits that a variable has at first.
+    pub fn own(&mut self, var: VarId, width: u32) -> Bits {
         if let Some(bits) = self.vars.get(&var) {
             return bits.clone();
         }
@@ -58,7 +85,7 @@ impl<'p, S: Solver> Encoder<'p, S> {
         bits
     }
 
-    /// The value of a variable in the model; 0 if nothing has mentioned it.
+    /// The value that a variable has at first in the model; 0 if nothing has mentioned it.
     pub fn var_value(&self, var: VarId) -> Word {
         self.vars.get(&var).map_or(0, |bits| self.value(bits))
     }
@@ -269,13 +296,15 @@ impl<'p, S: Solver> Encoder<'p, S> {
         a.iter().zip(b).map(|(x, y)| gate(self, *x, *y)).collect()
     }
 
-    fn mux_bits(&mut self, c: Lit, t: &[Lit], e: &[Lit]) -> Bits {
+    /// `if c then t else e` for vectors.
+    pub fn mux_bits(&mut self, c: Lit, t: &[Lit], e: &[Lit]) -> Bits {
         t.iter().zip(e).map(|(t, e)| self.mux(c, *t, *e)).collect()
     }
 
     // Gates.
 
-    fn fresh(&mut self) -> Lit {
+    /// A literal that nothing says anything of.
+    pub fn fresh(&mut self) -> Lit {
         Lit { var: self.solver.new_var(), value: true }
     }
 

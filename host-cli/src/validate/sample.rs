@@ -98,7 +98,7 @@ pub fn timer_certificate() -> Certificate {
         }
     }
     clauses.push(Clause { location: LocId(3), lits: vec![] });
-    Certificate { properties: vec![PropertyId(0)], bindings: vec![], clauses }
+    Certificate { properties: vec![PropertyId(0)], clauses, ..Certificate::default() }
 }
 
 /// A trace of `timer(true)`.

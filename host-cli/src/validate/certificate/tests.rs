@@ -28,17 +28,50 @@ fn is_certificate(cfa: &Cfa, certificate: &Certificate) -> bool {
         certificate.clauses.iter().filter(|c| c.location == location).all(true_in)
     };
     let initial = states.iter().all(|s| invariant(cfa.init, s));
+    let inputs = all_values(&input_widths);
+    let passed = |l: LocId| certificate.passed.contains(&l);
+    // Steps from a location with an invariant, and on from passed ones, to the next with one.
     let inductive = || {
-        (0..cfa.edges.len()).all(|e| {
-            let edge = &cfa.edges[e];
-            states.iter().filter(|s| invariant(edge.from, s)).all(|s| {
-                all_values(&input_widths).iter().all(|inputs| {
-                    let next = eval::step(cfa, s, EdgeId(e as u32), |i| inputs[i.index()]);
-                    next.is_none_or(|next| invariant(edge.to, &next))
-                })
-            })
+        let locations = (0..cfa.locations.len() as u32).map(LocId).filter(|l| !passed(*l));
+        locations.into_iter().all(|start| {
+            let starts = states.iter().filter(|s| invariant(start, s));
+            let mut todo: Vec<(LocId, Vec<Word>)> = starts.map(|s| (start, s.clone())).collect();
+            let mut seen: HashSet<(LocId, Vec<Word>)> = HashSet::new();
+            while let Some((at, state)) = todo.pop() {
+                let ids = (0..).map(EdgeId).zip(&cfa.edges).filter(|(_, e)| e.from == at);
+                for (id, edge) in ids {
+                    for inputs in &inputs {
+                        let next = eval::step(cfa, &state, id, |i| inputs[i.index()]);
+                        let Some(next) = next else { continue };
+                        if !passed(edge.to) && !invariant(edge.to, &next) {
+                            return false;
+                        }
+                        if passed(edge.to) && seen.insert((edge.to, next.clone())) {
+                            todo.push((edge.to, next));
+                        }
+                    }
+                }
+            }
+            true
         })
     };
+    let fixed = |l: &LocId| *l == cfa.init || cfa.properties.iter().any(|p| p.error == *l);
+    let has_clauses = |l: &LocId| certificate.clauses.iter().any(|c| c.location == *l);
+    let is_cyclic = |l: &LocId| {
+        let mut reached = HashSet::new();
+        let mut stack = vec![*l];
+        while let Some(at) = stack.pop() {
+            for edge in cfa.edges.iter().filter(|e| e.from == at && passed(e.to)) {
+                if reached.insert(edge.to) {
+                    stack.push(edge.to);
+                }
+            }
+        }
+        reached.contains(l)
+    };
+    if certificate.passed.iter().any(|l| fixed(l) || has_clauses(l) || is_cyclic(l)) {
+        return false;
+    }
     let excluded = certificate.properties.iter().all(|p| {
         let error = cfa.properties[p.index()].error;
         certificate.clauses.iter().any(|c| c.location == error && c.lits.is_empty())
@@ -96,7 +129,8 @@ fn exact(cfa: &Cfa, bindings: &[(VarId, Word)]) -> Certificate {
     }
     let safe = |p: &usize| !reached.iter().any(|(l, _)| *l == cfa.properties[*p].error);
     let properties = (0..cfa.properties.len()).filter(safe).map(|p| PropertyId(p as u32));
-    Certificate { properties: properties.collect(), bindings: bindings.to_vec(), clauses }
+    let bindings = bindings.to_vec();
+    Certificate { properties: properties.collect(), bindings, passed: vec![], clauses }
 }
 
 fn random_lit(cfa: &Cfa, r: &mut Random) -> BitLit {
@@ -184,6 +218,82 @@ fn random_certificates_agree_with_enumeration() {
     }
     // The test is worth something only if all kinds of answers are frequent.
     assert!(accepted > 1000 && rejected > 300 && inductive_rejected > 1000);
+}
+
+/// The same with locations that are only passed.
+#[test]
+fn passed_locations_agree_with_enumeration() {
+    let (mut accepted, mut not_passed, mut not_inductive) = (0, 0, 0);
+    for seed in 0..1500 {
+        let mut r = Random::new(10_000 + seed);
+        let cfa = random_cfa(&mut r);
+        let good = exact(&cfa, &[]);
+        if good.properties.is_empty() {
+            continue;
+        }
+        for round in 0..6 {
+            let mut certificate = good.clone();
+            let inner = cfa.locations.len() - cfa.properties.len() - 1;
+            for l in (1..=inner as u32).map(LocId).filter(|_| r.coin()) {
+                certificate.passed.push(l);
+            }
+            if round == 5 {
+                certificate.passed.push(LocId(r.below(cfa.locations.len()) as u32));
+            }
+            let passed = certificate.passed.clone();
+            certificate.clauses.retain(|c| !passed.contains(&c.location));
+            for _ in 0..round.min(2) {
+                mutate(&cfa, &mut certificate, &mut r);
+            }
+            certificate.bindings.clear();
+            let expected = is_certificate(&cfa, &certificate);
+            let answer = check_with(&cfa, &certificate, &Options { self_check: round % 2 == 0 });
+            assert_eq!(answer.is_ok(), expected, "seed {seed}, round {round}: {answer:?}");
+            match answer {
+                Ok(stats) => accepted += (stats.passed > 0) as usize,
+                Err(CertificateError::Solver(why)) => panic!("seed {seed}: {why}"),
+                Err(CertificateError::Passed { .. }) => not_passed += 1,
+                Err(CertificateError::NotInductive { step, .. }) => {
+                    not_inductive += step.contains(", then ") as usize;
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    let enough = accepted > 300 && not_passed > 300 && not_inductive > 50;
+    assert!(enough, "{accepted} {not_passed} {not_inductive}");
+}
+
+/// Idle and Charge of the timer form a cycle; one of them alone may be passed, unless it loops.
+#[test]
+fn what_cannot_be_passed_is_told() {
+    let cfa = timer(false);
+    let why = |passed: &[u32]| {
+        let passed: Vec<LocId> = passed.iter().copied().map(LocId).collect();
+        let mut certificate = timer_certificate();
+        certificate.clauses.retain(|c| !passed.contains(&c.location));
+        match check(&cfa, &Certificate { passed, ..certificate }) {
+            Err(CertificateError::Passed { location, why }) => format!("{location}: {why}"),
+            other => format!("{other:?}"),
+        }
+    };
+    assert_eq!(why(&[0]), "init: where runs start");
+    assert_eq!(why(&[3]), "\"late timer\": an error location");
+    let cycle = "Charge: which a cycle of passed locations contains or leads to";
+    assert_eq!(why(&[2]), cycle);
+    assert!(why(&[1, 2]).contains("a cycle of passed locations"));
+    assert!(why(&[1]).starts_with("Ok("), "{}", why(&[1]));
+    let kept = Certificate { passed: vec![LocId(1)], ..timer_certificate() };
+    let error = check(&cfa, &kept).unwrap_err().to_string();
+    assert_eq!(error, "the certificate passes Idle, but has clauses there");
+    let outside = Certificate { passed: vec![LocId(9)], ..timer_certificate() };
+    assert!(check(&cfa, &outside).unwrap_err().to_string().contains("location 9"));
+    // With the bug, the path over Idle breaks it.
+    let mut certificate = timer_certificate();
+    certificate.clauses.retain(|c| c.location != LocId(1));
+    certificate.passed = vec![LocId(1)];
+    let error = check(&timer(true), &certificate).unwrap_err().to_string();
+    assert!(error.contains("Charge -> Idle, then Idle -> "), "{error}");
 }
 
 #[test]

@@ -1,0 +1,135 @@
+//! Trials: which of many candidates for the infinity frame are an invariant together.
+//!
+//! Candidates are the clauses of an old certificate (a seeded start: Chockler et al., FMCAD'11), or
+//! the lemmas that have just been pushed beyond the frontier. On trial each is asked whether it
+//! follows from all others and the infinity frame over every edge into its location; one that does
+//! not goes back where it came from, and all are asked again until nothing changes (Houdini's
+//! fixpoint). What remains is an invariant whatever the candidates were, so a wrong or hostile
+//! certificate costs time but never soundness. Lemmas that need each other are found inductive here
+//! long before the frames meet; they are never pushed again, and if they close the error locations
+//! the proof is done.
+//!
+//! What is on trial has a tag of its own below that of the infinity frame: nothing can be concluded
+//! from it.
+
+use super::Limit;
+use super::block::Blocked;
+use super::engine::{Run, TRY};
+use crate::lit::Lit;
+use crate::word::Word;
+
+impl<W: Word> Run<'_, W> {
+    /// Adds a clause over global state bits to the trial before the first frontier. `false` if it
+    /// does not fit or names something that is not live there; it is then left out.
+    pub(super) fn add_seed(&mut self, location: usize, lits: &[u32]) -> bool {
+        if location == 0 || location >= self.image.locations() || lits.len() > self.plan.live {
+            return false;
+        }
+        let live = self.image.location(location).live;
+        for (j, l) in lits.iter().enumerate() {
+            let l = Lit::from_code(*l as usize);
+            let repeated = lits[..j].iter().any(|other| *other as usize / 2 == l.var());
+            let Some(at) = live.iter().position(|b| b.get() == l.var()).filter(|_| !repeated)
+            else {
+                return false;
+            };
+            self.set_cube(TRY, j, Lit::new(1 + at, !l.is_positive()));
+        }
+        self.cube_len[TRY] = lits.len();
+        let trial = self.trial();
+        self.add_lemma(location, trial, TRY).is_ok()
+    }
+
+    /// Puts all that holds at `level` but not for ever on trial.
+    pub(super) fn open_trial(&mut self, level: usize) {
+        self.retag(level, self.trial());
+    }
+
+    /// What is left passes into the infinity frame.
+    pub(super) fn close_trial(&mut self) {
+        self.retag(self.trial(), self.infinity());
+    }
+
+    fn retag(&mut self, from: usize, to: usize) {
+        for location in 1..self.image.locations() {
+            let mut any = self.opens[location].get() == from + 1;
+            if any {
+                self.opens[location] = W::of(to + 1);
+            }
+            let mut link = self.lemmas[location];
+            while link != W::NONE {
+                let r = link.get();
+                if self.solver.pool.tag(r) == from {
+                    self.solver.pool.set_tag(r, to);
+                    self.forget_failure(r);
+                    any = true;
+                }
+                link = self.solver.pool.next(r);
+            }
+            if any {
+                self.note_change(location);
+            }
+        }
+        self.unload();
+    }
+
+    /// Asks all that is on trial at `location`; what fails goes back to level `back`, or for good if
+    /// that is 0. Returns whether something did.
+    pub(super) fn try_location(&mut self, location: usize, back: usize) -> Result<bool, Limit> {
+        let trial = self.trial();
+        let mut changed = false;
+        if self.opens[location].get() == trial + 1 {
+            self.cube_len[TRY] = 0;
+            let edges = self.image.location(location).in_edges.iter().map(|e| e.get());
+            if self.is_refuted(edges)? {
+                match back {
+                    0 => self.reopen(location),
+                    _ => self.opens[location] = W::of(back + 1),
+                }
+                changed = true;
+            }
+        }
+        // Edge by edge, so that the solver turns to each once and what it learns there serves all.
+        for edge in self.image.location(location).in_edges {
+            let mut link = self.lemmas[location];
+            while link != W::NONE {
+                let r = link.get();
+                if self.solver.pool.tag(r) == trial && !self.still_fails(r) {
+                    self.take_lemma(r, TRY);
+                    if self.is_refuted(core::iter::once(edge.get()))? {
+                        self.note_failure(r, edge.get());
+                    }
+                }
+                link = self.solver.pool.next(r);
+            }
+        }
+        let mut link = self.lemmas[location];
+        while link != W::NONE {
+            let r = link.get();
+            if self.solver.pool.tag(r) == trial && self.still_fails(r) {
+                match back {
+                    0 => self.kill(r),
+                    _ => self.solver.pool.set_tag(r, back),
+                }
+                self.forget_failure(r);
+                changed = true;
+            }
+            link = self.solver.pool.next(r);
+        }
+        if changed {
+            // What was learnt from it must go too (rule 9).
+            self.unload();
+        }
+        Ok(changed)
+    }
+
+    /// Whether `TRY` does not follow over some of `edges`. Without room for the query it is taken not
+    /// to.
+    fn is_refuted(&mut self, edges: impl Iterator<Item = usize>) -> Result<bool, Limit> {
+        match self.block_over(edges, self.trial(), TRY) {
+            Ok(Blocked::Yes) => Ok(false),
+            Ok(Blocked::No { .. }) | Err(Limit::Capacity) => Ok(true),
+            Err(limit) => Err(limit),
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! From traces and certificates of a simplified automaton to those of the one before.
+//!
+//! Each pass leaves a [`Step`]. An edge of the automaton after it is a *way* in the automaton before
+//! it: an edge, one way and then another, or one of two ways. A trace is translated by walking the
+//! ways of its edges, down through all passes, in the reference interpreter on the first automaton:
+//! where a way is not decided by an input, the one whose guards hold is taken. What a certificate
+//! needs besides its own clauses, the facts that passes have used, the steps have as clauses.
+//!
+//! Nothing in here is believed: what comes out is validated on the first automaton.
+
+use crate::ir::{
+    Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Trace, Word, eval,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// A way in the automaton before a pass. Ways are made of earlier ones in the same list.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Way {
+    /// This edge.
+    Edge(EdgeId),
+    /// One way, then another.
+    Then {
+        /// At first.
+        first: u32,
+        /// Then.
+        second: u32,
+        /// Inputs that the second one reads under another number: its own, and that of the whole.
+        renamed: Vec<(InputId, InputId)>,
+    },
+    /// One of two ways.
+    Either {
+        /// The input that decides: 1 for the first. Without one, whichever is possible.
+        by: Option<InputId>,
+        /// This.
+        first: u32,
+        /// Or this.
+        second: u32,
+    },
+}
+
+/// What a pass did.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Step {
+    /// Ways in the automaton before.
+    pub ways: Vec<Way>,
+    /// The way that each edge of the automaton after is.
+    pub edges: Vec<u32>,
+    /// What was used: clauses that hold in the automaton before.
+    pub facts: Vec<Clause>,
+    /// Locations that edges of the automaton after pass through.
+    pub passed: Vec<LocId>,
+    /// Locations from which no error can be reached, which the automaton after has lost.
+    pub void: Vec<LocId>,
+    /// Locations that were merged into another one.
+    pub merged: Vec<(LocId, LocId)>,
+}
+
+impl Step {
+    /// A step after which the edges are these of the automaton before.
+    pub fn keeping(edges: impl IntoIterator<Item = EdgeId>) -> Step {
+        let ways: Vec<Way> = edges.into_iter().map(Way::Edge).collect();
+        Step { edges: (0..ways.len() as u32).collect(), ways, ..Step::default() }
+    }
+
+    /// Whether ways are made of earlier ones, and edges are ways.
+    fn is_sound(&self) -> bool {
+        let earlier = |at: usize, way: &Way| match way {
+            Way::Edge(_) => true,
+            Way::Then { first, second, .. } | Way::Either { first, second, .. } => {
+                (*first as usize) < at && (*second as usize) < at
+            }
+        };
+        self.ways.iter().enumerate().all(|(at, way)| earlier(at, way))
+            && self.edges.iter().all(|e| (*e as usize) < self.ways.len())
+    }
+}
+
+/// The passes' steps, the first pass first.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Back {
+    steps: Vec<Step>,
+}
+
+/// Why a trace could not be translated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BackError {
+    /// It names an edge that does not exist.
+    #[error("the run names an edge that the simplified model does not have")]
+    NoEdge,
+    /// No way of an edge is possible.
+    #[error("step {0} of the simplified model is no way in the model")]
+    NoWay(usize),
+    /// The search for a way took too long.
+    #[error("step {0} of the simplified model has too many ways in the model")]
+    TooLong(usize),
+}
+
+/// Moves that may be made in search of the way of one edge.
+const MOVES: usize = 1 << 22;
+
+impl Back {
+    /// Adds the next pass.
+    pub fn push(&mut self, step: Step) {
+        self.steps.push(step);
+    }
+
+    /// Whether this can be used without looking twice; one that was read from a file may be anything.
+    pub fn is_sound(&self) -> bool {
+        self.steps.iter().all(Step::is_sound)
+    }
+
+    /// The control graph of `cfa`, the first automaton, as far as the last one has its locations: merged
+    /// ones are one, and an edge to a passed location goes on to where it leads. It has edges that
+    /// passes have dropped, and tells what may be passed: certificates are checked on the first
+    /// automaton, where passed locations must form no cycle.
+    pub fn arcs(&self, cfa: &Cfa) -> BTreeSet<(LocId, LocId)> {
+        let mut arcs: BTreeSet<(LocId, LocId)> = cfa.edges.iter().map(|e| (e.from, e.to)).collect();
+        for step in &self.steps {
+            if !step.merged.is_empty() {
+                let into: HashMap<LocId, LocId> = step.merged.iter().copied().collect();
+                let get = |l: LocId| into.get(&l).copied().unwrap_or(l);
+                arcs = arcs.into_iter().map(|(from, to)| (get(from), get(to))).collect();
+            }
+            if !step.passed.is_empty() {
+                let mut graph = Arcs::new(cfa.locations.len(), arcs);
+                step.passed.iter().for_each(|l| graph.pass(*l));
+                arcs = graph.all();
+            }
+        }
+        arcs
+    }
+
+    /// A trace of `cfa`, the first automaton, from one of the last. The bits of the initial state that
+    /// the last automaton does not know of are 0.
+    pub fn trace(&self, cfa: &Cfa, trace: &Trace) -> Result<Trace, BackError> {
+        if self.steps.is_empty() {
+            return Ok(trace.clone());
+        }
+        let mut values = vec![0; cfa.vars.len()];
+        for (var, value) in &trace.initial {
+            if let Some(slot) = values.get_mut(var.index()) {
+                *slot = *value;
+            }
+        }
+        let mut walk = Walk { back: self, cfa, at: cfa.init, values, steps: vec![] };
+        for (number, step) in (1..).zip(&trace.steps) {
+            walk.edge(step, number)?;
+        }
+        let (property, initial) = (trace.property, trace.initial.clone());
+        let steps = walk.steps.into_iter().map(|(edge, inputs)| {
+            let read = cfa.edge_inputs(&cfa.edges[edge.index()]).into_iter();
+            let inputs = read.filter_map(|id| Some((id, *inputs.get(&id)?))).collect();
+            TraceStep { edge, inputs }
+        });
+        Ok(Trace { property, initial, steps: steps.collect() })
+    }
+
+    /// A certificate of the first automaton from one of the last.
+    pub fn certificate(&self, certificate: Certificate) -> Certificate {
+        let Certificate { properties, bindings, passed, clauses } = certificate;
+        let mut passed: BTreeSet<LocId> = passed.into_iter().collect();
+        let mut clauses: BTreeSet<Clause> = clauses.into_iter().collect();
+        for step in self.steps.iter().rev() {
+            // What the automaton after says of locations that it does not have means nothing.
+            let gone: BTreeSet<LocId> = (step.passed.iter().chain(&step.void))
+                .chain(step.merged.iter().map(|m| &m.0))
+                .copied()
+                .collect();
+            clauses.retain(|c| !gone.contains(&c.location));
+            passed.extend(&step.passed);
+            let mut twins: HashMap<LocId, Vec<LocId>> = HashMap::new();
+            for (twin, other) in &step.merged {
+                twins.entry(*other).or_default().push(*twin);
+                if passed.contains(other) {
+                    passed.insert(*twin);
+                }
+            }
+            let copies: Vec<Clause> = (clauses.iter())
+                .flat_map(|c| {
+                    let twins = twins.get(&c.location).map_or(&[][..], |t| t);
+                    twins.iter().map(|l| Clause { location: *l, lits: c.lits.clone() })
+                })
+                .collect();
+            clauses.extend(copies);
+            clauses.extend(step.facts.iter().cloned());
+        }
+        // What is known at a passed location follows from where the path comes from.
+        clauses.retain(|c| !passed.contains(&c.location));
+        let clauses = clauses.into_iter().collect();
+        Certificate { properties, bindings, passed: passed.into_iter().collect(), clauses }
+    }
+}
+
+/// A control graph from which locations are taken out.
+pub struct Arcs {
+    after: Vec<BTreeSet<LocId>>,
+    before: Vec<BTreeSet<LocId>>,
+}
+
+impl Arcs {
+    /// A graph over this many locations.
+    pub fn new(count: usize, arcs: impl IntoIterator<Item = (LocId, LocId)>) -> Arcs {
+        let none = vec![BTreeSet::new(); count];
+        let mut graph = Arcs { after: none.clone(), before: none };
+        for (from, to) in arcs {
+            graph.after[from.index()].insert(to);
+            graph.before[to.index()].insert(from);
+        }
+        graph
+    }
+
+    /// Whether a location has an edge to itself.
+    pub fn is_loop(&self, l: LocId) -> bool {
+        self.after[l.index()].contains(&l)
+    }
+
+    /// Replaces the edges of a location by edges from each that comes before to each that follows.
+    pub fn pass(&mut self, l: LocId) {
+        let after = std::mem::take(&mut self.after[l.index()]);
+        let before = std::mem::take(&mut self.before[l.index()]);
+        for from in before.iter().filter(|f| **f != l) {
+            self.after[from.index()].remove(&l);
+            self.after[from.index()].extend(after.iter().filter(|t| **t != l));
+        }
+        for to in after.iter().filter(|t| **t != l) {
+            self.before[to.index()].remove(&l);
+            self.before[to.index()].extend(before.iter().filter(|f| **f != l));
+        }
+    }
+
+    fn all(self) -> BTreeSet<(LocId, LocId)> {
+        let from = (0..).map(LocId).zip(self.after);
+        from.flat_map(|(from, to)| to.into_iter().map(move |to| (from, to))).collect()
+    }
+}
+
+type Inputs = Rc<HashMap<InputId, Word>>;
+
+/// Something to walk: in the automaton after this many passes, this edge; or in the step of the pass
+/// with this number, this way.
+#[derive(Clone)]
+enum Todo {
+    Edge(usize, EdgeId, Inputs),
+    Way(usize, u32, Inputs),
+}
+
+/// Where to go on if the way turns out to be none.
+struct Fork {
+    todo: Vec<Todo>,
+    at: LocId,
+    values: Vec<Word>,
+    steps: usize,
+}
+
+/// A run of the first automaton.
+struct Walk<'a> {
+    back: &'a Back,
+    cfa: &'a Cfa,
+    at: LocId,
+    values: Vec<Word>,
+    steps: Vec<(EdgeId, Inputs)>,
+}
+
+impl Walk<'_> {
+    /// Walks an edge of the last automaton.
+    fn edge(&mut self, step: &TraceStep, number: usize) -> Result<(), BackError> {
+        let inputs = Rc::new(step.inputs.iter().copied().collect());
+        let mut todo = vec![Todo::Edge(self.back.steps.len(), step.edge, inputs)];
+        let mut forks: Vec<Fork> = vec![];
+        for _ in 0..MOVES {
+            let Some(next) = todo.pop() else { return Ok(()) };
+            let possible = match next {
+                Todo::Edge(0, edge, inputs) => self.take(edge, inputs)?,
+                Todo::Edge(level, edge, inputs) => {
+                    let ways = &self.back.steps[level - 1].edges;
+                    let way = *ways.get(edge.index()).ok_or(BackError::NoEdge)?;
+                    todo.push(Todo::Way(level - 1, way, inputs));
+                    true
+                }
+                Todo::Way(level, way, inputs) => {
+                    let ways = &self.back.steps[level].ways;
+                    match ways.get(way as usize).ok_or(BackError::NoEdge)? {
+                        Way::Edge(edge) => todo.push(Todo::Edge(level, *edge, inputs)),
+                        Way::Then { first, second, renamed } => {
+                            let mut later = (*inputs).clone();
+                            for (own, whole) in renamed {
+                                later.insert(*own, inputs.get(whole).copied().unwrap_or(0));
+                            }
+                            todo.push(Todo::Way(level, *second, Rc::new(later)));
+                            todo.push(Todo::Way(level, *first, inputs));
+                        }
+                        Way::Either { by: Some(by), first, second } => {
+                            let is_first = inputs.get(by).is_some_and(|v| *v != 0);
+                            let way = if is_first { *first } else { *second };
+                            todo.push(Todo::Way(level, way, inputs));
+                        }
+                        Way::Either { by: None, first, second } => {
+                            let mut other = todo.clone();
+                            other.push(Todo::Way(level, *second, inputs.clone()));
+                            let (values, steps) = (self.values.clone(), self.steps.len());
+                            forks.push(Fork { todo: other, at: self.at, values, steps });
+                            todo.push(Todo::Way(level, *first, inputs));
+                        }
+                    }
+                    true
+                }
+            };
+            if !possible {
+                let fork = forks.pop().ok_or(BackError::NoWay(number))?;
+                todo = fork.todo;
+                (self.at, self.values) = (fork.at, fork.values);
+                self.steps.truncate(fork.steps);
+            }
+        }
+        Err(BackError::TooLong(number))
+    }
+
+    /// Takes an edge of the first automaton, if that is possible.
+    fn take(&mut self, id: EdgeId, inputs: Inputs) -> Result<bool, BackError> {
+        let edge = self.cfa.edges.get(id.index()).ok_or(BackError::NoEdge)?;
+        if edge.from != self.at {
+            return Ok(false);
+        }
+        let input = |i: InputId| inputs.get(&i).copied().unwrap_or(0);
+        let Some(values) = eval::step(self.cfa, &self.values, id, input) else {
+            return Ok(false);
+        };
+        (self.at, self.values) = (edge.to, values);
+        self.steps.push((id, inputs));
+        Ok(true)
+    }
+}

@@ -1,0 +1,73 @@
+//! Which variables matter at which location.
+//!
+//! A variable is live at a location if the guard of an edge that leaves it reads it, or the new
+//! value of a variable that is live at such an edge's target. Keeping a value is reading it.
+
+use crate::ir::{Cfa, Expr, ExprId, LocId, VarId};
+use std::collections::{HashMap, HashSet};
+
+/// The variables that are live, for each location.
+pub struct Live {
+    words: Vec<Vec<u64>>,
+}
+
+impl Live {
+    /// Finds them: backwards, each node of each edge once.
+    pub fn of(cfa: &Cfa) -> Live {
+        let words = vec![vec![0; cfa.vars.len().div_ceil(64)]; cfa.locations.len()];
+        let mut live = Live { words };
+        let mut entering = vec![vec![]; cfa.locations.len()];
+        let mut updates: Vec<HashMap<VarId, ExprId>> = vec![];
+        let mut seen: Vec<HashSet<ExprId>> = vec![HashSet::new(); cfa.edges.len()];
+        let mut todo: Vec<(LocId, VarId)> = vec![];
+        for (at, edge) in cfa.edges.iter().enumerate() {
+            entering[edge.to.index()].push(at);
+            updates.push(edge.updates.iter().copied().collect());
+            live.read(cfa, edge.from, edge.guard, &mut seen[at], &mut todo);
+        }
+        while let Some((location, var)) = todo.pop() {
+            for &at in &entering[location.index()] {
+                let from = cfa.edges[at].from;
+                match updates[at].get(&var) {
+                    Some(value) => live.read(cfa, from, *value, &mut seen[at], &mut todo),
+                    None if live.insert(from, var) => todo.push((from, var)),
+                    None => {}
+                }
+            }
+        }
+        live
+    }
+
+    /// Whether a variable is live at a location.
+    pub fn has(&self, location: LocId, var: VarId) -> bool {
+        self.words[location.index()][var.index() / 64] >> (var.index() % 64) & 1 == 1
+    }
+
+    fn insert(&mut self, location: LocId, var: VarId) -> bool {
+        let is_new = !self.has(location, var);
+        self.words[location.index()][var.index() / 64] |= 1 << (var.index() % 64);
+        is_new
+    }
+
+    fn read(
+        &mut self,
+        cfa: &Cfa,
+        location: LocId,
+        root: ExprId,
+        seen: &mut HashSet<ExprId>,
+        todo: &mut Vec<(LocId, VarId)>,
+    ) {
+        let mut stack = vec![root];
+        while let Some(id) = stack.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            if let Expr::Var(var) = cfa.pool.get(id)
+                && self.insert(location, var)
+            {
+                todo.push((location, var));
+            }
+            stack.extend(cfa.pool.operands(id));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Smaller automata with the same verdicts.
+//!
+//! A pass takes an automaton and makes it smaller; how a result for the smaller one is a result for
+//! the one before stands in its [`back::Step`]. Verdicts are validated on the automaton as the front
+//! end made it, so nothing in here has to be trusted: a pass that is wrong ends in *unknown*.
+//!
+//! - [`passes`]: which passes there are, their order, and the choice among them.
+//! - [`constants`], [`narrow`]: values that variables have at a location, by abstract interpretation
+//!   ([`value`], [`flow`]), and expressions rewritten with them ([`rewrite`]).
+//! - [`equal`]: variables that always have the value of another one.
+//! - [`slice`]: what no error depends on.
+//! - [`dead`]: assignments that nobody reads ([`live`]).
+//! - [`blocks`]: large-block encoding: loop-free parts become single edges.
+//! - [`merge`]: locations with the same future.
+//! - [`back`]: traces and certificates in terms of the automaton before.
+//! - [`stats`]: what a pass has removed.
+//!
+//! # What passes keep to
+//!
+//! Variables, inputs and locations keep their numbers, and parameters stay what they are; a location
+//! that is gone just has no edges. Inputs may be added at the end. A *fact* that a pass relies on is
+//! a clause over variables that are live where it stands, because a later pass may drop assignments
+//! to others. Equal automata give equal results: no order of a hash table enters.
+
+pub mod back;
+pub mod blocks;
+pub mod constants;
+pub mod dead;
+pub mod equal;
+pub mod flow;
+pub mod live;
+pub mod merge;
+pub mod narrow;
+pub mod passes;
+pub mod rewrite;
+pub mod slice;
+pub mod stats;
+pub mod value;
+
+pub use back::{Back, BackError};
+pub use passes::{Pass, Passes};
+pub use stats::{PassStats, Size};
+
+use crate::ir::{Cfa, ExprId, Pool};
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// A smaller automaton, and what it has to do with the one before.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Simplified {
+    /// The automaton.
+    pub cfa: Cfa,
+    /// From its traces and certificates to those of the one before.
+    pub back: Back,
+    /// What was done.
+    pub stats: Vec<PassStats>,
+}
+
+/// Runs the passes. `cfa` is well-formed, as [`Cfa::check`] says it.
+pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
+    let mut result = Simplified { cfa: cfa.clone(), back: Back::default(), stats: vec![] };
+    for pass in passes.schedule() {
+        let before = Size::of(&result.cfa);
+        let start = Instant::now();
+        let step = pass.run(&mut result.cfa, cfa, &result.back);
+        let time = start.elapsed();
+        debug_assert_eq!(result.cfa.check(), Ok(()), "after {}", pass.name());
+        result.back.push(step);
+        let after = Size::of(&result.cfa);
+        result.stats.push(PassStats { pass, before, after, time });
+    }
+    if !result.stats.is_empty() {
+        collect(&mut result.cfa);
+    }
+    result
+}
+
+/// Throws expressions away that no edge uses.
+fn collect(cfa: &mut Cfa) {
+    let mut pool = Pool::default();
+    let mut moved: HashMap<ExprId, ExprId> = HashMap::new();
+    for id in stats::used(cfa) {
+        let expr = cfa.pool.get(id).map_operands(|x| moved[&x]);
+        // Rebuilding what a constructor has built gives the same, so the automaton does not change.
+        let new = pool.make(expr, cfa.pool.width(id));
+        moved.insert(id, new);
+    }
+    for edge in &mut cfa.edges {
+        edge.guard = moved[&edge.guard];
+        edge.updates.iter_mut().for_each(|u| u.1 = moved[&u.1]);
+    }
+    cfa.pool = pool;
+}

@@ -1,0 +1,89 @@
+//! What a pass has removed.
+
+use super::Pass;
+use crate::ir::{Cfa, Expr, ExprId, VarKind};
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// How large an automaton is, as far as its edges use it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Size {
+    /// State variables that are read.
+    pub vars: usize,
+    /// Their bits.
+    pub bits: usize,
+    /// Inputs that are read.
+    pub inputs: usize,
+    /// Locations that an edge enters or leaves.
+    pub locations: usize,
+    /// Edges.
+    pub edges: usize,
+    /// Expressions.
+    pub nodes: usize,
+}
+
+impl Size {
+    /// Of this automaton.
+    pub fn of(cfa: &Cfa) -> Size {
+        let mut size = Size { edges: cfa.edges.len(), ..Size::default() };
+        for id in used(cfa) {
+            size.nodes += 1;
+            match cfa.pool.get(id) {
+                Expr::Var(v) if cfa.vars[v.index()].kind == VarKind::State => {
+                    size.vars += 1;
+                    size.bits += cfa.pool.width(id) as usize;
+                }
+                Expr::Input(_) => size.inputs += 1,
+                _ => {}
+            }
+        }
+        let ends = cfa.edges.iter().flat_map(|e| [e.from, e.to]);
+        size.locations = ends.collect::<HashSet<_>>().len();
+        size
+    }
+
+    /// The numbers with their names, in the order in which they are shown.
+    pub fn columns(&self) -> [(&'static str, usize); 6] {
+        [
+            ("variables", self.vars),
+            ("bits", self.bits),
+            ("inputs", self.inputs),
+            ("locations", self.locations),
+            ("edges", self.edges),
+            ("expressions", self.nodes),
+        ]
+    }
+}
+
+/// The expressions that edges use, operands before users. Quicker than a cone where that is about all.
+pub fn used(cfa: &Cfa) -> impl Iterator<Item = ExprId> {
+    let mut used = vec![false; cfa.pool.len()];
+    let roots = cfa.edges.iter().flat_map(|e| e.updates.iter().map(|u| u.1).chain([e.guard]));
+    roots.for_each(|id| used[id.0 as usize] = true);
+    for id in (0..cfa.pool.len() as u32).rev().map(ExprId) {
+        if used[id.0 as usize] {
+            cfa.pool.operands(id).for_each(|x| used[x.0 as usize] = true);
+        }
+    }
+    (0..).map(ExprId).zip(used).filter(|(_, used)| *used).map(|(id, _)| id)
+}
+
+/// What a pass has done.
+#[derive(Clone, Copy, Debug)]
+pub struct PassStats {
+    /// The pass.
+    pub pass: Pass,
+    /// The automaton before.
+    pub before: Size,
+    /// And after.
+    pub after: Size,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// How long it took makes no difference.
+impl PartialEq for PassStats {
+    fn eq(&self, other: &PassStats) -> bool {
+        (self.pass, self.before, self.after) == (other.pass, other.before, other.after)
+    }
+}

@@ -1,0 +1,257 @@
+//! Simplified automata against explicit search and the reference interpreter: no pass changes a
+//! verdict, every run leads back to a run, and every certificate to one that stands.
+
+use std::collections::BTreeMap;
+use vouch::blast::{self, AlignedImage};
+use vouch::engines::{Engine, Setup};
+use vouch::ir::{Cfa, EdgeId, InputId, LocId, PropertyId, Step, Trace, VarId, Word, eval};
+use vouch::judge::{Finding, Judgement, Question, judge_simplified};
+use vouch::pipeline;
+use vouch::simplify::{self, Pass, Passes, Simplified};
+use vouch_tests::explicit::{self, Outcome, within_bounds};
+use vouch_tests::random_cfa::{Shape, generate};
+use vouch_tests::rng::Rng;
+
+/// Each pass alone, then all.
+fn selections() -> Vec<Passes> {
+    Pass::ALL.into_iter().map(Passes::only).chain([Passes::all()]).collect()
+}
+
+fn verdicts(cfa: &Cfa, simple: &Simplified, bindings: &[(VarId, Word)]) -> Judgement {
+    simple.cfa.check().unwrap();
+    let model = blast::compile(&simple.cfa, [7; 32], &blast::Options::default()).unwrap();
+    let image = AlignedImage::new(&model.image);
+    let number = |var: VarId| model.map.params.iter().position(|p| *p == var).unwrap() as u32;
+    let bound = bindings.iter().map(|(var, value)| (number(*var), *value as u64)).collect();
+    let setup = Setup { bindings: bound, budget: 50_000_000, ..Setup::default() };
+    let answer = Engine::Ic3Cfa.run(&image, &setup, &mut |_| true).unwrap();
+    let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
+    let question = Question { properties, bindings: bindings.to_vec() };
+    judge_simplified(cfa, simple, &model.map, &question, &answer, true)
+}
+
+/// From the front end's automaton over every pass to a validated verdict, which is the truth.
+#[test]
+fn verdicts_do_not_depend_on_passes() {
+    let (mut safe, mut broken) = (0, 0);
+    for shape in Shape::ALL {
+        for seed in 0..40 {
+            let cfa = generate(5000 + seed, shape);
+            let truth = explicit::search(&cfa);
+            for passes in selections() {
+                let simple = simplify::run(&cfa, &passes);
+                let judgement = verdicts(&cfa, &simple, &[]);
+                for ((id, finding), truth) in judgement.findings.iter().zip(&truth) {
+                    let place = format!("property {} of {} with {passes}", id.0, cfa.name);
+                    match (finding, truth) {
+                        (Finding::Safe, Outcome::Safe) => safe += 1,
+                        (Finding::Unsafe(_), Outcome::Unsafe { .. }) => broken += 1,
+                        other => panic!("{place}: {other:?}\n{cfa:#?}\n{:#?}", simple.cfa),
+                    }
+                }
+                assert!(judgement.validated || truth.is_empty());
+            }
+        }
+    }
+    assert!(safe > 1000 && broken > 1000, "{safe} safe, {broken} broken");
+}
+
+/// The same for one value of each parameter.
+#[test]
+fn bound_parameters_stay_bound() {
+    let mut asked = 0;
+    for seed in 0..80 {
+        let cfa = generate(6000 + seed, Shape::Params);
+        let mut rng = Rng::new(seed);
+        let values = |id: VarId| -> Vec<Word> {
+            let width = cfa.vars[id.index()].width;
+            (0..1 << width).filter(|v| within_bounds(&cfa, id, *v)).collect()
+        };
+        let bindings: Vec<(VarId, Word)> =
+            cfa.params().map(|(id, _)| (id, rng.pick(&values(id)))).collect();
+        let truth = explicit::search_bound(&cfa, &bindings);
+        let judgement = verdicts(&cfa, &simplify::run(&cfa, &Passes::all()), &bindings);
+        for ((_, finding), truth) in judgement.findings.iter().zip(&truth) {
+            let agree = matches!(
+                (finding, truth),
+                (Finding::Safe, Outcome::Safe) | (Finding::Unsafe(_), Outcome::Unsafe { .. })
+            );
+            assert!(agree, "{}: {finding:?}, {truth:?}", cfa.name);
+            asked += 1;
+        }
+    }
+    assert!(asked > 100);
+}
+
+/// Explicit search on both automata; a step of the simplified one may be several, or none, of the
+/// other.
+#[test]
+fn explicit_search_agrees() {
+    let mut compared = 0;
+    for shape in Shape::ALL {
+        for seed in 0..40 {
+            let cfa = generate(7000 + seed, shape);
+            let truth = explicit::search(&cfa);
+            for passes in selections() {
+                let simple = simplify::run(&cfa, &passes);
+                for (before, after) in truth.iter().zip(explicit::search(&simple.cfa)) {
+                    let same = match (before, after) {
+                        (_, Outcome::TooLarge) => continue,
+                        (Outcome::Unsafe { length }, Outcome::Unsafe { length: now }) => {
+                            now <= *length
+                        }
+                        (before, after) => *before == after,
+                    };
+                    assert!(same, "{} with {passes}: {before:?}, {after:?}", cfa.name);
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 5000, "{compared}");
+}
+
+/// A random run, wherever it goes.
+fn wander(cfa: &Cfa, rng: &mut Rng) -> (Trace, LocId) {
+    let value = |rng: &mut Rng, id: VarId| loop {
+        let word = rng.word(cfa.vars[id.index()].width);
+        if within_bounds(cfa, id, word) {
+            return word;
+        }
+    };
+    let ids = (0..cfa.vars.len() as u32).map(VarId);
+    let initial: Vec<(VarId, Word)> = ids.map(|id| (id, value(rng, id))).collect();
+    let mut state: Vec<Word> = initial.iter().map(|i| i.1).collect();
+    let (mut at, mut steps) = (cfa.init, vec![]);
+    for _ in 0..30 {
+        let ids = (0..cfa.edges.len() as u32).map(EdgeId);
+        let leaving: Vec<EdgeId> = ids.filter(|e| cfa.edges[e.index()].from == at).collect();
+        if leaving.is_empty() {
+            break;
+        }
+        let edge = rng.pick(&leaving);
+        let inputs: Vec<(InputId, Word)> = (0..)
+            .map(InputId)
+            .zip(&cfa.inputs)
+            .map(|(id, input)| (id, rng.word(input.width)))
+            .collect();
+        if let Some(next) = eval::step(cfa, &state, edge, |i| inputs[i.index()].1) {
+            (at, state) = (cfa.edges[edge.index()].to, next);
+            steps.push(Step { edge, inputs });
+        }
+    }
+    (Trace { property: PropertyId(0), initial, steps }, at)
+}
+
+/// Where a trace ends, if it is a run.
+fn end(cfa: &Cfa, trace: &Trace) -> LocId {
+    let mut state = vec![0; cfa.vars.len()];
+    trace.initial.iter().for_each(|(var, value)| state[var.index()] = *value);
+    let mut at = cfa.init;
+    for step in &trace.steps {
+        let input = |i| step.inputs.iter().find(|x| x.0 == i).map_or(0, |x| x.1);
+        assert_eq!(cfa.edges[step.edge.index()].from, at);
+        state = eval::step(cfa, &state, step.edge, input).expect("a guard is false");
+        at = cfa.edges[step.edge.index()].to;
+    }
+    at
+}
+
+/// Every run of a simplified automaton is a run of the one before, to the same place.
+#[test]
+fn runs_lead_back_to_runs() {
+    let (mut runs, mut longer) = (0, 0);
+    for shape in Shape::ALL {
+        for seed in 0..25 {
+            let cfa = generate(8000 + seed, shape);
+            for passes in selections() {
+                let simple = simplify::run(&cfa, &passes);
+                let mut rng = Rng::new(seed);
+                for _ in 0..4 {
+                    let (trace, there) = wander(&simple.cfa, &mut rng);
+                    let back = simple.back.trace(&cfa, &trace);
+                    let back = back.unwrap_or_else(|e| panic!("{} with {passes}: {e}", cfa.name));
+                    let here = end(&cfa, &back);
+                    // A merged location stands for several.
+                    if !passes.has(Pass::Merge) {
+                        assert_eq!(here, there, "{} with {passes}", cfa.name);
+                    }
+                    runs += 1;
+                    longer += (back.steps.len() > trace.steps.len()) as usize;
+                }
+            }
+        }
+    }
+    assert!(runs > 5000 && longer > 200, "{runs} runs, {longer} longer");
+}
+
+#[test]
+fn equal_automata_give_equal_results() {
+    for shape in Shape::ALL {
+        for seed in 0..10 {
+            let cfa = generate(seed, shape);
+            let (one, other) =
+                (simplify::run(&cfa, &Passes::all()), simplify::run(&cfa, &Passes::all()));
+            assert_eq!(one, other);
+        }
+    }
+}
+
+/// Each pass finds something to do in what is generated.
+#[test]
+fn every_pass_removes_something() {
+    for pass in Pass::ALL {
+        let mut removed = 0;
+        for shape in Shape::ALL {
+            for seed in 0..40 {
+                let simple = simplify::run(&generate(seed, shape), &Passes::only(pass));
+                let stats = &simple.stats[0];
+                removed += (stats.after != stats.before) as usize;
+            }
+        }
+        assert!(removed > 5, "{}: {removed}", pass.name());
+    }
+}
+
+/// Examples that are checked in no time, whatever passes are on.
+const QUICK: [&str; 5] =
+    ["precharge", "elevator", "charging-station", "flight-failsafe", "motor-drive"];
+
+/// The examples' verdicts are those of `expected.tsv`: with all passes, and the quick ones also with
+/// none, with each pass alone, and with all but one.
+#[test]
+fn verdicts_on_examples_do_not_depend_on_passes() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let expected = std::fs::read_to_string(folder.join("expected.tsv")).unwrap();
+    let mut models: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
+    for line in expected.lines().skip(1) {
+        let mut fields = line.split('\t');
+        let mut next = || fields.next().unwrap();
+        let (file, property, verdict) = (next(), next(), next());
+        models.entry(file).or_default().insert(property, verdict);
+    }
+    let mut checked = 0;
+    for (file, verdicts_of) in models.iter().filter(|(file, _)| folder.join(file).exists()) {
+        let mut chosen = vec![Passes::all()];
+        if QUICK.iter().any(|q| file.starts_with(q)) {
+            chosen.extend([Passes::none()].into_iter().chain(selections()));
+            chosen.extend(Pass::ALL.map(|p| Passes::all().without(p)));
+        } else if ["can-busoff", "uart-ring"].iter().any(|q| file.starts_with(q)) {
+            // Some seconds each: the tests of the program have them.
+            continue;
+        }
+        for passes in chosen {
+            let options = pipeline::Options { passes: passes.clone(), ..Default::default() };
+            let model = pipeline::load(&folder.join(file), &options).unwrap();
+            let judgement = verdicts(&model.cfa, &model.simplified, &[]);
+            assert!(judgement.validated, "{file} with {passes}: {:?}", judgement.reason());
+            for (id, finding) in &judgement.findings {
+                let name = model.cfa.properties[id.index()].name.as_str();
+                let verdict = format!("{:?}", finding.verdict()).to_lowercase();
+                assert_eq!(Some(&verdict.as_str()), verdicts_of.get(name), "{file} with {passes}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 500, "{checked}");
+}
