@@ -155,7 +155,9 @@ pub fn certificate(
         let lits = lits.into_iter().map(|code| {
             let global = code >> 1;
             let (var, bit) = *pick(&map.bits, global as usize, "state bit")?;
-            if live.binary_search(&global).is_err() {
+            // A parameter has its value everywhere, whether it matters there or not.
+            let is_param = cfa.vars[var.index()].kind != VarKind::State;
+            if !is_param && live.binary_search(&global).is_err() {
                 return Err(DecodeError::NotLive { location: index, bit: global as usize });
             }
             Ok(BitLit { var, bit, value: code & 1 == 0 })

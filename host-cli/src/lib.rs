@@ -11,6 +11,7 @@ pub mod blast;
 pub mod decode;
 pub mod device;
 pub mod engines;
+pub mod export;
 pub mod formats;
 pub mod frontend;
 pub mod ir;

@@ -2,7 +2,7 @@
 
 use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
-use crate::frontend::{self, Diagnostic, Language, Overflow, Source};
+use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::Cfa;
 use crate::simplify::{self, Back, Passes, Simplified};
 use sha2::{Digest, Sha256};
@@ -49,7 +49,8 @@ pub struct Loaded {
 pub enum LoadError {
     /// It cannot be read.
     #[error("cannot read {}: {source}{}", path.display(), match source.kind() {
-        io::ErrorKind::NotFound => "\nhelp: check the path; models end in `.vch`, images in `.vimg`",
+        io::ErrorKind::NotFound => "\nhelp: check the path; models end in `.vch`, circuits in `.aag`, `.aig` or `.btor2`, \
+             images in `.vimg`",
         io::ErrorKind::IsADirectory => "\nhelp: name a file in it",
         _ => "",
     })]
@@ -74,7 +75,8 @@ pub enum LoadError {
     /// Nobody knows which language it is in.
     #[error(
         "the name of {} does not tell its language\n\
-         help: models end in `.vch`, images in `.vimg`; or say `--lang vch`",
+         help: models end in `.vch`, circuits in `.aag`, `.aig` or `.btor2`, images in `.vimg`; or say \
+         `--lang vch`",
         path.display()
     )]
     Language {
@@ -131,6 +133,11 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
     }
     let language = options.language.or_else(|| Language::from_path(path));
     let language = language.ok_or_else(|| LoadError::Language { path: path.to_path_buf() })?;
+    if language == Language::Aiger && bytes.starts_with(b"aig ") {
+        let source = Source { path: path.display().to_string(), text: String::new() };
+        let compiled = frontend::aiger::compile(&bytes, &source.stem());
+        return finish(source, Sha256::digest(&bytes).into(), compiled, options);
+    }
     let text = String::from_utf8(bytes).map_err(|e| LoadError::NotText {
         path: path.to_path_buf(),
         at: e.utf8_error().valid_up_to(),
@@ -142,11 +149,22 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
 /// Compiles source text.
 pub fn compile(source: Source, language: Language, options: &Options) -> Result<Loaded, LoadError> {
     let front = frontend::Options { overflow: options.overflow };
-    let compiled = match frontend::compile(&source, language, &front) {
+    let compiled = frontend::compile(&source, language, &front);
+    let digest = Sha256::digest(source.text.as_bytes()).into();
+    finish(source, digest, compiled, options)
+}
+
+/// Makes an image of what the front end gives.
+fn finish(
+    source: Source,
+    digest: [u8; 32],
+    compiled: Result<Compiled, Vec<Diagnostic>>,
+    options: &Options,
+) -> Result<Loaded, LoadError> {
+    let compiled = match compiled {
         Ok(compiled) => compiled,
         Err(diagnostics) => return Err(LoadError::Source { text: source, diagnostics }),
     };
-    let digest = Sha256::digest(source.text.as_bytes()).into();
     let broken = |error| LoadError::Compile { path: source.path.clone(), error };
     compiled.cfa.check().map_err(|why| broken(BlastError::IllFormed(why)))?;
     let simplified = simplify::run(&compiled.cfa, &options.passes);
@@ -193,8 +211,12 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let Some(Debug { cfa, simplified, map, source_path, source }) = debug else {
         return Err(LoadError::Unexplained { path: path.to_path_buf() });
     };
-    let digest = Sha256::digest(source.as_bytes()).into();
     let image = AlignedImage::new(image);
+    let digest = match preamble.word {
+        2 => image.view::<u16>().map(|view| view.header.source_hash),
+        _ => image.view::<u32>().map(|view| view.header.source_hash),
+    };
+    let digest = digest.map_err(|e| broken(DebugError::Image(e)))?;
     let source = Source { path: source_path, text: source };
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
     let simplified = Simplified { cfa: simple, back, stats: vec![] };

@@ -12,6 +12,7 @@ mod examples;
 mod firmware;
 mod passes;
 mod project;
+mod race;
 mod setup;
 mod shell;
 mod soak;
@@ -24,7 +25,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 10] = [
+const TASKS: [Task; 11] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -39,6 +40,11 @@ const TASKS: [Task; 10] = [
         soak::task,
     ),
     ("bench", "count instructions of every example on every board", bench::task),
+    (
+        "race",
+        "vouch against its peers on the same problems; --peers, --suite, --timeout S, --bench PATH",
+        race::task,
+    ),
     ("bench-passes", "what each simplification does for images and engine", passes::task),
     ("examples", "every example on every board that it fits", examples::task),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),

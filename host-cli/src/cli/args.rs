@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 use vouch::engines::Engine;
+use vouch::export::Format;
 use vouch::frontend::{Language, Overflow};
 use vouch::simplify::Passes;
 use vouch::transport::Target;
@@ -171,6 +172,21 @@ Examples:
   vouch fmt --check models/*.vch
   vouch fmt - < pump.vch")]
     Fmt(FmtArgs),
+    /// Write a model in the formats of other tools
+    #[command(after_help = "\
+Formats:
+  aiger   a circuit of gates and latches: binary, or text if the file ends in .aag
+  btor2   a circuit of words
+  smt2    constrained Horn clauses, for Z3's Spacer and others: `sat` means safe
+  dot     a graph for Graphviz
+
+In a circuit the location is a state of its own, pc, and an input, choice, tells which of the edges
+that leave it is taken.
+
+Examples:
+  vouch export pump.vch -o pump.aig
+  vouch export pump.vch --to smt2 --property never_dry | z3 -in")]
+    Export(ExportArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
 }
@@ -178,10 +194,10 @@ Examples:
 /// The model.
 #[derive(Args, Debug, Clone)]
 pub struct ModelArgs {
-    /// The model: source text (.vch) or an image (.vimg)
+    /// The model: source text (.vch), a circuit (.aag, .aig, .btor2) or an image (.vimg)
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
-    /// The model's language, if its file's name does not tell it [one of: vch]
+    /// The model's language, if its file's name does not tell it [one of: vch, aiger, btor2]
     #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
     /// What arithmetic does when a result does not fit its type: wrap, error (break the property
@@ -233,6 +249,11 @@ pub struct ProofArgs {
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+    /// Write what tools of the circuits' world check: the stimulus that breaks a circuit (AIGER or
+    /// BTOR2), or the witness circuit of a safe one (AIGER)
+    #[arg(long, env = "VOUCH_WITNESS", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub witness: Option<PathBuf>,
     /// Print the verdict as the engine gives it, without validation; for benchmarks
     #[arg(long, env = "VOUCH_NO_VALIDATE", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
@@ -248,7 +269,7 @@ pub struct CheckArgs {
     pub ask: AskArgs,
     #[command(flatten)]
     pub proof: ProofArgs,
-    /// The engine [one of: ic3cfa]
+    /// The engine: ic3cfa, or ic3 (one transition relation with a program counter, to compare)
     #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME")]
     #[arg(default_value_t = Engine::Ic3Cfa)]
     pub engine: Engine,
@@ -413,6 +434,23 @@ pub struct FmtArgs {
     /// The files' language, if their names do not tell it [default: vch]
     #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
+}
+
+/// Arguments of `export`.
+#[derive(Args, Debug)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The format: aiger, btor2, smt2 or dot [default: as the file's name tells]
+    #[arg(long, env = "VOUCH_TO", hide_env = true, value_name = "FORMAT")]
+    pub to: Option<Format>,
+    /// The file [default: standard output]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Only this property
+    #[arg(long, env = "VOUCH_PROPERTY", hide_env = true, value_name = "NAME")]
+    pub property: Option<String>,
 }
 
 /// Arguments of `list`.

@@ -74,7 +74,8 @@ fn find(table: &names::Table, name: &str) -> Option<u32> {
     table.find(name, None).or_else(|_| table.find(base, nth)).ok()
 }
 
-fn property(cfa: &Cfa, name: &str) -> Result<PropertyId, Failure> {
+/// The property with this name.
+pub fn property(cfa: &Cfa, name: &str) -> Result<PropertyId, Failure> {
     let names = Names::new(cfa);
     find(&names.properties, name).map(PropertyId).ok_or_else(|| {
         let all = || (0..cfa.properties.len() as u32).map(|i| names.properties.show(i));

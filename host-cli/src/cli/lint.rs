@@ -27,7 +27,7 @@ pub fn command(args: &LintArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load_quietly(&args.model, context)?;
     let lint = questions(&model, &args.model)?.ok_or_else(|| {
         Failure::usage(
-            "an image has no source text that could be looked at\nhelp: name the model's source",
+            "there is nothing to look at in images and circuits\nhelp: name a `.vch` file",
         )
     })?;
     let cancel = context.catch_cancel();
@@ -110,7 +110,7 @@ fn questions(model: &Loaded, args: &super::args::ModelArgs) -> Result<Option<Lin
     let language = args.lang.or_else(|| Language::from_path(&args.model));
     let Some(language) = language else { return Ok(None) };
     let options = frontend::Options { overflow: args.overflow };
-    frontend::questions(&model.source, language, &options).map(Some).map_err(|diagnostics| {
+    frontend::questions(&model.source, language, &options).map_err(|diagnostics| {
         let message = super::failure::plain(&model.source, &diagnostics);
         Failure { kind: Kind::Input, message, places: Some((model.source.clone(), diagnostics)) }
     })

@@ -16,6 +16,7 @@ mod check;
 mod compile;
 mod context;
 mod dot;
+mod export;
 mod failure;
 mod files;
 mod fmt;
@@ -28,6 +29,7 @@ mod plan;
 mod replay;
 mod run;
 mod verdict;
+mod witness;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -51,6 +53,7 @@ pub fn main() -> u8 {
         Command::Replay(args) => replay::command(args, &mut context),
         Command::Lint(args) => lint::command(args, &mut context),
         Command::Fmt(args) => fmt::command(args, &mut context),
+        Command::Export(args) => export::command(args, &mut context),
         Command::List(args) => list::command(args, &mut context),
     };
     match result {

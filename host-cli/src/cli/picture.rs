@@ -16,7 +16,7 @@ const GUARD: usize = 80;
 /// The picture.
 pub fn draw(model: &Loaded, args: &ModelArgs) -> String {
     let of_source = Language::from_path(Path::new(&model.source.path));
-    let outline = args.lang.or(of_source).map(|lang| frontend::outline(&model.source, lang));
+    let outline = args.lang.or(of_source).and_then(|lang| frontend::outline(&model.source, lang));
     let picture = match outline.filter(|o| !o.machines.is_empty()) {
         Some(outline) => of_outline(&model.cfa.name, &outline),
         None => of_automaton(model),

@@ -4,7 +4,7 @@ use super::args::{ModelArgs, ProofArgs};
 use super::ask::show_bindings;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
-use super::files;
+use super::{files, witness};
 use std::path::Path;
 use vouch::engines::Answer;
 use vouch::formats::{self, Names};
@@ -234,6 +234,10 @@ fn write_files(
                 path.display()
             )),
         }
+    }
+    if let Some(path) = &proof.witness {
+        let trace = self::broken(judgement).next().map(|b| &b.1.trace);
+        witness::write(path, model, args, trace, judgement.certificate.as_ref(), context)?;
     }
     let Some(path) = &proof.trace else { return Ok(()) };
     let Some((property, broken)) = self::broken(judgement).next() else {

@@ -4,9 +4,12 @@
 //! it is believed until [`crate::judge`] has looked at it.
 //!
 //! - [`ic3cfa`]: the core's engine, the same code as on a device, on a large arena.
+//! - [`ic3`]: the same on one transition relation with a program counter, as [`monolith`] makes it.
 //! - [`widen`]: an image with wider words, for arenas that narrow words cannot address.
 
+pub mod ic3;
 pub mod ic3cfa;
+pub mod monolith;
 pub mod widen;
 
 use crate::blast::AlignedImage;
@@ -22,16 +25,19 @@ pub enum Engine {
     /// IC3 on control flow automata.
     #[default]
     Ic3Cfa,
+    /// IC3 on one transition relation, with the location in state bits.
+    Ic3,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 1] = [Engine::Ic3Cfa];
+    pub const ALL: [Engine; 2] = [Engine::Ic3Cfa, Engine::Ic3];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Ic3Cfa => "ic3cfa",
+            Engine::Ic3 => "ic3",
         }
     }
 
@@ -39,6 +45,7 @@ impl Engine {
     pub fn about(self) -> &'static str {
         match self {
             Engine::Ic3Cfa => "IC3 on control flow automata, the same code as on a device",
+            Engine::Ic3 => "IC3 on one transition relation, with the location in state bits",
         }
     }
 
@@ -52,6 +59,7 @@ impl Engine {
     ) -> Result<Answer, EngineError> {
         match self {
             Engine::Ic3Cfa => ic3cfa::run(image, setup, watch),
+            Engine::Ic3 => ic3::run(image, setup, watch),
         }
     }
 }

@@ -4,7 +4,11 @@
 //! - [`lint`]: questions that a model raises beyond its properties.
 //! - [`outline`]: what a model looks like from afar.
 //! - [`vch`]: the native modelling language, `docs/language.md`.
+//! - [`aiger`], [`btor2`]: circuits, `docs/circuits.md`; [`circuit`]: what they have in common.
 
+pub mod aiger;
+pub mod btor2;
+pub mod circuit;
 pub mod diagnostic;
 pub mod lint;
 pub mod outline;
@@ -20,8 +24,16 @@ use std::str::FromStr;
 pub struct Source {
     /// Its path, for messages.
     pub path: String,
-    /// The text.
+    /// The text; empty if the source is a binary file.
     pub text: String,
+}
+
+impl Source {
+    /// The file's name without its extension: what a model is called that has no name of its own.
+    pub fn stem(&self) -> String {
+        let stem = Path::new(&self.path).file_stem();
+        stem.map_or_else(|| "circuit".into(), |s| s.to_string_lossy().into_owned())
+    }
 }
 
 /// What came out of a source text.
@@ -69,6 +81,10 @@ pub struct Options {
 pub enum Language {
     /// The native modelling language.
     Vch,
+    /// Circuits of gates and latches, ascii or binary.
+    Aiger,
+    /// Circuits of words and arrays.
+    Btor2,
 }
 
 impl Language {
@@ -83,26 +99,31 @@ impl FromStr for Language {
     fn from_str(text: &str) -> Result<Language, String> {
         match text {
             "vch" => Ok(Language::Vch),
-            _ => Err(format!("unknown language `{text}`; known is: vch")),
+            "aiger" | "aag" | "aig" => Ok(Language::Aiger),
+            "btor2" | "btor" => Ok(Language::Btor2),
+            _ => Err(format!("unknown language `{text}`; known are: vch, aiger, btor2")),
         }
     }
 }
 
-/// The outline of a source text that compiles.
-pub fn outline(source: &Source, lang: Language) -> outline::Outline {
+/// The outline of a source text that compiles; circuits have none.
+pub fn outline(source: &Source, lang: Language) -> Option<outline::Outline> {
     match lang {
-        Language::Vch => vch::outline(&source.text),
+        Language::Vch => Some(vch::outline(&source.text)),
+        Language::Aiger | Language::Btor2 => None,
     }
 }
 
-/// The questions that a source text raises; or the errors, in the order of the text.
+/// The questions that a source text raises, which a circuit does not; or the errors, in the order of
+/// the text.
 pub fn questions(
     source: &Source,
     lang: Language,
     options: &Options,
-) -> Result<lint::Lint, Vec<Diagnostic>> {
+) -> Result<Option<lint::Lint>, Vec<Diagnostic>> {
     match lang {
-        Language::Vch => vch::questions(&source.text, options),
+        Language::Vch => vch::questions(&source.text, options).map(Some),
+        Language::Aiger | Language::Btor2 => Ok(None),
     }
 }
 
@@ -110,6 +131,11 @@ pub fn questions(
 pub fn format(text: &str, lang: Language) -> Result<String, Vec<Diagnostic>> {
     match lang {
         Language::Vch => vch::format(text),
+        Language::Aiger | Language::Btor2 => {
+            let message = "circuits have no canonical layout";
+            let error = Diagnostic::error(message, ir::Span::default(), "");
+            Err(vec![error.help("`vouch fmt` is for `.vch` files")])
+        }
     }
 }
 
@@ -121,5 +147,7 @@ pub fn compile(
 ) -> Result<Compiled, Vec<Diagnostic>> {
     match lang {
         Language::Vch => vch::compile(&source.text, options),
+        Language::Aiger => aiger::compile(source.text.as_bytes(), &source.stem()),
+        Language::Btor2 => btor2::compile(&source.text, &source.stem()),
     }
 }

@@ -184,9 +184,7 @@ impl<'a> Builder<'a> {
             let mut blocks = blocks.into_iter();
             let Some(mut all) = blocks.next() else { continue };
             for block in blocks {
-                let free = a_free(&self.cfa.pool, &all, &block);
-                if all.size + block.size > SIZE || knob("VX_NOJOIN") || !free && knob("VX_NOCHOICE")
-                {
+                if all.size + block.size > SIZE {
                     self.add(std::mem::replace(&mut all, block));
                 } else {
                     all = self.join(all, block);
@@ -256,9 +254,6 @@ impl<'a> Builder<'a> {
             return false;
         }
         let (ins, outs) = (entering.len(), leaving.len());
-        if knob("VX_NOPASS") || knob("VX_ONE") && ins > 1 && outs > 1 || knob("VX_IN") && ins > 1 {
-            return false;
-        }
         if ins + outs == 0 || ins * outs > ins + outs {
             return false;
         }
@@ -331,13 +326,6 @@ impl<'a> Builder<'a> {
         step.passed.sort();
         step
     }
-}
-
-fn knob(name: &str) -> bool {
-    std::env::var_os(name).is_some()
-}
-fn a_free(pool: &Pool, a: &Block, b: &Block) -> bool {
-    a.updates == b.updates || exclude(pool, a.guard, b.guard)
 }
 
 /// Conjuncts of a condition that are looked at.

@@ -1,0 +1,137 @@
+//! `cargo xtask race`: vouch and its peers on the same problems, one at a time, under the same limits.
+//!
+//! - [`suite`]: the problems, and the files that each racer gets of them.
+//! - [`peer`]: who races, how each is called, and how its answer is read.
+//! - [`limit`]: one run under a limit of CPU time and memory.
+//! - [`report`]: table and summary; [`plot`]: the cactus plot.
+//!
+//! Time is CPU time of the whole process, with everything from reading the file on; vouch validates
+//! its verdicts within it. A racer that is not installed is left out by name.
+
+mod limit;
+mod peer;
+mod plot;
+mod report;
+mod suite;
+
+use crate::{demo, project, shell};
+use anyhow::{Context, Result, bail};
+use limit::Limits;
+use peer::{Answer, Racer};
+use std::path::PathBuf;
+use suite::Suite;
+
+/// Where the public benchmarks are, if nothing else is said.
+const BENCH: &str = "../shared/bench";
+
+struct Options {
+    peers: Vec<String>,
+    suites: Vec<String>,
+    limits: Limits,
+    bench: PathBuf,
+    only: Option<String>,
+    out: PathBuf,
+}
+
+/// One racer on one problem.
+pub struct Entry {
+    /// Number of the racer.
+    pub racer: usize,
+    /// Number of the problem.
+    pub problem: usize,
+    /// What it said.
+    pub answer: Answer,
+    /// CPU time in seconds.
+    pub seconds: f64,
+}
+
+/// The task.
+pub fn task(args: &[String]) -> Result<()> {
+    let options = parse(args)?;
+    shell::stage("host tool", demo::build_tool)?;
+    let mut racers = vec![peer::vouch()];
+    for name in &options.peers {
+        match peer::find(name)? {
+            Some(racer) => racers.push(racer),
+            None => eprintln!("skipped: {name} is not installed"),
+        }
+    }
+    for name in &options.suites {
+        let scratch = project::target().join("race");
+        let suite = suite::load(name, &options.bench, &scratch, options.only.as_deref())?;
+        match suite {
+            Some(suite) => shell::stage(name, || race(&suite, &racers, &options))?,
+            None => eprintln!("skipped: {name} is not in {}", options.bench.display()),
+        }
+    }
+    Ok(())
+}
+
+fn race(suite: &Suite, racers: &[Racer], options: &Options) -> Result<()> {
+    let mut entries = vec![];
+    for (p, problem) in suite.problems.iter().enumerate() {
+        for (r, racer) in racers.iter().enumerate() {
+            let (answer, seconds) = racer.run(problem, &options.limits)?;
+            let judged = report::judge(&answer, problem);
+            eprintln!("{:<60} {:<8} {judged:<8} {seconds:>7.2} s", problem.name, racer.name);
+            entries.push(Entry { racer: r, problem: p, answer, seconds });
+        }
+    }
+    let folder = &options.out;
+    std::fs::create_dir_all(folder)?;
+    let results = report::Results { suite, racers, entries: &entries, limits: &options.limits };
+    let write = |extension: &str, text: String| {
+        let path = folder.join(format!("{}.{extension}", suite.name));
+        std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))
+    };
+    write("tsv", results.table())?;
+    let summary = results.summary();
+    println!("{summary}");
+    write("md", summary)?;
+    write("svg", plot::cactus(&results))?;
+    eprintln!("written: {}/{}.{{tsv,md,svg}}", folder.display(), suite.name);
+    if results.wrong() > 0 {
+        bail!("a verdict was wrong");
+    }
+    Ok(())
+}
+
+fn parse(args: &[String]) -> Result<Options> {
+    let mut options = Options {
+        peers: peer::NAMES.map(String::from).to_vec(),
+        suites: suite::NAMES.map(String::from).to_vec(),
+        limits: Limits { seconds: 60, bytes: 4 << 30 },
+        bench: project::root().join(BENCH),
+        only: None,
+        out: project::root().join("benches/record/race"),
+    };
+    let usage = || {
+        shell::Usage(format!(
+            "cargo xtask race [--peers {}] [--suite {}] [--timeout SECONDS] [--memory MIB] [--bench \
+             FOLDER] [--only PART-OF-A-NAME] [--out FOLDER]",
+            peer::NAMES.join(","),
+            suite::NAMES.join(",")
+        ))
+    };
+    let list = |text: &str| -> Vec<String> {
+        text.split(',').filter(|t| !t.is_empty() && *t != "none").map(String::from).collect()
+    };
+    let mut args = args.iter();
+    while let Some(flag) = args.next() {
+        let value = args.next().ok_or_else(usage)?;
+        match flag.as_str() {
+            "--peers" => options.peers = list(value),
+            "--suite" => options.suites = list(value),
+            "--timeout" => options.limits.seconds = value.parse().map_err(|_| usage())?,
+            "--memory" => {
+                let mebibytes: u64 = value.parse().map_err(|_| usage())?;
+                options.limits.bytes = mebibytes << 20;
+            }
+            "--bench" => options.bench = value.into(),
+            "--only" => options.only = Some(value.clone()),
+            "--out" => options.out = value.into(),
+            _ => return Err(usage().into()),
+        }
+    }
+    Ok(options)
+}

@@ -1,0 +1,188 @@
+//! Who races.
+
+use super::limit::{self, Limits};
+use super::suite::Problem;
+use crate::{project, shell};
+use anyhow::{Result, bail};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What a racer said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// No run breaks the property.
+    Safe,
+    /// A run does.
+    Unsafe,
+    /// Nothing, within its limits.
+    Unknown,
+}
+
+/// Peers that are known here.
+pub const NAMES: [&str; 5] = ["vouch-ic3", "abc", "ric3", "spacer", "btormc"];
+
+/// Which file of a problem a racer gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Input {
+    /// The problem as it is.
+    Original,
+    /// A binary AIGER file with one property: the original, where it is one, else our export.
+    Aiger,
+    /// A BTOR2 file: the original, where it is one, else our export.
+    Btor2,
+    /// Our export to Horn clauses.
+    Smt2,
+}
+
+/// A program that decides problems.
+pub struct Racer {
+    /// What it is called.
+    pub name: &'static str,
+    /// How it is told apart from others of its name.
+    pub version: String,
+    /// What it reads.
+    pub reads: &'static str,
+    input: Input,
+    command: Vec<String>,
+    read: fn(&limit::Ended) -> Answer,
+}
+
+/// Ourselves.
+pub fn vouch() -> Racer {
+    own("vouch", "ic3cfa")
+}
+
+fn own(name: &'static str, engine: &str) -> Racer {
+    let tool = project::tool().display().to_string();
+    let mut git = Command::new("git");
+    git.current_dir(project::root()).args(["rev-parse", "--short", "HEAD"]);
+    let version = git.output().map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string());
+    let words = [&tool, "check", "FILE", "--json", "--engine", engine];
+    Racer {
+        name,
+        version: version.unwrap_or_default(),
+        reads: "the file itself",
+        input: Input::Original,
+        command: words.map(String::from).to_vec(),
+        read: |ended| {
+            let json = ended.text.lines().find_map(|l| serde_json::from_str::<Value>(l).ok());
+            let verdict = json.as_ref().map(|j| match &j["properties"] {
+                Value::Array(list) if !list.is_empty() => list[0]["verdict"].as_str(),
+                _ => j["verdict"].as_str(),
+            });
+            match verdict.flatten() {
+                Some("safe") => Answer::Safe,
+                Some("unsafe") => Answer::Unsafe,
+                _ => Answer::Unknown,
+            }
+        },
+    }
+}
+
+const SPACER: &str = "\
+import sys, z3
+s = z3.SolverFor('HORN')
+s.from_file(sys.argv[1])
+print(s.check())";
+
+/// A peer, if it is installed.
+pub fn find(name: &str) -> Result<Option<Racer>> {
+    let first_line = |program: &str, flag: &str| {
+        let output = Command::new(program).arg(flag).stdin(Stdio::null()).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        Some(text.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or("").to_string())
+    };
+    let program = |candidates: &[&str]| candidates.iter().find_map(|c| shell::find(c));
+    let text = |path: &Path| path.display().to_string();
+    Ok(match name {
+        "vouch-ic3" => Some(own("vouch-ic3", "ic3")),
+        "abc" => program(&["berkeley-abc", "abc"]).map(|path| Racer {
+            name: "abc",
+            version: "pdr".into(),
+            reads: "AIGER",
+            input: Input::Aiger,
+            command: vec![
+                text(&path),
+                "-c".into(),
+                "read_aiger FILE; logic; undc; strash; zero; fold; pdr".into(),
+            ],
+            read: |ended| {
+                if ended.text.contains("Property proved") || ended.text.contains("is proved") {
+                    Answer::Safe
+                } else if ended.text.contains("was asserted in frame") {
+                    Answer::Unsafe
+                } else {
+                    Answer::Unknown
+                }
+            },
+        }),
+        "ric3" => program(&["rIC3", "ric3"]).map(|path| Racer {
+            name: "ric3",
+            version: first_line(&text(&path), "--version").unwrap_or_default(),
+            reads: "AIGER",
+            input: Input::Aiger,
+            command: vec![text(&path), "check".into(), "FILE".into(), "ic3".into()],
+            read: |ended| match ended.code {
+                Some(20) => Answer::Safe,
+                Some(10) => Answer::Unsafe,
+                _ => Answer::Unknown,
+            },
+        }),
+        "spacer" => {
+            let python = program(&["python3"]);
+            let version = python.as_ref().and_then(|p| {
+                let script = "import z3; print(z3.get_version_string())";
+                let output = Command::new(p).args(["-c", script]).output().ok()?;
+                let version = String::from_utf8_lossy(&output.stdout).trim().to_string();
+                output.status.success().then_some(version)
+            });
+            python.zip(version).map(|(path, version)| Racer {
+                name: "spacer",
+                version: format!("z3 {version}"),
+                reads: "our Horn clauses",
+                input: Input::Smt2,
+                command: vec![text(&path), "-c".into(), SPACER.into(), "FILE".into()],
+                read: |ended| match ended.text.lines().last().map(str::trim) {
+                    Some("sat") => Answer::Safe,
+                    Some("unsat") => Answer::Unsafe,
+                    _ => Answer::Unknown,
+                },
+            })
+        }
+        "btormc" => program(&["btormc"]).map(|path| Racer {
+            name: "btormc",
+            version: first_line(&text(&path), "--version").unwrap_or_default(),
+            reads: "BTOR2",
+            input: Input::Btor2,
+            command: vec![text(&path), "-kmax".into(), "1000".into(), "FILE".into()],
+            read: |ended| match ended.text.lines().next().map(str::trim) {
+                Some("sat") => Answer::Unsafe,
+                _ => Answer::Unknown,
+            },
+        }),
+        _ => bail!(shell::Usage(format!("unknown peer `{name}`; known are {}", NAMES.join(", ")))),
+    })
+}
+
+impl Racer {
+    /// Runs it on a problem. Returns its answer, and CPU seconds.
+    pub fn run(&self, problem: &Problem, limits: &Limits) -> Result<(Answer, f64)> {
+        let file = match self.input {
+            Input::Original => problem.original.clone(),
+            Input::Aiger => problem.aiger()?,
+            Input::Btor2 => problem.btor2()?,
+            Input::Smt2 => problem.smt2()?,
+        };
+        let file = file.display().to_string();
+        let mut words: Vec<String> =
+            self.command.iter().map(|w| w.replace("FILE", &file)).collect();
+        if self.input == Input::Original {
+            words.extend(problem.options());
+        }
+        let ended = limit::run(&words, limits, &problem.scratch("out"))?;
+        let over = ended.seconds > limits.seconds as f64;
+        let answer = if over { Answer::Unknown } else { (self.read)(&ended) };
+        Ok((answer, ended.seconds))
+    }
+}

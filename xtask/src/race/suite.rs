@@ -1,0 +1,142 @@
+//! The problems.
+
+use super::peer::Answer;
+use crate::{project, shell};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Suites that are known here.
+pub const NAMES: [&str; 3] = ["examples", "hw-small", "hwmcc19"];
+
+/// A model with one property and what is known of it.
+pub struct Problem {
+    /// The file, and the property if it has several.
+    pub name: String,
+    /// What is true.
+    pub expected: Answer,
+    /// The file.
+    pub original: PathBuf,
+    /// The property, if the file has several.
+    property: Option<String>,
+    /// Where exported files go.
+    folder: PathBuf,
+}
+
+/// Problems that are raced together.
+pub struct Suite {
+    /// What they are called.
+    pub name: String,
+    /// The problems.
+    pub problems: Vec<Problem>,
+}
+
+/// A suite; `None` if it is not there.
+pub fn load(name: &str, bench: &Path, scratch: &Path, only: Option<&str>) -> Result<Option<Suite>> {
+    std::fs::create_dir_all(scratch)?;
+    let (list, base) = match name {
+        "examples" => {
+            let folder = project::root().join("examples");
+            (folder.join("expected.tsv"), folder)
+        }
+        _ => (bench.join("verdicts.tsv"), bench.to_path_buf()),
+    };
+    let Ok(text) = std::fs::read_to_string(list) else { return Ok(None) };
+    let mut problems = vec![];
+    for line in text.lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let (file, property, verdict) = match (name, columns.as_slice()) {
+            ("examples", [file, property, verdict, ..]) => (*file, Some(*property), *verdict),
+            (_, [file, verdict, ..]) if file.starts_with(&format!("{name}/")) => {
+                (*file, None, *verdict)
+            }
+            _ => continue,
+        };
+        let expected = match verdict {
+            "safe" => Answer::Safe,
+            "unsafe" => Answer::Unsafe,
+            _ => continue,
+        };
+        let original = base.join(file);
+        let property = match property {
+            Some(property) => Some(property.to_string()),
+            None => first_of_several(&original)?,
+        };
+        let short = file.strip_prefix(&format!("{name}/")).unwrap_or(file);
+        let name = match (&property, name) {
+            (Some(property), "examples") => format!("{short}:{property}"),
+            _ => short.to_string(),
+        };
+        if only.is_none_or(|part| name.contains(part)) {
+            problems.push(Problem { name, expected, original, property, folder: scratch.into() });
+        }
+    }
+    Ok((!problems.is_empty()).then(|| Suite { name: name.into(), problems }))
+}
+
+/// The first property of a circuit that has several: the one that verdicts are known of.
+fn first_of_several(path: &Path) -> Result<Option<String>> {
+    let bytes =
+        std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let several = match path.extension().and_then(|e| e.to_str()) {
+        Some("aig" | "aag") => {
+            let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+            let line = String::from_utf8_lossy(line).into_owned();
+            let number = |at: usize| line.split(' ').nth(at).and_then(|n| n.parse::<u64>().ok());
+            let bads = number(6).filter(|n| *n > 0).or(number(4)).unwrap_or(0);
+            bads > 1
+        }
+        Some("btor2") => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            text.lines().filter(|l| l.split_whitespace().nth(1) == Some("bad")).count() > 1
+        }
+        _ => false,
+    };
+    if !several {
+        return Ok(None);
+    }
+    let output =
+        shell::output(Command::new(project::tool()).arg("inspect").arg(path).arg("--json"))?;
+    let json: serde_json::Value = serde_json::from_str(&output)?;
+    Ok(json["properties"][0]["name"].as_str().map(String::from))
+}
+
+impl Problem {
+    /// A file for this problem alone.
+    pub fn scratch(&self, extension: &str) -> PathBuf {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '+' };
+        self.folder
+            .join(format!("{}.{extension}", self.name.chars().map(plain).collect::<String>()))
+    }
+
+    /// Which property is meant, for our own tool.
+    pub fn options(&self) -> Vec<String> {
+        self.property.iter().flat_map(|p| ["--property".to_string(), p.clone()]).collect()
+    }
+
+    /// A binary AIGER file.
+    pub fn aiger(&self) -> Result<PathBuf> {
+        self.file("aig")
+    }
+    /// A BTOR2 file.
+    pub fn btor2(&self) -> Result<PathBuf> {
+        self.file("btor2")
+    }
+    /// Horn clauses.
+    pub fn smt2(&self) -> Result<PathBuf> {
+        self.file("smt2")
+    }
+
+    /// The original if it is of this kind and has one property, else our export.
+    fn file(&self, extension: &str) -> Result<PathBuf> {
+        let is_one = self.original.extension().is_some_and(|e| e == extension);
+        if is_one && self.property.is_none() {
+            return Ok(self.original.clone());
+        }
+        let path = self.scratch(extension);
+        let mut command = Command::new(project::tool());
+        command.arg("export").arg(&self.original).args(self.options()).arg("-o").arg(&path);
+        shell::output(command.arg("--quiet"))?;
+        Ok(path)
+    }
+}
