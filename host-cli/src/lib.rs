@@ -20,6 +20,7 @@ pub mod lint;
 pub mod log;
 pub mod pipeline;
 pub mod report;
+pub mod signing;
 pub mod simplify;
 pub mod transport;
 pub mod validate;

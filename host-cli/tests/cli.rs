@@ -681,3 +681,82 @@ fn machines_are_drawn() {
     place.run(&["inspect", "pump.vch", "-o", "pump.txt"]).ended(2);
     place.run(&["inspect", "pump.vch", "--svg", "--dot"]).ended(2);
 }
+
+#[test]
+fn keys_are_made_once_and_signatures_checked() {
+    let place = Place::new();
+    place.run(&["keygen", "-o", "key"]).ended(0);
+    let (secret, public) = (place.read("key"), place.read("key.pub"));
+    let again = place.run(&["keygen", "-o", "key"]).ended(2);
+    assert!(again.err.contains("not overwritten"), "{}", again.err);
+    fs::remove_file(place.path("key")).unwrap();
+    place.run(&["keygen", "-o", "key"]).ended(2);
+    assert_eq!(place.read("key.pub"), public);
+    place.write("key", &secret);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        place.run(&["keygen", "-o", "other"]).ended(0);
+        let mode = fs::metadata(place.path("other")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "others may read the secret key");
+    }
+    place.run(&["compile", "pump.vch", "-o", "plain.vimg"]).ended(0);
+    let signed = ["compile", "pump.vch", "-o", "pump.vimg", "--sign", "key", "--counter", "7"];
+    place.run(&signed).ended(0);
+    let good = place.run(&["verify", "pump.vimg", "--key", "key.pub", "--json"]).ended(0).json();
+    assert_eq!(good["counter"], 7);
+    place.run(&["verify", "plain.vimg", "--key", "key.pub"]).ended(5);
+    place.run(&["verify", "pump.vimg", "--key", "other.pub"]).ended(5);
+    let mut bad = place.read("pump.vimg");
+    let last = bad.len() - 1;
+    bad[last] ^= 1;
+    place.write("bad.vimg", bad);
+    place.run(&["verify", "bad.vimg", "--key", "key.pub"]).ended(5);
+    place.run(&["verify", "pump.vch", "--key", "key.pub"]).ended(5);
+    // The secret key is not for showing around.
+    let secret = place.run(&["verify", "pump.vimg", "--key", "key"]).ended(2);
+    assert!(secret.err.contains("secret"), "{}", secret.err);
+    // A signed image is a model like any other.
+    place.run(&["check", "pump.vimg", "--property", "bounded"]).ended(0);
+}
+
+#[test]
+fn models_are_stored_and_used_where_they_lie() {
+    let place = Place::new();
+    let on = |args: &[&str]| {
+        let device = ["--target", "sim", "--flash-file", "flash.bin"];
+        place.run(&[args, &device].concat())
+    };
+    for key in ["key", "other"] {
+        place.run(&["keygen", "-o", key]).ended(0);
+    }
+    let compile = |out: &str, key: &str, counter: &str| {
+        let args = ["compile", "pump.vch", "-o", out, "--sign", key, "--counter", counter];
+        place.run(&args).ended(0);
+    };
+    compile("one.vimg", "key", "1");
+    compile("two.vimg", "key", "2");
+    compile("foreign.vimg", "other", "3");
+    place.run(&["compile", "pump.vch", "-o", "plain.vimg"]).ended(0);
+    let no_key = on(&["flash", "one.vimg"]).ended(5);
+    assert!(no_key.err.contains("vouch provision"), "{}", no_key.err);
+    on(&["provision", "key.pub"]).ended(0);
+    on(&["provision", "key.pub"]).ended(0);
+    on(&["provision", "other.pub"]).ended(5);
+    let empty = on(&["run", "one.vimg", "--stored"]).ended(4);
+    assert!(empty.err.contains("no model is stored"), "{}", empty.err);
+    on(&["flash", "one.vimg"]).ended(0);
+    let stored = on(&["flash", "two.vimg", "--json"]).ended(0).json();
+    assert_eq!((&stored["sequence"], &stored["counter"]), (&2.into(), &2.into()));
+    for bad in ["one.vimg", "foreign.vimg", "plain.vimg"] {
+        on(&["flash", bad]).ended(5);
+    }
+    let args = ["run", "two.vimg", "--stored", "--property", "bounded", "--json"];
+    let found = on(&args).ended(0).json();
+    assert_eq!((&found["verdict"], &found["validated"]), (&"safe".into(), &true.into()));
+    // Another model than the stored one.
+    place.write("else.vch", PUMP.replace("machine pump", "machine fan"));
+    on(&["run", "else.vch", "--stored"]).ended(5);
+    place.write("flash.bin", "short");
+    on(&["run", "two.vimg", "--stored"]).ended(4);
+}

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use vouch::engines::Engine;
 use vouch::export::Format;
+use vouch::frontend::c::{COptions, Checks, DataModel};
 use vouch::frontend::{Language, Overflow};
 use vouch::simplify::Passes;
 use vouch::transport::Target;
@@ -172,6 +173,32 @@ Examples:
   vouch fmt --check models/*.vch
   vouch fmt - < pump.vch")]
     Fmt(FmtArgs),
+    /// Make a pair of keys for signing models
+    #[command(after_help = "\
+Examples:
+  vouch keygen -o release          writes release (secret) and release.pub (public)
+  vouch compile pump.vch --sign release
+  vouch provision release.pub --target serial:/dev/ttyACM0")]
+    Keygen(KeygenArgs),
+    /// Check the signature of an image
+    #[command(after_help = "\
+The exit code is 5 unless all of the file is what the key's owner signed.
+
+Examples:
+  vouch verify pump.vimg --key release.pub")]
+    Verify(VerifyArgs),
+    /// Store a model on a device, which starts with it from then on
+    #[command(after_help = "\
+The device checks the signature before it takes the model, and keeps the one before until the new one
+is whole. The power may fail at any time.
+
+Examples:
+  vouch compile pump.vch --sign release --counter 3
+  vouch flash pump.vimg --target serial:/dev/ttyACM0
+  vouch run pump.vimg --target serial:/dev/ttyACM0 --stored")]
+    Flash(FlashArgs),
+    /// Set the key that a device checks signatures with, once and for all
+    Provision(ProvisionArgs),
     /// Write a model in the formats of other tools
     #[command(after_help = "\
 Formats:
@@ -194,10 +221,10 @@ Examples:
 /// The model.
 #[derive(Args, Debug, Clone)]
 pub struct ModelArgs {
-    /// The model: source text (.vch), a circuit (.aag, .aig, .btor2) or an image (.vimg)
+    /// The model: source text (.vch, .c, .i), a circuit (.aag, .aig, .btor2) or an image (.vimg)
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
-    /// The model's language, if its file's name does not tell it [one of: vch, aiger, btor2]
+    /// The model's language, if its file's name does not tell it [one of: vch, c, aiger, btor2]
     #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
     /// What arithmetic does when a result does not fit its type: wrap, error (break the property
@@ -214,6 +241,56 @@ pub struct ModelArgs {
     #[arg(long, env = "VOUCH_STATS", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub stats: bool,
+    #[command(flatten)]
+    pub c: CArgs,
+}
+
+/// What only C needs.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "C")]
+pub struct CArgs {
+    /// Sizes of types: ilp32, lp64, or arm32 (unsigned char, short enums)
+    #[arg(long, env = "VOUCH_DATA_MODEL", hide_env = true, value_name = "MODEL")]
+    #[arg(default_value = "ilp32")]
+    pub data_model: DataModel,
+    /// The function that is run
+    #[arg(long, env = "VOUCH_ENTRY", hide_env = true, value_name = "FUNCTION")]
+    #[arg(default_value = "main")]
+    pub entry: String,
+    /// Call the entry function again and again, with new arguments and inputs each time
+    #[arg(long = "loop", env = "VOUCH_LOOP", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub repeat: bool,
+    /// Check also: bounds, div, shift, null, all (separated by commas)
+    #[arg(long, env = "VOUCH_CHECKS", hide_env = true, value_name = "LIST")]
+    #[arg(default_value = "")]
+    pub checks: Checks,
+    /// How deep recursion is followed; beyond, the verdict is unknown
+    #[arg(long, env = "VOUCH_RECURSION", hide_env = true, value_name = "DEPTH")]
+    #[arg(default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub recursion: u32,
+    /// Look for included files here too; can be repeated
+    #[arg(long, short = 'I', env = "VOUCH_INCLUDE", hide_env = true, value_name = "FOLDER")]
+    #[arg(value_delimiter = ',')]
+    pub include: Vec<String>,
+    /// Define a macro, as in DEBUG or SIZE=8; can be repeated
+    #[arg(long, short = 'D', env = "VOUCH_DEFINE", hide_env = true, value_name = "MACRO")]
+    pub define: Vec<String>,
+}
+
+impl CArgs {
+    /// As the front end wants it.
+    pub fn options(&self) -> COptions {
+        COptions {
+            model: self.data_model,
+            entry: self.entry.clone(),
+            repeat: self.repeat,
+            checks: self.checks,
+            recursion: self.recursion,
+            include: self.include.clone(),
+            define: self.define.clone(),
+        }
+    }
 }
 
 /// What is asked of the model.
@@ -249,6 +326,11 @@ pub struct ProofArgs {
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+    /// Write the run that breaks the model, if it is unsafe, as a C program that includes the source
+    /// and runs into the failure (C only)
+    #[arg(long, env = "VOUCH_HARNESS", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub harness: Option<PathBuf>,
     /// Write what tools of the circuits' world check: the stimulus that breaks a circuit (AIGER or
     /// BTOR2), or the witness circuit of a safe one (AIGER)
     #[arg(long, env = "VOUCH_WITNESS", hide_env = true, value_name = "FILE")]
@@ -288,6 +370,14 @@ pub struct CompileArgs {
     #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Sign the image with this secret key
+    #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub sign: Option<PathBuf>,
+    /// The security counter of a signed image: devices refuse a lower one than they had before
+    #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
+    #[arg(default_value_t = 0)]
+    pub counter: u32,
     /// Prove all properties here and put the invariant into the image, so that a device can check it
     /// instead of searching for one; nothing is written if something is not proved
     #[arg(long, env = "VOUCH_WITH_CERTIFICATE", hide_env = true)]
@@ -301,6 +391,47 @@ pub struct CompileArgs {
     #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
     #[arg(value_parser = seconds, allow_negative_numbers = true, requires = "with_certificate")]
     pub timeout: Option<Duration>,
+}
+
+/// Arguments of `keygen`.
+#[derive(Args, Debug)]
+pub struct KeygenArgs {
+    /// The secret key's file; the public key's has .pub behind its name. Neither is overwritten
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+}
+
+/// Arguments of `verify`.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// The image (.vimg)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub image: PathBuf,
+    /// The public key
+    #[arg(long, env = "VOUCH_KEY", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub key: PathBuf,
+}
+
+/// Arguments of `flash`.
+#[derive(Args, Debug)]
+pub struct FlashArgs {
+    /// The image (.vimg)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub image: PathBuf,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// Arguments of `provision`.
+#[derive(Args, Debug)]
+pub struct ProvisionArgs {
+    /// The public key, as `vouch keygen` writes it
+    #[arg(value_name = "KEY.pub", value_hint = ValueHint::FilePath)]
+    pub key: PathBuf,
+    #[command(flatten)]
+    pub device: DeviceArgs,
 }
 
 /// Arguments of `inspect`.
@@ -333,6 +464,10 @@ pub struct RunArgs {
     pub proof: ProofArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
+    /// Use the model that the device has stored, which must be this one, where it lies in flash
+    #[arg(long, env = "VOUCH_STORED", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stored: bool,
     /// Show the device's log on standard error
     #[arg(long, env = "VOUCH_LOG", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
@@ -353,6 +488,10 @@ pub struct DeviceArgs {
     #[arg(long, env = "VOUCH_SIM_RAM", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes, default_value = "40K")]
     pub sim_ram: usize,
+    /// Where the flash of a simulated or emulated device is kept from one run to the next
+    #[arg(long, env = "VOUCH_FLASH_FILE", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub flash_file: Option<PathBuf>,
     #[command(flatten)]
     pub emulator: EmulatorArgs,
 }

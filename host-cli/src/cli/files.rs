@@ -27,6 +27,7 @@ pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, F
         language: args.lang,
         overflow: args.overflow,
         passes: args.passes.clone(),
+        c: args.c.options(),
     };
     context.stage("compiling");
     let model = pipeline::load(&args.model, &options)?;

@@ -109,7 +109,7 @@ fn write_trace(
 fn questions(model: &Loaded, args: &super::args::ModelArgs) -> Result<Option<Lint>, Failure> {
     let language = args.lang.or_else(|| Language::from_path(&args.model));
     let Some(language) = language else { return Ok(None) };
-    let options = frontend::Options { overflow: args.overflow };
+    let options = frontend::Options { overflow: args.overflow, ..Default::default() };
     frontend::questions(&model.source, language, &options).map_err(|diagnostics| {
         let message = super::failure::plain(&model.source, &diagnostics);
         Failure { kind: Kind::Input, message, places: Some((model.source.clone(), diagnostics)) }

@@ -7,7 +7,8 @@
 //! - [`files`]: reading what the user names, and writing without losing anything.
 //! - [`verdict`]: how a judgement is shown.
 //! - [`plan`]: how a model fits the boards.
-//! - one file for each command.
+//! - [`keys`]: keys and signatures.
+//! - one file for each other command.
 
 mod args;
 mod ask;
@@ -19,8 +20,10 @@ mod dot;
 mod export;
 mod failure;
 mod files;
+mod flash;
 mod fmt;
 mod inspect;
+mod keys;
 mod lint;
 mod list;
 mod passes;
@@ -53,6 +56,10 @@ pub fn main() -> u8 {
         Command::Replay(args) => replay::command(args, &mut context),
         Command::Lint(args) => lint::command(args, &mut context),
         Command::Fmt(args) => fmt::command(args, &mut context),
+        Command::Keygen(args) => keys::generate(args, &mut context),
+        Command::Verify(args) => keys::verify(args, &mut context),
+        Command::Flash(args) => flash::command(args, &mut context),
+        Command::Provision(args) => flash::provision(args, &mut context),
         Command::Export(args) => export::command(args, &mut context),
         Command::List(args) => list::command(args, &mut context),
     };

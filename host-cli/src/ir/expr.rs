@@ -7,8 +7,8 @@
 
 use super::cfa::{InputId, VarId};
 use super::eval;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
 
 /// A value: the bits above the width are zero.
 pub type Word = u128;
@@ -345,7 +345,7 @@ impl Pool {
     /// All nodes below and including `roots`, operands before users. Takes time for these alone,
     /// however large the pool is.
     pub fn cone(&self, roots: impl IntoIterator<Item = ExprId>) -> Vec<ExprId> {
-        let mut in_cone = HashSet::new();
+        let mut in_cone = HashSet::default();
         let mut stack: Vec<ExprId> = roots.into_iter().collect();
         while let Some(id) = stack.pop() {
             if in_cone.insert(id) {

@@ -15,7 +15,8 @@ use super::live::Live;
 use crate::ir::{
     BinOp, Cfa, Edge, EdgeId, Expr, ExprId, Input, InputId, LocId, Pool, Span, Type, UnOp, VarId,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Expressions that may be copied for the sake of one location.
 const GROWTH: usize = 2000;
@@ -92,7 +93,7 @@ impl<'a> Builder<'a> {
             fixed,
             arcs,
             step: Step::default(),
-            copies: HashMap::new(),
+            copies: HashMap::default(),
             choices: vec![],
         };
         for (id, edge) in (0..).map(EdgeId).zip(edges) {
@@ -287,7 +288,7 @@ impl<'a> Builder<'a> {
     fn compose(&mut self, a: &Block, b: &Block) -> Block {
         let mut inputs = a.inputs.clone();
         let mut renamed = vec![];
-        let mut done: HashMap<ExprId, ExprId> = HashMap::new();
+        let mut done: HashMap<ExprId, ExprId> = HashMap::default();
         for input in &b.inputs {
             let mut new = *input;
             if a.inputs.contains(input) {
@@ -349,8 +350,11 @@ struct Conjuncts {
 
 impl Conjuncts {
     fn of(pool: &Pool, condition: ExprId) -> Conjuncts {
-        let mut all =
-            Conjuncts { hold: HashSet::new(), fail: HashSet::new(), equal: HashMap::new() };
+        let mut all = Conjuncts {
+            hold: HashSet::default(),
+            fail: HashSet::default(),
+            equal: HashMap::default(),
+        };
         let mut stack = vec![condition];
         while let Some(id) = stack.pop() {
             if all.hold.len() + all.fail.len() > CONJUNCTS {

@@ -11,7 +11,8 @@ use super::value::Value;
 use crate::ir::{
     BinOp, Cfa, Clause, Edge, EdgeId, Expr, ExprId, LocId, Pool, UnOp, VarId, Word, mask,
 };
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
 
 /// What is known of variables; of those not in here, nothing is.
 pub type Known = HashMap<VarId, Value>;
@@ -104,7 +105,7 @@ impl<'a> Search<'a> {
         let mut at = vec![None; cfa.locations.len()];
         // Nothing is known at first, not even that parameters are within their bounds: it is the
         // guards of the initial edges that an engine learns it from, so they must stay.
-        at[cfa.init.index()] = Some(Known::new());
+        at[cfa.init.index()] = Some(Known::default());
         Search {
             rank: ranks(cfa, &leaving),
             limits: limits(cfa),
@@ -217,7 +218,7 @@ fn ranks(cfa: &Cfa, leaving: &[Vec<EdgeId>]) -> Vec<usize> {
 
 /// The constants of the automaton and their neighbours, for each width.
 fn limits(cfa: &Cfa) -> HashMap<u32, Vec<Word>> {
-    let mut limits: HashMap<u32, BTreeSet<Word>> = HashMap::new();
+    let mut limits: HashMap<u32, BTreeSet<Word>> = HashMap::default();
     for id in (0..cfa.pool.len() as u32).map(ExprId) {
         if let Expr::Const(word) = cfa.pool.get(id) {
             let width = cfa.pool.width(id);

@@ -4,7 +4,7 @@
 //! value of a variable that is live at such an edge's target. Keeping a value is reading it.
 
 use crate::ir::{Cfa, Expr, ExprId, LocId, VarId};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The variables that are live, for each location.
 pub struct Live {
@@ -18,7 +18,7 @@ impl Live {
         let mut live = Live { words };
         let mut entering = vec![vec![]; cfa.locations.len()];
         let mut updates: Vec<HashMap<VarId, ExprId>> = vec![];
-        let mut seen: Vec<HashSet<ExprId>> = vec![HashSet::new(); cfa.edges.len()];
+        let mut seen: Vec<HashSet<ExprId>> = vec![HashSet::default(); cfa.edges.len()];
         let mut todo: Vec<(LocId, VarId)> = vec![];
         for (at, edge) in cfa.edges.iter().enumerate() {
             entering[edge.to.index()].push(at);

@@ -42,7 +42,7 @@ pub use passes::{Pass, Passes};
 pub use stats::{PassStats, Size};
 
 use crate::ir::{Cfa, ExprId, Pool};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::time::Instant;
 
 /// A smaller automaton, and what it has to do with the one before.
@@ -78,7 +78,7 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
 /// Throws expressions away that no edge uses.
 fn collect(cfa: &mut Cfa) {
     let mut pool = Pool::default();
-    let mut moved: HashMap<ExprId, ExprId> = HashMap::new();
+    let mut moved: HashMap<ExprId, ExprId> = HashMap::default();
     for id in stats::used(cfa) {
         let expr = cfa.pool.get(id).map_operands(|x| moved[&x]);
         // Rebuilding what a constructor has built gives the same, so the automaton does not change.

@@ -7,7 +7,7 @@
 
 use super::back::Step;
 use crate::ir::{Cfa, EdgeId, Expr, ExprId, LocId};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 /// Drops them.
 pub fn run(cfa: &mut Cfa) -> Step {
@@ -56,7 +56,7 @@ fn cone(cfa: &mut Cfa) {
         updates[var.index()].push(*value);
     }
     let mut needed = vec![false; cfa.vars.len()];
-    let mut seen: HashSet<ExprId> = HashSet::new();
+    let mut seen: HashSet<ExprId> = HashSet::default();
     let mut stack: Vec<ExprId> = cfa.edges.iter().map(|e| e.guard).collect();
     while let Some(id) = stack.pop() {
         if !seen.insert(id) {

@@ -169,7 +169,7 @@ fn overflow_wraps_fails_or_is_excluded() {
     ];
     for (ty, action, largest) in actions {
         let text = one_state(&format!("input x: {ty}; var r: {ty} = 9;"), action);
-        let with = |overflow| compile_with(&text, &Options { overflow });
+        let with = |overflow| compile_with(&text, &Options { overflow, ..Options::default() });
         let (wrap, error, assume) =
             (with(Overflow::Wrap), with(Overflow::Error), with(Overflow::Assume));
         for x in 0..16 {
@@ -188,7 +188,7 @@ fn overflow_wraps_fails_or_is_excluded() {
         }
     }
     let text = one_state("input x: i4; input y: i4; var r: i4; var s: i4;", "r = x * y; s = -x;");
-    let error = compile_with(&text, &Options { overflow: Overflow::Error });
+    let error = compile_with(&text, &Options { overflow: Overflow::Error, ..Options::default() });
     let run = Run::start(&error.cfa, &[]);
     for x in -8..8i32 {
         for y in -8..8i32 {
@@ -198,7 +198,7 @@ fn overflow_wraps_fails_or_is_excluded() {
         }
     }
     let text = one_state("input x: i4; input y: i4; var r: i4;", "if y != 0 { r = x / y; }");
-    let error = compile_with(&text, &Options { overflow: Overflow::Error });
+    let error = compile_with(&text, &Options { overflow: Overflow::Error, ..Options::default() });
     let run = Run::start(&error.cfa, &[]);
     assert_eq!(run.broken(&[("x", 8), ("y", 15)]), ["no_overflow"]);
     assert!(run.broken(&[("x", 9), ("y", 15)]).is_empty());
