@@ -599,6 +599,90 @@ fn a_proof_can_be_packed_into_the_image() {
 }
 
 #[test]
+fn texts_are_formatted() {
+    let place = Place::new();
+    let ugly = PUMP.replace("    ", "\t").replace(" = 0", "=0");
+    place.write("ugly.vch", &ugly);
+    let differs = place.run(&["fmt", "--check", "pump.vch", "ugly.vch"]).ended(1);
+    assert!(
+        differs.err.contains("ugly.vch") && !differs.err.contains("pump.vch"),
+        "{}",
+        differs.err
+    );
+    assert_eq!(place.read("ugly.vch"), ugly.as_bytes());
+    assert_eq!(place.run(&["fmt", "--stdout", "ugly.vch"]).ended(0).out, PUMP);
+    let json = place.run(&["fmt", "ugly.vch", "pump.vch", "--json"]).ended(0).json();
+    assert_eq!((&json["changed"], &json["files"][0]["changed"]), (&1.into(), &true.into()));
+    assert_eq!(place.read("ugly.vch"), PUMP.as_bytes());
+    place.run(&["fmt", "--check", "ugly.vch"]).ended(0);
+    // Nothing is written if one of the files cannot be read.
+    place.write("ugly.vch", &ugly);
+    place.write("wrong.vch", "machine m {");
+    let wrong = place.run(&["fmt", "ugly.vch", "wrong.vch"]).ended(2);
+    assert!(wrong.err.contains("wrong.vch:1:"), "{}", wrong.err);
+    assert_eq!(place.read("ugly.vch"), ugly.as_bytes());
+    assert_eq!(place.run(&["fmt", "-"]).ended(0).out, "");
+}
+
+#[test]
+fn an_error_is_told_once() {
+    let place = Place::new();
+    place.write("wrong.vch", PUMP.replace("timer <= 12", "timr <= 12"));
+    let wrong = place.run(&["check", "wrong.vch"]).ended(2);
+    assert_eq!(wrong.err.matches("there is no variable `timr`").count(), 1, "{}", wrong.err);
+    assert!(wrong.err.contains("wrong.vch:13:") && wrong.err.contains("did you mean `timer`?"));
+}
+
+/// In `Low` nothing is possible once `n` is 3, and `never_armed` waits for something that never is.
+const STUCK: &str = "\
+machine stuck {
+    input go: bool;
+    var n: u2 = 0;
+    var armed: bool = false;
+    initial state Low {
+        on go && n < 3 { n += 1; armed = false; }
+    }
+    property never_armed: always armed => n < 3;
+}
+";
+
+#[test]
+fn what_should_be_known_of_a_model_is_told() {
+    let place = Place::new();
+    place.write("stuck.vch", STUCK);
+    let check = place.run(&["check", "stuck.vch"]).ended(0);
+    assert!(check.err.contains("never_armed holds vacuously"), "{}", check.err);
+    assert!(place.run(&["check", "stuck.vch", "-q"]).ended(0).err.is_empty());
+    let json = place.run(&["check", "stuck.vch", "--json"]).ended(0).json();
+    assert!(json["warnings"][0].as_str().unwrap().contains("stuck.vch:8:34: warning"), "{json}");
+    let lint = place.run(&["lint", "stuck.vch", "--trace", "stuck.trace"]).ended(1);
+    assert!(lint.out.contains("standstill in Low"), "{}", lint.out);
+    assert!(lint.out.contains("2 warnings"), "{}", lint.out);
+    assert!(place.path("stuck.trace").exists());
+    let json = place.run(&["lint", "stuck.vch", "--json"]).ended(1).json();
+    assert_eq!((json["warnings"].as_array().unwrap().len(), &json["open"]), (2, &0.into()));
+    place.run(&["lint", "pump.vch"]).ended(0);
+    place.run(&["compile", "stuck.vch"]).ended(0);
+    place.run(&["lint", "stuck.vimg"]).ended(2);
+}
+
+#[test]
+fn machines_are_drawn() {
+    let place = Place::new();
+    let drawn = place.run(&["inspect", "pump.vch", "--svg"]).ended(0).out;
+    assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"), "{drawn}");
+    for text in ["Idle", "Running", "!water", "timer == limit", "short", "always timer &lt;= 12"] {
+        assert!(drawn.contains(text), "{text}: {drawn}");
+    }
+    // From an image the same, and into a file.
+    place.run(&["compile", "pump.vch"]).ended(0);
+    place.run(&["inspect", "pump.vimg", "--svg", "-o", "pump.svg"]).ended(0);
+    assert_eq!(place.read("pump.svg"), drawn.as_bytes());
+    place.run(&["inspect", "pump.vch", "-o", "pump.txt"]).ended(2);
+    place.run(&["inspect", "pump.vch", "--svg", "--dot"]).ended(2);
+}
+
+#[test]
 fn keys_are_made_once_and_signatures_checked() {
     let place = Place::new();
     place.run(&["keygen", "-o", "key"]).ended(0);
