@@ -265,7 +265,7 @@ fn program(n: usize) -> Cfa {
     let mut cfa = Cfa::new("program");
     let span = Span::default();
     let var =
-        |name: &str| Var { name: name.into(), width: 32, ty: Type::Unsigned, kind: VarKind::State };
+        |name: &str| Var { name: name.into(), width: 8, ty: Type::Unsigned, kind: VarKind::State };
     let (x, t) = (cfa.add_var(var("x")), cfa.add_var(var("t")));
     let go = cfa.add_input(Input { name: "go".into(), width: 1, ty: Type::Bool });
     let (read_x, read_t, go) = (cfa.read(x), cfa.read(t), cfa.sample(go));
