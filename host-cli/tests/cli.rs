@@ -759,10 +759,11 @@ fn models_are_stored_and_used_where_they_lie() {
     on(&["run", "else.vch", "--stored"]).ended(5);
     place.write("flash.bin", "short");
     on(&["run", "two.vimg", "--stored"]).ended(4);
+}
 
 /// A latch that toggles while `go` is given; a counter that is bad at 5.
 const TOGGLE: &str = "aag 3 1 1 0 1 1\n2\n4 6\n4\n6 5 2\ni0 go\nl0 on\nb0 never_on\n";
-const STUCK: &str = "aag 2 1 1 0 0 1\n2\n4 4\n4\nl0 on\nb0 never_on\n";
+const STAYS: &str = "aag 2 1 1 0 0 1\n2\n4 4\n4\nl0 on\nb0 never_on\n";
 const COUNTER: &str = "1 sort bitvec 4\n2 zero 1\n3 state 1 count\n4 init 1 3 2\n5 one 1\n\
                        6 add 1 3 5\n7 next 1 3 6\n8 constd 1 5\n9 sort bitvec 1\n10 eq 9 3 8\n\
                        11 bad 10 five\n";
@@ -771,7 +772,7 @@ const COUNTER: &str = "1 sort bitvec 4\n2 zero 1\n3 state 1 count\n4 init 1 3 2\
 fn circuits_are_checked_and_their_witnesses_written() {
     let place = Place::new();
     place.write("toggle.aag", TOGGLE);
-    place.write("stuck.aag", STUCK);
+    place.write("stuck.aag", STAYS);
     place.write("counter.btor2", COUNTER);
     let run = place.run(&["check", "toggle.aag", "--witness", "toggle.cex"]).ended(1);
     assert!(run.out.contains("never_on"), "{}", run.out);
