@@ -1,68 +1,56 @@
 /*
  * BROKEN on purpose.
  *
- * A queue of messages between two tasks: an array of structs with a free list, as small schedulers keep
- * it. No slot may be lost or handed out twice.
+ * A queue of messages between two tasks, as small schedulers keep it: structs are copied in and out of
+ * an array. What comes out is what may go in.
  *
  * vouch check examples/c/message-queue-broken.c --entry step --loop --checks bounds
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include "vouch.h"
 
 #define SLOTS 4
-#define NONE 0xff
+#define LONGEST 8
 
 struct message {
     uint8_t kind;
-    uint8_t next;
+    uint8_t length;
 };
 
-static struct message slot[SLOTS] = { { 0, 1 }, { 0, 2 }, { 0, 3 }, { 0, NONE } };
-static uint8_t free_list;
-static uint8_t first = NONE, last = NONE;
-static uint8_t queued;
+static struct message slot[SLOTS];
+static uint8_t in, out, queued;
 
-static int post(uint8_t kind)
+static bool post(const struct message *m)
 {
-    struct message *m;
-    uint8_t i = free_list;
-    if (i == NONE)
-        return 0;
-    m = &slot[i];
-    free_list = m->next;
-    m->kind = kind;
-    m->next = NONE;
-    if (last == NONE)
-        first = i;
-    else
-        slot[last].next = i;
-    last = i;
+    if (queued == SLOTS || m->length > LONGEST + 1)
+        return false;
+    slot[in] = *m;
+    in = (uint8_t)((in + 1) % SLOTS);
     queued++;
-    return 1;
+    return true;
 }
 
-static int fetch(void)
+static bool fetch(struct message *m)
 {
-    uint8_t i = first;
-    int kind;
-    if (i == NONE)
-        return -1;
-    kind = slot[i].kind;
-    first = slot[i].next;
-    slot[i].next = free_list;
-    free_list = i;
+    if (queued == 0)
+        return false;
+    *m = slot[out];
+    if (++out == SLOTS)
+        out = 0;
     queued--;
-    return kind;
+    return true;
 }
 
-void step(uint8_t event)
+void step(bool send, uint8_t kind, uint8_t length)
 {
-    if (event & 0x80)
-        fetch();
-    else
-        post(event);
+    struct message m = { kind, length };
+
+    if (send)
+        post(&m);
+    else if (fetch(&m))
+        VOUCH_ASSERT_NAMED("not_too_long", m.length <= LONGEST);
 
     VOUCH_ASSERT_NAMED("count_bounded", queued <= SLOTS);
-    VOUCH_ASSERT_NAMED("empty_means_none", (queued == 0) == (first == NONE));
-    VOUCH_ASSERT_NAMED("full_means_no_slot", (queued == SLOTS) == (free_list == NONE));
+    VOUCH_ASSERT_NAMED("count_agrees", (uint8_t)(in - out + SLOTS) % SLOTS == queued % SLOTS);
 }

@@ -9,6 +9,7 @@ mod bench_c;
 mod boards;
 mod demo;
 mod elf;
+mod examples;
 mod firmware;
 mod fuzz;
 mod passes;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 13] = [
+const TASKS: [Task; 14] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -59,6 +60,7 @@ const TASKS: [Task; 13] = [
         race::task,
     ),
     ("bench-passes", "what each simplification does for images and engine", passes::task),
+    ("examples", "every example on every board that it fits", examples::task),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),
 ];

@@ -115,6 +115,7 @@ Examples:
 Examples:
   vouch inspect pump.vch
   vouch inspect pump.vimg --json
+  vouch inspect pump.vch --svg -o pump.svg
   vouch inspect pump.vch --dot | dot -Tsvg > pump.svg")]
     Inspect(InspectArgs),
     /// Have a device prove or refute a model's properties, and validate its answer here
@@ -151,6 +152,27 @@ Examples:
   vouch check pump.vch --trace pump.trace; vouch replay pump.vch pump.trace
   vouch replay pump.vch pump.trace --trace pump.vcd    converts it into waveforms")]
     Replay(ReplayArgs),
+    /// Tell what a model's author should know: what never happens, and where the model gets stuck
+    #[command(after_help = "\
+Beyond what the compiler sees at once, an engine answers: properties that hold only because what they
+wait for never happens; states that are never entered; transitions that are never taken; and
+standstills, where no transition is possible any more, whatever the inputs are. What is not found out in
+time is not told. The exit code is 1 if there is a warning.
+
+Examples:
+  vouch lint pump.vch
+  vouch lint pump.vch --trace stuck.vcd     and write the run into the first standstill")]
+    Lint(LintArgs),
+    /// Give source texts their canonical layout
+    #[command(after_help = "\
+Only white space changes: tokens and comments stay, in their order. A file with a syntax error is not
+touched. With --check nothing is written; the exit code is 1 if some file would change.
+
+Examples:
+  vouch fmt pump.vch valve.vch
+  vouch fmt --check models/*.vch
+  vouch fmt - < pump.vch")]
+    Fmt(FmtArgs),
     /// Make a pair of keys for signing models
     #[command(after_help = "\
 Examples:
@@ -421,6 +443,14 @@ pub struct InspectArgs {
     #[arg(long, env = "VOUCH_DOT", hide_env = true, conflicts_with = "json")]
     #[arg(value_parser = FalseyValueParser::new())]
     pub dot: bool,
+    /// Draw the machines: states, transitions with their guards, properties
+    #[arg(long, env = "VOUCH_SVG", hide_env = true, conflicts_with_all = ["json", "dot"])]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub svg: bool,
+    /// The file that --dot or --svg is written to [default: standard output]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
 }
 
 /// Arguments of `run`.
@@ -508,6 +538,41 @@ pub struct ReplayArgs {
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `lint`.
+#[derive(Args, Debug)]
+pub struct LintArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Give up after this many seconds
+    #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
+    #[arg(value_parser = seconds, allow_negative_numbers = true, default_value = "10")]
+    pub timeout: Duration,
+    /// Write the run into the first standstill: waveforms (.vcd), JSON (.json), or text (anything
+    /// else)
+    #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `fmt`.
+#[derive(Args, Debug)]
+pub struct FmtArgs {
+    /// The files, which are rewritten; `-` stands for standard input and output
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Write nothing; tell which files would change, and end with 1 if there are any
+    #[arg(long, env = "VOUCH_CHECK", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub check: bool,
+    /// Print the result instead of rewriting the files
+    #[arg(long, env = "VOUCH_STDOUT", hide_env = true, conflicts_with = "check")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stdout: bool,
+    /// The files' language, if their names do not tell it [default: vch]
+    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
+    pub lang: Option<Language>,
 }
 
 /// Arguments of `export`.

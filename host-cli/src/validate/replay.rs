@@ -2,8 +2,8 @@
 
 use super::{well_formed, within};
 use crate::formats::Names;
+use crate::ir::value;
 use crate::ir::{Cfa, EdgeId, InputId, LocId, PropertyId, Trace, VarId, Word, eval, mask};
-use crate::report::value;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Where a run is.

@@ -33,7 +33,7 @@ impl Reach {
             match task {
                 Task::Function(id) => {
                     if let Some(body) = &unit.functions[id].body {
-                        body.expressions(&mut |e| e.walk(&mut |e| visit(Some(id), e)));
+                        body.expressions(&mut |e| explore(unit, e, &mut |e| visit(Some(id), e)));
                     }
                 }
                 Task::Global(id) => {
@@ -134,6 +134,25 @@ struct Seen {
 enum Task {
     Function(FunctionId),
     Global(GlobalId),
+}
+
+/// Calls `visit` for an expression and all below, but not for strings that a known function gets: those
+/// are names and formats, and nobody follows a pointer to them.
+fn explore<'a>(unit: &Unit, expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    visit(expr);
+    let known = match &expr.kind {
+        ExprKind::Call(id, _) => builtin::is_known(&unit.functions[*id]),
+        _ => false,
+    };
+    let is_string = |e: &Expr| {
+        let ExprKind::Address(place) = &e.kind else { return false };
+        matches!(root(place), Some(Root::Global(id)) if unit.globals[id].name.starts_with('"'))
+    };
+    expr.operands(&mut |e| {
+        if !(known && is_string(e)) {
+            explore(unit, e, visit);
+        }
+    });
 }
 
 /// The object that a place is in, if that has a name.

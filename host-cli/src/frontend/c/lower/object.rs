@@ -260,7 +260,18 @@ impl Lower<'_> {
         let object = self.global_object(id)?;
         let global = &self.unit.globals[id];
         self.span = global.span;
-        if global.param.is_some() {
+        if let Some((low, high)) = global.param {
+            // Runs start only with values in the range.
+            let var = self.objects[object].cells[0].var;
+            let (bits, signed) = global.ty.integer().unwrap_or((1, false));
+            let at_most = if signed { ir::BinOp::Sle } else { ir::BinOp::Ule };
+            let value = self.cfa.read(var);
+            let low = self.cfa.pool.constant(low as u128, bits);
+            let high = self.cfa.pool.constant(high as u128, bits);
+            let above = self.cfa.pool.binary(at_most, low, value);
+            let below = self.cfa.pool.binary(at_most, value, high);
+            self.assume(above);
+            self.assume(below);
             return Ok(());
         }
         match &global.init {
