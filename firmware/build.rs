@@ -28,9 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo:rerun-if-changed={layout}");
     }
     println!("cargo:rustc-link-search={}", out.display());
-    println!("cargo:rustc-link-arg-bins=--nmagic");
-    println!("cargo:rustc-link-arg-bins=-Tlink.x");
-    println!("cargo:rustc-link-arg-bins=-Tdefmt.x");
+    for kind in ["bins", "examples"] {
+        for flag in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
+            println!("cargo:rustc-link-arg-{kind}={flag}");
+        }
+    }
 
     let version = env::var("CARGO_PKG_VERSION")?;
     println!("cargo:rustc-env=VOUCH_BUILD={version}+{}", revision());

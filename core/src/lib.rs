@@ -11,6 +11,7 @@
 //! - [`sat`]: a CDCL solver over an edge's gates (read from the image) and clauses (in the arena).
 //! - [`ic3`]: IC3 on control flow automata over [`sat`].
 //! - [`certificate`]: re-checks an inductive invariant; needs [`sat`], not [`ic3`].
+//! - [`guard`]: the proven invariant, and the model's steps, checked on the live state.
 //! - [`link`]: framing and messages between host and device.
 //! - [`session`]: the device's side of a dialogue, without I/O.
 //!
@@ -25,6 +26,7 @@ extern crate alloc;
 
 pub mod arena;
 pub mod certificate;
+pub mod guard;
 #[cfg(feature = "ic3")]
 pub mod ic3;
 pub mod image;

@@ -1,24 +1,30 @@
-//! Memory for the session: one block for the model, one for the proof, sized by what they need.
+//! Memory for the session: one block for the model, one for the proof, sized by what they need. A
+//! stored model takes none: it is read where it lies in flash.
 //!
 //! Nothing else allocates. So the heap is always `image, arena, free`, from its lower end on, and all
-//! that is free is one block.
+//! that is free is one block. When neither is there, a part of it may serve as a stack for a while.
 
 use crate::count::Counter;
 use crate::hw::memory;
+use crate::models::Models;
 use alloc::vec::Vec;
-use vouch_core::session::Platform;
+use vouch_core::session::{ModelStore, Platform, StoreError};
+use vouch_device::Stored;
 
-/// Blocks of the heap, and the counter that goes with them.
+/// Blocks of the heap, the stored models, and the counter that goes with them.
 pub struct Heap {
     image: Vec<u32>,
     arena: Vec<u32>,
     counter: Counter,
+    models: Models,
+    /// The stored model that is the image now.
+    stored: Option<Stored>,
 }
 
 impl Heap {
     /// Nothing taken yet.
-    pub fn new(counter: Counter) -> Heap {
-        Heap { image: Vec::new(), arena: Vec::new(), counter }
+    pub fn new(counter: Counter, models: Models) -> Heap {
+        Heap { image: Vec::new(), arena: Vec::new(), counter, models, stored: None }
     }
 }
 
@@ -40,6 +46,7 @@ impl Platform for Heap {
     fn release(&mut self) {
         self.arena = Vec::new();
         self.image = Vec::new();
+        self.stored = None;
     }
 
     fn image(&mut self) -> &mut [u32] {
@@ -47,7 +54,20 @@ impl Platform for Heap {
     }
 
     fn both(&mut self) -> (&[u32], &mut [u32]) {
-        (&self.image, &mut self.arena)
+        match &self.stored {
+            Some(stored) => (self.models.image(stored), &mut self.arena),
+            None => (&self.image, &mut self.arena),
+        }
+    }
+
+    fn store(&mut self) -> Option<&mut dyn ModelStore> {
+        Some(&mut self.models)
+    }
+
+    fn open_stored(&mut self) -> Result<u32, StoreError> {
+        let stored = self.models.select()?;
+        self.stored = Some(stored);
+        Ok(stored.header.length)
     }
 
     fn available(&self) -> usize {
@@ -65,7 +85,7 @@ pub fn available() -> usize {
 }
 
 /// A block of zeros, or how many bytes there are.
-fn block(bytes: usize) -> Result<Vec<u32>, usize> {
+pub fn block(bytes: usize) -> Result<Vec<u32>, usize> {
     let words = bytes.div_ceil(4);
     let mut block = Vec::new();
     block.try_reserve_exact(words).map_err(|_| available())?;

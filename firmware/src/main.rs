@@ -1,28 +1,19 @@
 //! The reference firmware: reads requests from its UART, proves what it is told to, and answers.
 //!
 //! All of the dialogue is in `vouch_core::session`, the same code that the host runs as its `sim`
-//! target. Here is what makes it a device: a [`board`] with a [`uart`] and a timer, a [`heap`] that
-//! takes all RAM left, [`log`] messages on the same line, and instruction counts ([`count`]). `unsafe`
-//! is confined to [`hw`].
+//! target; what makes it a device is in this package's library.
 #![no_std]
 #![no_main]
 #![deny(unsafe_code)]
 
-extern crate alloc;
-
-mod board;
-mod count;
-mod heap;
-mod hw;
-mod log;
-mod uart;
-
-use board::{Board, Current};
-use count::Counter;
-use heap::Heap;
-use hw::memory;
-use uart::Uart;
 use vouch_core::session::{self, Activity, Session};
+use vouch_firmware::board::{Board, Current};
+use vouch_firmware::count::Counter;
+use vouch_firmware::heap::{self, Heap};
+use vouch_firmware::hw::memory;
+use vouch_firmware::models::Models;
+use vouch_firmware::send;
+use vouch_firmware::uart::Uart;
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -31,7 +22,7 @@ fn main() -> ! {
     // Cuts off whatever rubbish the line held, and lets a host know that the port is up.
     send(&[0]);
     let identity = identity();
-    let mut heap = Heap::new(Counter::calibrated());
+    let mut heap = Heap::new(Counter::calibrated(), Models::new());
     let mut session = Session::new(identity);
     defmt::info!(
         "{=str} with vouch {=str}, {=u32} bytes for models and proofs",
@@ -54,13 +45,6 @@ fn main() -> ! {
             let (stack, used) = memory::stack_used();
             defmt::info!("run stopped; {=usize} of {=usize} bytes of stack used", used, stack);
         }
-    }
-}
-
-/// Passes bytes to the host.
-fn send(bytes: &[u8]) {
-    for byte in bytes {
-        <Current as Board>::Port::write(*byte);
     }
 }
 

@@ -39,7 +39,27 @@ pub fn task(args: &[String]) -> Result<()> {
     }
     write("engine.tsv", &(head()? + &engine))?;
     write("certificate.tsv", &(certificate_head()? + &certificate))?;
-    write("flash.tsv", &flash(&programs)?)
+    write("flash.tsv", &flash(&programs)?)?;
+    shell::stage("self-check at boot", device)
+}
+
+/// Boots every example that is meant to be safe on every board, with a certificate and without.
+fn device() -> Result<()> {
+    let models = examples()?.into_iter().filter(|model| !model.ends_with("-broken.vch"));
+    let args =
+        ["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", "selfcheck", "--"];
+    let mut command = shell::cargo();
+    command.current_dir(project::root()).args(args).arg(project::firmware_out()).args(models);
+    let head = format!(
+        "# cargo xtask bench; QEMU with -icount shift=0; {}\n\
+         # firmware/examples/guarded.rs with the model stored in flash and read in place\n\
+         # signature, validation, check: instructions until the stored package is believed, its image\n\
+         # validated, its certificate re-checked or a proof found; check_bytes: RAM of the latter\n\
+         # guard_invariant, guard_step: instructions each time; flips: of a live bit between two steps,\n\
+         # noticed by the invariant at once or within 16 steps; jumps: to another location, caught\n",
+        build()?
+    );
+    write("device.tsv", &(head + &shell::output(&mut command)? + "\n"))
 }
 
 fn write(name: &str, text: &str) -> Result<()> {

@@ -9,8 +9,11 @@ mod bench_c;
 mod boards;
 mod demo;
 mod elf;
+mod examples;
 mod firmware;
+mod fuzz;
 mod passes;
+mod powercut;
 mod project;
 mod race;
 mod setup;
@@ -25,7 +28,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 11] = [
+const TASKS: [Task; 14] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -39,6 +42,12 @@ const TASKS: [Task; 11] = [
         "random cases with fresh seeds; --minutes N, --seed S, --replay KIND:SEED",
         soak::task,
     ),
+    ("fuzz", "everything that takes bytes from outside; --minutes N [--target T]", fuzz::task),
+    (
+        "powercut",
+        "cut the power of an emulated board at every flash operation of an update",
+        powercut::task,
+    ),
     ("bench", "count instructions of every example on every board", bench::task),
     (
         "bench-c",
@@ -51,6 +60,7 @@ const TASKS: [Task; 11] = [
         race::task,
     ),
     ("bench-passes", "what each simplification does for images and engine", passes::task),
+    ("examples", "every example on every board that it fits", examples::task),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),
 ];

@@ -85,6 +85,20 @@ pub struct ParamRecord<'a> {
     pub signed: bool,
 }
 
+impl ParamRecord<'_> {
+    /// Whether `value`, as raw bits, is one that the parameter may have.
+    pub fn allows(&self, value: u64) -> bool {
+        let shift = 64 - u32::from(self.width);
+        let signed = |v: u64| (v << shift) as i64 >> shift;
+        value << shift >> shift == value
+            && if self.signed {
+                (signed(self.min)..=signed(self.max)).contains(&signed(value))
+            } else {
+                (self.min..=self.max).contains(&value)
+            }
+    }
+}
+
 /// Why bytes are not an image that can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ImageError {

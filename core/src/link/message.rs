@@ -4,6 +4,7 @@
 //! [`PROTOCOL`](super::PROTOCOL) number.
 
 use super::Kind;
+use super::store::{StoreError, StoreInfo};
 use crate::ic3::{BindError, Stats, Verdict};
 use crate::image::ImageError;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,30 @@ pub enum Request<'a> {
     Cancel,
     /// Forget model and run.
     Reset,
+    /// A package of `total` bytes will come, to be stored. Forgets model and run; what is stored
+    /// stays in use until [`Request::StoreEnd`] has succeeded.
+    StoreBegin {
+        /// Bytes of the package.
+        total: u32,
+    },
+    /// The next bytes of the package.
+    StoreChunk {
+        /// How many have come before.
+        offset: u32,
+        /// The bytes, at most [`MAX_DATA`](super::MAX_DATA).
+        data: &'a [u8],
+    },
+    /// The package is complete: check it and make it the model to start with.
+    StoreEnd,
+    /// What is stored?
+    StoreStatus,
+    /// Use the stored model, where it lies. Drops the one that was loaded.
+    LoadStored,
+    /// Sets the key that signatures are checked with, unless there is one.
+    Provision {
+        /// The public key, 32 bytes.
+        key: &'a [u8],
+    },
 }
 
 /// What a device is doing.
@@ -169,6 +194,8 @@ pub enum Refusal {
         /// The number that comes next.
         expected: u8,
     },
+    /// The model store refuses.
+    Store(StoreError),
 }
 
 /// What a device answers. Each request has exactly one reply.
@@ -224,6 +251,8 @@ pub enum Reply<'a> {
         /// Cursor and offset to go on with; none at the end.
         next: Option<(u32, u32)>,
     },
+    /// To [`Request::StoreStatus`] and [`Request::StoreEnd`].
+    Store(StoreInfo),
 }
 
 /// What a device says unasked. An event may get lost: it hastens the host, who asks for the facts.
@@ -348,6 +377,20 @@ mod tests {
         peak_obligations: u32::MAX,
     };
 
+    const STORE: StoreInfo = StoreInfo {
+        capacity: u32::MAX,
+        key: Some([0xff; 8]),
+        unsigned: true,
+        floor: u32::MAX,
+        model: Some(crate::link::store::StoredModel {
+            sequence: u32::MAX,
+            counter: u32::MAX,
+            length: u32::MAX,
+            signed: true,
+            hash: [0xff; 32],
+        }),
+    };
+
     #[test]
     fn the_largest_of_each_fits() {
         let data = &[0xff; MAX_DATA][..];
@@ -358,6 +401,9 @@ mod tests {
             Request::Prepare { property: Some(u32::MAX), budget: u64::MAX },
             Request::Bind { param: u32::MAX, value: u64::MAX },
             Request::FetchClauses { cursor: u32::MAX, offset: u32::MAX },
+            Request::StoreBegin { total: u32::MAX },
+            Request::StoreChunk { offset: u32::MAX, data },
+            Request::Provision { key: &[0xff; 32] },
         ] {
             let len = request.encode(255, &mut out).unwrap();
             assert_eq!(Request::decode(&out[2..len]), Some(request));
@@ -383,6 +429,8 @@ mod tests {
                 available: large,
             }),
             Reply::Refused(Refusal::Image(ImageError::Table(Table::Names))),
+            Reply::Refused(Refusal::Store(StoreError::Rollback { offered: large, floor: large })),
+            Reply::Store(STORE),
         ] {
             let len = reply.encode(255, &mut out).unwrap();
             assert_eq!((out[0], out[1]), (Kind::Reply as u8, 255));
@@ -397,7 +445,7 @@ mod tests {
     /// `PROTOCOL`; counters of the engine and errors of images are part of it.
     #[test]
     fn the_encoding_is_what_the_page_says() {
-        assert_eq!(crate::link::PROTOCOL, 1);
+        assert_eq!(crate::link::PROTOCOL, 2);
         let mut out = [0; MAX_PAYLOAD];
         let chunk = Request::LoadChunk { offset: 300, data: &[7, 8] };
         let len = chunk.encode(5, &mut out).unwrap();
@@ -436,6 +484,14 @@ mod tests {
         assert_eq!(out[..len], [3, 9, 5, 4, 2]);
         let len = Event::Finished.encode(&mut out).unwrap();
         assert_eq!(out[..len], [4, 2]);
+        let len = Request::Provision { key: &[9] }.encode(6, &mut out).unwrap();
+        assert_eq!(out[..len], [2, 6, 18, 1, 9]);
+        let refusal = Refusal::Store(StoreError::Image(ImageError::Header));
+        let len = Reply::Refused(refusal).encode(8, &mut out).unwrap();
+        assert_eq!(out[..len], [3, 8, 1, 13, 17, 6]);
+        let info = StoreInfo { key: None, model: None, capacity: 1, floor: 2, unsigned: false };
+        let len = Reply::Store(info).encode(8, &mut out).unwrap();
+        assert_eq!(out[..len], [3, 8, 9, 1, 0, 0, 2, 0]);
     }
 
     #[test]

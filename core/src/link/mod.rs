@@ -3,6 +3,7 @@
 //! - [`frame`]: bytes on the line to payloads and back, with a checksum.
 //! - [`hello`]: who a device is, in a layout that never changes.
 //! - [`message`]: requests, replies and events of this protocol version.
+//! - [`store`]: models that a device keeps, as a host knows them.
 //!
 //! The dialogue is stop-and-wait: the host sends one numbered request at a time and repeats it until
 //! the reply with its number comes; the device executes a number once and repeats the reply.
@@ -11,9 +12,10 @@ pub mod frame;
 pub mod hello;
 #[cfg(feature = "ic3")]
 pub mod message;
+pub mod store;
 
 /// The protocol version: requests, replies and events are understood only between equals.
-pub const PROTOCOL: u16 = 1;
+pub const PROTOCOL: u16 = 2;
 
 /// The longest payload that a device of this version sends or receives.
 pub const MAX_PAYLOAD: usize = 192;

@@ -13,6 +13,7 @@ use crate::image::Image;
 use crate::link::MAX_DATA;
 use crate::link::frame::checksum;
 use crate::link::message::{Part, Phase, Refusal, Reply, Report, Request};
+use crate::link::store::{ModelStore, StoreError};
 
 /// What the session has and does.
 #[derive(Debug)]
@@ -144,6 +145,26 @@ impl Machine {
                 self.reset(platform);
                 Ok(Reply::Done)
             }
+            Request::StoreBegin { total } => self.store(platform, |store| {
+                store.begin(total)?;
+                Ok(Reply::Done)
+            }),
+            Request::StoreChunk { offset, data } => self.store(platform, |store| {
+                store.write(offset, data)?;
+                Ok(Reply::Done)
+            }),
+            Request::StoreEnd => self.store(platform, |store| {
+                store.finish()?;
+                Ok(Reply::Store(store.info()))
+            }),
+            Request::StoreStatus => self.store(platform, |store| Ok(Reply::Store(store.info()))),
+            Request::Provision { key } => self.store(platform, |store| {
+                store.provision(
+                    key.first_chunk().filter(|k| k.len() == key.len()).ok_or(StoreError::NoKey)?,
+                )?;
+                Ok(Reply::Done)
+            }),
+            Request::LoadStored => self.load_stored(platform),
         };
         reply.unwrap_or_else(Reply::Refused)
     }
@@ -199,8 +220,18 @@ impl Machine {
         if received != self.image {
             return Err(Refusal::BadOffset { expected: received });
         }
-        let summary = accept(platform.both().0, self.image, crc);
-        match summary {
+        let needs = arrived(platform.both().0, self.image, crc)
+            .and_then(|()| accept(platform.both().0, self.image));
+        self.loaded(needs, platform)
+    }
+
+    /// Takes a model that was validated, or drops it.
+    fn loaded<'p>(
+        &mut self,
+        needs: Result<Needs, Refusal>,
+        platform: &mut impl Platform,
+    ) -> Result<Reply<'p>, Refusal> {
+        match needs {
             Ok(Needs { properties, params, minimum, .. }) => {
                 self.state = State::Loaded;
                 let available = narrow(platform.available());
@@ -211,6 +242,29 @@ impl Machine {
                 Err(refusal)
             }
         }
+    }
+
+    /// Has the store do something. What is loaded makes room for it.
+    #[inline(never)]
+    fn store<'p>(
+        &mut self,
+        platform: &mut impl Platform,
+        work: impl FnOnce(&mut dyn ModelStore) -> Result<Reply<'p>, StoreError>,
+    ) -> Result<Reply<'p>, Refusal> {
+        self.not_running()?;
+        self.reset(platform);
+        let store = platform.store().ok_or(Refusal::Store(StoreError::NoStore))?;
+        work(store).map_err(Refusal::Store)
+    }
+
+    /// The other way to a loaded model: the store's own checks, and the complete validation.
+    #[inline(never)]
+    fn load_stored<'p>(&mut self, platform: &mut impl Platform) -> Result<Reply<'p>, Refusal> {
+        self.not_running()?;
+        self.reset(platform);
+        self.image = platform.open_stored().map_err(Refusal::Store)?;
+        let needs = accept(platform.both().0, self.image);
+        self.loaded(needs, platform)
     }
 
     #[inline(never)]
@@ -497,14 +551,19 @@ fn with_store<'p, P: Platform, R>(
     with_image(image, len, |image| f(Store { image, memory, scratch }))
 }
 
-/// Validates what was received.
+/// Whether what was received is what was sent.
 #[inline(never)]
-fn accept(words: &[u32], len: u32, crc: u32) -> Result<Needs, Refusal> {
+fn arrived(words: &[u32], len: u32, crc: u32) -> Result<(), Refusal> {
     let bytes = bytemuck::cast_slice::<u32, u8>(words);
     let bytes = bytes.get(..len as usize).ok_or(Refusal::NotLoaded)?;
-    if checksum(bytes) != crc {
-        return Err(Refusal::Transfer);
-    }
+    if checksum(bytes) == crc { Ok(()) } else { Err(Refusal::Transfer) }
+}
+
+/// Validates an image.
+#[inline(never)]
+fn accept(words: &[u32], len: u32) -> Result<Needs, Refusal> {
+    let bytes = bytemuck::cast_slice::<u32, u8>(words);
+    let bytes = bytes.get(..len as usize).ok_or(Refusal::NotLoaded)?;
     match &Image::<Width>::new_checked(bytes) {
         Ok(image) => Ok(Needs::of(image)),
         Err(e) => Err(Refusal::Image(*e)),

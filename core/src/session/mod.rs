@@ -21,6 +21,8 @@ mod platform;
 
 pub use platform::{Board, Platform};
 
+pub use crate::link::store::{ModelStore, StoreError};
+
 use crate::ic3::Status;
 use crate::link::frame::{self, Received, Receiver, receiver_len};
 use crate::link::hello::{Greeting, Identity};

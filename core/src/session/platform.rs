@@ -1,5 +1,7 @@
 //! What a board provides to a session.
 
+use crate::link::store::{ModelStore, StoreError};
+
 /// Who the board is. Everything in it is known when the firmware is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Board {
@@ -40,6 +42,16 @@ pub trait Platform {
     fn both(&mut self) -> (&[u32], &mut [u32]);
     /// The largest block in bytes that could be allocated now.
     fn available(&self) -> usize;
+    /// The models that the board keeps, if it does. There is neither image nor arena at that time.
+    fn store(&mut self) -> Option<&mut dyn ModelStore> {
+        None
+    }
+    /// Makes the stored model the image, where it lies: `both` shows it until `release`. There is
+    /// neither image nor arena at that time. Returns its bytes; what they are was checked, but they
+    /// were not parsed.
+    fn open_stored(&mut self) -> Result<u32, StoreError> {
+        Err(StoreError::NoStore)
+    }
     /// Instructions executed so far, where the board can count them.
     fn instructions(&mut self) -> Option<u64> {
         None

@@ -698,3 +698,137 @@ fn no_bytes_make_it_panic() {
         }
     }
 }
+
+/// A store that says yes, and keeps the image that it was made with.
+struct Shelf {
+    heap: Heap,
+    image: Vec<u32>,
+    len: u32,
+    open: bool,
+    said: Vec<&'static str>,
+}
+
+impl crate::link::store::ModelStore for Shelf {
+    fn info(&mut self) -> crate::link::store::StoreInfo {
+        self.said.push("info");
+        let (key, model) = (None, None);
+        crate::link::store::StoreInfo { capacity: 9, key, unsigned: false, floor: 3, model }
+    }
+    fn begin(&mut self, _: u32) -> Result<(), StoreError> {
+        self.said.push("begin");
+        Ok(())
+    }
+    fn write(&mut self, offset: u32, _: &[u8]) -> Result<(), StoreError> {
+        self.said.push("write");
+        if offset == 0 { Ok(()) } else { Err(StoreError::BadOffset { expected: 0 }) }
+    }
+    fn finish(&mut self) -> Result<(), StoreError> {
+        self.said.push("finish");
+        Ok(())
+    }
+    fn provision(&mut self, key: &[u8; 32]) -> Result<(), StoreError> {
+        self.said.push("provision");
+        if key[0] == 1 { Ok(()) } else { Err(StoreError::Provisioned) }
+    }
+}
+
+impl Platform for Shelf {
+    fn allocate_image(&mut self, bytes: usize) -> Result<(), usize> {
+        self.heap.allocate_image(bytes)
+    }
+    fn allocate_arena(&mut self, bytes: usize) -> Result<(), usize> {
+        self.heap.allocate_arena(bytes)
+    }
+    fn free_arena(&mut self) {
+        self.heap.free_arena();
+    }
+    fn release(&mut self) {
+        self.open = false;
+        self.heap.release();
+    }
+    fn image(&mut self) -> &mut [u32] {
+        self.heap.image()
+    }
+    fn both(&mut self) -> (&[u32], &mut [u32]) {
+        let (image, arena) = (&self.heap.image, &mut self.heap.arena);
+        (if self.open { &self.image } else { image }, arena)
+    }
+    fn available(&self) -> usize {
+        self.heap.available()
+    }
+    fn store(&mut self) -> Option<&mut dyn ModelStore> {
+        assert!(self.heap.image.is_empty() && self.heap.arena.is_empty() && !self.open);
+        Some(self)
+    }
+    fn open_stored(&mut self) -> Result<u32, StoreError> {
+        if self.len == 0 {
+            return Err(StoreError::Empty);
+        }
+        self.open = true;
+        Ok(self.len)
+    }
+}
+
+#[test]
+fn stored_models_are_used_in_place_and_make_room_for_nothing() {
+    let bytes = image();
+    let mut words = std::vec![0u32; bytes.len().div_ceil(4)];
+    bytemuck::cast_slice_mut::<u32, u8>(&mut words)[..bytes.len()].copy_from_slice(&bytes);
+    let (heap, len) = (Heap::new(40_000), bytes.len() as u32);
+    let mut shelf = Shelf { heap, image: words, len, open: false, said: Vec::new() };
+    let mut session = Session::new(BOARD);
+    let mut sequence = 0;
+    let mut ask = |request: Request, shelf: &mut Shelf| {
+        let mut payload = [0; MAX_PAYLOAD];
+        sequence += 1;
+        let len = request.encode(sequence, &mut payload).unwrap();
+        let mut line = Vec::new();
+        frame::send(&payload[..len], &[], &mut |b| line.extend_from_slice(b));
+        let mut sent = Vec::new();
+        for byte in line {
+            session.receive(byte, shelf, &mut |b| sent.extend_from_slice(b));
+        }
+        let reply = payloads(&sent).remove(0);
+        std::format!("{:?}", Reply::decode(&reply[2..]).unwrap())
+    };
+    let reply = ask(Request::LoadStored, &mut shelf);
+    assert!(reply.starts_with("Loaded { properties: 2, params: 1"), "{reply}");
+    assert!(reply.ends_with("available: 40000 }"), "{reply}");
+    assert!(ask(Request::Prepare { property: None, budget: 0 }, &mut shelf).contains("Prepared"));
+    // Anything with the store ends that.
+    assert_eq!(ask(Request::StoreBegin { total: 200 }, &mut shelf), "Done");
+    assert!(ask(Request::Run, &mut shelf).contains("NotPrepared"));
+    assert_eq!(ask(Request::StoreChunk { offset: 0, data: &[1] }, &mut shelf), "Done");
+    let wrong = ask(Request::StoreChunk { offset: 4, data: &[1] }, &mut shelf);
+    assert!(wrong.contains("BadOffset"), "{wrong}");
+    assert!(ask(Request::StoreEnd, &mut shelf).starts_with("Store("));
+    assert!(ask(Request::StoreStatus, &mut shelf).starts_with("Store("));
+    assert_eq!(ask(Request::Provision { key: &[1; 32] }, &mut shelf), "Done");
+    for key in [&[2; 32][..], &[1; 31], &[1; 33], &[]] {
+        let reply = ask(Request::Provision { key }, &mut shelf);
+        assert!(reply.contains("Provisioned") || reply.contains("NoKey"), "{reply}");
+    }
+    let expected = ["begin", "write", "write", "finish", "info", "info", "provision", "provision"];
+    assert_eq!(shelf.said, expected);
+    // A stored image is validated like any other, and dropped if it is not valid.
+    shelf.image[10] ^= 1;
+    assert!(ask(Request::LoadStored, &mut shelf).contains("Checksum"));
+    assert!(!shelf.open);
+    shelf.len = 0;
+    assert!(ask(Request::LoadStored, &mut shelf).contains("Empty"));
+}
+
+#[test]
+fn a_board_without_a_store_says_so() {
+    let mut bench = Bench::new(40_000);
+    for request in [
+        Request::StoreBegin { total: 1 },
+        Request::StoreChunk { offset: 0, data: &[] },
+        Request::StoreEnd,
+        Request::StoreStatus,
+        Request::LoadStored,
+        Request::Provision { key: &[1; 32] },
+    ] {
+        assert_eq!(bench.refused(request), Refusal::Store(StoreError::NoStore), "{request:?}");
+    }
+}

@@ -18,6 +18,7 @@ pub use microbit::Microbit as Current;
 pub use mps2_an386::Mps2An386 as Current;
 
 use crate::uart::Uart;
+use vouch_device::MappedFlash;
 
 /// What the firmware needs of a board. Boards have no state of their own: a fault handler needs them
 /// as they are.
@@ -27,6 +28,12 @@ pub trait Board {
 
     /// The port to the host.
     type Port: Uart;
+
+    /// The flash for models.
+    type Flash: MappedFlash;
+
+    /// That flash. To be called once.
+    fn flash() -> Self::Flash;
 
     /// Clocks, pins, port and timer, the timer last: starting it makes QEMU look at the port, which
     /// it otherwise does once a second.

@@ -1,7 +1,9 @@
 //! What the linker knows: where the heap is, how much flash is used, how deep the stack has been.
 
+use core::mem::MaybeUninit;
 use core::ptr::{addr_of, with_exposed_provenance};
 use embedded_alloc::LlffHeap;
+use vouch_device::record::Record;
 
 #[global_allocator]
 static HEAP: LlffHeap = LlffHeap::empty();
@@ -16,6 +18,8 @@ unsafe extern "C" {
     static _flash_end: u32;
     static _stack_start: u32;
     static _stack_end: u32;
+    static _models_start: u32;
+    static _models_end: u32;
 }
 
 /// The address of a linker symbol.
@@ -81,4 +85,42 @@ pub fn stack_used() -> (usize, usize) {
         unsafe { bottom.add(word).read_volatile() == cortex_m_rt::STACK_PAINT_VALUE }
     });
     (words * 4, (words - painted.count()) * 4)
+}
+
+/// Addresses of the flash for models.
+pub fn models() -> core::ops::Range<usize> {
+    address_of!(_models_start)..address_of!(_models_end)
+}
+
+/// The flash for models, to read. Whoever changes what it holds must own the only reference: the
+/// drivers see to it by lending this no longer than themselves.
+#[cfg(not(feature = "mps2-an386"))]
+pub fn models_bytes() -> &'static [u8] {
+    let range = models();
+    // SAFETY: the linker script sets this range of flash aside for models; nothing else is there.
+    // It is changed only by a driver's exclusive methods, while no slice that it lent is alive.
+    unsafe { core::slice::from_raw_parts(with_exposed_provenance(range.start), range.len()) }
+}
+
+/// The same where it is memory that can be written. To be called once.
+#[cfg(feature = "mps2-an386")]
+pub fn models_memory() -> &'static mut [u32] {
+    let range = models();
+    let start = core::ptr::with_exposed_provenance_mut::<u32>(range.start);
+    // SAFETY: the linker script sets this range of memory aside for models; nothing else is there,
+    // and nobody else calls this.
+    unsafe { core::slice::from_raw_parts_mut(start, range.len() / 4) }
+}
+
+/// The last verdict, in memory that a warm reset leaves alone. To be called once.
+pub fn record() -> &'static mut Record {
+    #[unsafe(link_section = ".uninit.VOUCH_RECORD")]
+    static mut RECORD: MaybeUninit<Record> = MaybeUninit::uninit();
+    // SAFETY: a record is plain words, so whatever bits are there are one; it is this function's own
+    // memory, and it is called once. Written as volatile, lest the compiler take it for undefined.
+    unsafe {
+        let place = (&raw mut RECORD).cast::<Record>();
+        place.write_volatile(place.read_volatile());
+        &mut *place
+    }
 }

@@ -7,8 +7,11 @@ mod fault;
 pub mod guard;
 mod logger;
 pub mod memory;
+#[cfg(feature = "microbit")]
+pub mod nvmc;
 mod register;
 mod spin;
+pub mod stack;
 #[cfg(not(feature = "microbit"))]
 pub mod systick;
 

@@ -68,12 +68,17 @@ fn checksum(head: &[u8], payload: &[u8]) -> u32 {
 pub fn write(model: &Model, debug: &Debug) -> Vec<u8> {
     // Serialising plain data into a growing vector has no way to fail.
     let payload = postcard::to_stdvec(debug).unwrap_or_default();
-    let mut head = MAGIC.to_vec();
-    head.extend(VERSION.to_le_bytes());
+    [&model.image, &chunk(MAGIC, VERSION, &payload)[..]].concat()
+}
+
+/// A chunk to be put behind an image.
+pub fn chunk(magic: [u8; 4], version: u16, payload: &[u8]) -> Vec<u8> {
+    let mut head = magic.to_vec();
+    head.extend(version.to_le_bytes());
     head.extend([0, 0]);
     head.extend((payload.len() as u32).to_le_bytes());
-    let crc = checksum(&head, &payload);
-    [&model.image, &head[..], &crc.to_le_bytes(), &payload].concat()
+    let crc = checksum(&head, payload);
+    [&head[..], &crc.to_le_bytes(), payload].concat()
 }
 
 /// Parts of a `.vimg` file: the image, which is completely validated, and what explains it, if that

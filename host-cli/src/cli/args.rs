@@ -115,6 +115,7 @@ Examples:
 Examples:
   vouch inspect pump.vch
   vouch inspect pump.vimg --json
+  vouch inspect pump.vch --svg -o pump.svg
   vouch inspect pump.vch --dot | dot -Tsvg > pump.svg")]
     Inspect(InspectArgs),
     /// Have a device prove or refute a model's properties, and validate its answer here
@@ -151,6 +152,53 @@ Examples:
   vouch check pump.vch --trace pump.trace; vouch replay pump.vch pump.trace
   vouch replay pump.vch pump.trace --trace pump.vcd    converts it into waveforms")]
     Replay(ReplayArgs),
+    /// Tell what a model's author should know: what never happens, and where the model gets stuck
+    #[command(after_help = "\
+Beyond what the compiler sees at once, an engine answers: properties that hold only because what they
+wait for never happens; states that are never entered; transitions that are never taken; and
+standstills, where no transition is possible any more, whatever the inputs are. What is not found out in
+time is not told. The exit code is 1 if there is a warning.
+
+Examples:
+  vouch lint pump.vch
+  vouch lint pump.vch --trace stuck.vcd     and write the run into the first standstill")]
+    Lint(LintArgs),
+    /// Give source texts their canonical layout
+    #[command(after_help = "\
+Only white space changes: tokens and comments stay, in their order. A file with a syntax error is not
+touched. With --check nothing is written; the exit code is 1 if some file would change.
+
+Examples:
+  vouch fmt pump.vch valve.vch
+  vouch fmt --check models/*.vch
+  vouch fmt - < pump.vch")]
+    Fmt(FmtArgs),
+    /// Make a pair of keys for signing models
+    #[command(after_help = "\
+Examples:
+  vouch keygen -o release          writes release (secret) and release.pub (public)
+  vouch compile pump.vch --sign release
+  vouch provision release.pub --target serial:/dev/ttyACM0")]
+    Keygen(KeygenArgs),
+    /// Check the signature of an image
+    #[command(after_help = "\
+The exit code is 5 unless all of the file is what the key's owner signed.
+
+Examples:
+  vouch verify pump.vimg --key release.pub")]
+    Verify(VerifyArgs),
+    /// Store a model on a device, which starts with it from then on
+    #[command(after_help = "\
+The device checks the signature before it takes the model, and keeps the one before until the new one
+is whole. The power may fail at any time.
+
+Examples:
+  vouch compile pump.vch --sign release --counter 3
+  vouch flash pump.vimg --target serial:/dev/ttyACM0
+  vouch run pump.vimg --target serial:/dev/ttyACM0 --stored")]
+    Flash(FlashArgs),
+    /// Set the key that a device checks signatures with, once and for all
+    Provision(ProvisionArgs),
     /// Write a model in the formats of other tools
     #[command(after_help = "\
 Formats:
@@ -322,6 +370,14 @@ pub struct CompileArgs {
     #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Sign the image with this secret key
+    #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub sign: Option<PathBuf>,
+    /// The security counter of a signed image: devices refuse a lower one than they had before
+    #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
+    #[arg(default_value_t = 0)]
+    pub counter: u32,
     /// Prove all properties here and put the invariant into the image, so that a device can check it
     /// instead of searching for one; nothing is written if something is not proved
     #[arg(long, env = "VOUCH_WITH_CERTIFICATE", hide_env = true)]
@@ -337,6 +393,47 @@ pub struct CompileArgs {
     pub timeout: Option<Duration>,
 }
 
+/// Arguments of `keygen`.
+#[derive(Args, Debug)]
+pub struct KeygenArgs {
+    /// The secret key's file; the public key's has .pub behind its name. Neither is overwritten
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+}
+
+/// Arguments of `verify`.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// The image (.vimg)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub image: PathBuf,
+    /// The public key
+    #[arg(long, env = "VOUCH_KEY", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub key: PathBuf,
+}
+
+/// Arguments of `flash`.
+#[derive(Args, Debug)]
+pub struct FlashArgs {
+    /// The image (.vimg)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub image: PathBuf,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// Arguments of `provision`.
+#[derive(Args, Debug)]
+pub struct ProvisionArgs {
+    /// The public key, as `vouch keygen` writes it
+    #[arg(value_name = "KEY.pub", value_hint = ValueHint::FilePath)]
+    pub key: PathBuf,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
 /// Arguments of `inspect`.
 #[derive(Args, Debug)]
 pub struct InspectArgs {
@@ -346,6 +443,14 @@ pub struct InspectArgs {
     #[arg(long, env = "VOUCH_DOT", hide_env = true, conflicts_with = "json")]
     #[arg(value_parser = FalseyValueParser::new())]
     pub dot: bool,
+    /// Draw the machines: states, transitions with their guards, properties
+    #[arg(long, env = "VOUCH_SVG", hide_env = true, conflicts_with_all = ["json", "dot"])]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub svg: bool,
+    /// The file that --dot or --svg is written to [default: standard output]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
 }
 
 /// Arguments of `run`.
@@ -359,6 +464,10 @@ pub struct RunArgs {
     pub proof: ProofArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
+    /// Use the model that the device has stored, which must be this one, where it lies in flash
+    #[arg(long, env = "VOUCH_STORED", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stored: bool,
     /// Show the device's log on standard error
     #[arg(long, env = "VOUCH_LOG", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
@@ -379,6 +488,10 @@ pub struct DeviceArgs {
     #[arg(long, env = "VOUCH_SIM_RAM", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes, default_value = "40K")]
     pub sim_ram: usize,
+    /// Where the flash of a simulated or emulated device is kept from one run to the next
+    #[arg(long, env = "VOUCH_FLASH_FILE", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub flash_file: Option<PathBuf>,
     #[command(flatten)]
     pub emulator: EmulatorArgs,
 }
@@ -425,6 +538,41 @@ pub struct ReplayArgs {
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `lint`.
+#[derive(Args, Debug)]
+pub struct LintArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Give up after this many seconds
+    #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
+    #[arg(value_parser = seconds, allow_negative_numbers = true, default_value = "10")]
+    pub timeout: Duration,
+    /// Write the run into the first standstill: waveforms (.vcd), JSON (.json), or text (anything
+    /// else)
+    #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `fmt`.
+#[derive(Args, Debug)]
+pub struct FmtArgs {
+    /// The files, which are rewritten; `-` stands for standard input and output
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Write nothing; tell which files would change, and end with 1 if there are any
+    #[arg(long, env = "VOUCH_CHECK", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub check: bool,
+    /// Print the result instead of rewriting the files
+    #[arg(long, env = "VOUCH_STDOUT", hide_env = true, conflicts_with = "check")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stdout: bool,
+    /// The files' language, if their names do not tell it [default: vch]
+    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
+    pub lang: Option<Language>,
 }
 
 /// Arguments of `export`.

@@ -4,10 +4,9 @@ use super::args::AskArgs;
 use super::failure::{Failure, Kind};
 use vouch::formats::names::closest;
 use vouch::formats::{Names, names};
-use vouch::ir::{Cfa, PropertyId, Type, Var, VarId, VarKind, Word};
+use vouch::ir::{Cfa, PropertyId, Type, Var, VarId, VarKind, Word, value};
 use vouch::judge::Question;
 use vouch::pipeline::Loaded;
-use vouch::report::value;
 use vouch::validate::within;
 
 /// A question, also as an engine understands it.

@@ -5,7 +5,7 @@ use super::args::{AskArgs, CompileArgs};
 use super::ask::ask;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
-use super::{files, plan, verdict};
+use super::{files, keys, plan, verdict};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -16,7 +16,9 @@ use vouch::judge::judge_simplified;
 use vouch::pipeline::{IMAGE_EXTENSION, Loaded};
 use vouch::report::Verdict;
 use vouch::report::text::size;
+use vouch::signing;
 use vouch_core::certificate::Check;
+use vouch_device::package::key_id;
 
 /// The command.
 pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure> {
@@ -38,8 +40,16 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
     let sizes = plan::sizes(&model.image)
         .map_err(|e| Failure::new(Kind::Mismatch, format!("the image cannot be used ({e:?})")))?;
     let fits = plan::fits(&sizes);
-    let bytes = model.to_file();
-    let inputs: [&Path; 1] = [&args.model.model];
+    let mut bytes = model.to_file();
+    let mut inputs: Vec<&Path> = vec![&args.model.model];
+    let mut signed = None;
+    if let Some(path) = &args.sign {
+        let key = keys::secret(path)?;
+        bytes = signing::sign(&bytes, &key, args.counter)
+            .map_err(|e| Failure::new(Kind::Mismatch, e.to_string()))?;
+        signed = Some(signing::fingerprint(&key_id(&key.public())));
+        inputs.push(path);
+    }
     files::write(&output, &bytes, &inputs)?;
     if context.json {
         let hash: String = model.digest.iter().map(|b| format!("{b:02x}")).collect();
@@ -53,6 +63,7 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
             "properties": model.cfa.properties.len(),
             "parameters": model.map.params.len(),
             "boards": fits,
+            "signed": signed,
             "certificate": effort.map(|e| json!({
                 "bytes": e.table_bytes,
                 "memory_bytes": e.memory_bytes,
@@ -69,6 +80,9 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
         model.cfa.name,
         output.display()
     ));
+    if let Some(key) = signed {
+        context.print(&format!("signed with key {key}, security counter {}", args.counter));
+    }
     if !context.quiet {
         context.print(&plan::show_sizes(&sizes));
         context.print(&plan::show_fits(&fits));

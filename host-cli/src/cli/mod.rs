@@ -7,7 +7,8 @@
 //! - [`files`]: reading what the user names, and writing without losing anything.
 //! - [`verdict`]: how a judgement is shown.
 //! - [`plan`]: how a model fits the boards.
-//! - one file for each command.
+//! - [`keys`]: keys and signatures.
+//! - one file for each other command.
 
 mod args;
 mod ask;
@@ -19,9 +20,14 @@ mod dot;
 mod export;
 mod failure;
 mod files;
+mod flash;
+mod fmt;
 mod inspect;
+mod keys;
+mod lint;
 mod list;
 mod passes;
+mod picture;
 mod plan;
 mod replay;
 mod run;
@@ -48,6 +54,12 @@ pub fn main() -> u8 {
         Command::Run(args) => run::command(args, &mut context),
         Command::Certify(args) => certify::command(args, &mut context),
         Command::Replay(args) => replay::command(args, &mut context),
+        Command::Lint(args) => lint::command(args, &mut context),
+        Command::Fmt(args) => fmt::command(args, &mut context),
+        Command::Keygen(args) => keys::generate(args, &mut context),
+        Command::Verify(args) => keys::verify(args, &mut context),
+        Command::Flash(args) => flash::command(args, &mut context),
+        Command::Provision(args) => flash::provision(args, &mut context),
         Command::Export(args) => export::command(args, &mut context),
         Command::List(args) => list::command(args, &mut context),
     };

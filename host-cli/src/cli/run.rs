@@ -1,6 +1,6 @@
 //! `vouch run`: have a device prove or refute, and validate here what it says.
 
-use super::args::RunArgs;
+use super::args::{DeviceArgs, RunArgs};
 use super::ask::{Asked, ask};
 use super::context::Context;
 use super::failure::Failure;
@@ -63,16 +63,7 @@ fn on_device(
     outcome: &mut Outcome,
     context: &mut Context,
 ) -> Result<Answer, DeviceError> {
-    let settings = Settings {
-        sim_ram: args.device.sim_ram,
-        baud: args.device.baud,
-        firmware_dir: args.device.emulator.firmware_dir.clone(),
-        qemu: args.device.emulator.qemu.clone(),
-    };
-    let cancel = context.catch_cancel();
-    context.stage(&format!("reaching {}", args.device.target));
-    let mut client = Client::connect(&args.device.target, &settings, Patience::default())?;
-    client.cancel_with(cancel);
+    let mut client = connect(&args.device, context)?;
     let info = client.info().clone();
     let known = |n: u32| (n > 0).then_some(u64::from(n));
     let mut device = Device {
@@ -93,11 +84,15 @@ fn on_device(
     if args.log {
         follow_log(&mut client, context);
     }
-    // The device is to find a proof itself, and its memory is scarce.
-    let bare = certified::detach(&model.image).ok();
-    let loaded = client.load(bare.as_ref().unwrap_or(&model.image), |sent, all| {
-        context.advance(|| format!("{} of {}", size(sent as u64), size(all as u64)));
-    })?;
+    let loaded = if args.stored {
+        client.load_stored(&model.image)?
+    } else {
+        // The device is to find a proof itself, and its memory is scarce.
+        let bare = certified::detach(&model.image).ok();
+        client.load(bare.as_ref().unwrap_or(&model.image), |sent, all| {
+            context.advance(|| format!("{} of {}", size(sent as u64), size(all as u64)));
+        })?
+    };
     context.tell(|| {
         let (minimum, available) = (size(loaded.minimum.into()), size(loaded.available.into()));
         format!("loaded; a proof needs at least {minimum}, there are {available}")
@@ -128,6 +123,22 @@ fn on_device(
         )
     });
     Ok(answer(found))
+}
+
+/// Greets the device. Ctrl-C from here on is for it.
+pub fn connect(args: &DeviceArgs, context: &mut Context) -> Result<Client, DeviceError> {
+    let settings = Settings {
+        sim_ram: args.sim_ram,
+        baud: args.baud,
+        firmware_dir: args.emulator.firmware_dir.clone(),
+        qemu: args.emulator.qemu.clone(),
+        flash_file: args.flash_file.clone(),
+    };
+    let cancel = context.catch_cancel();
+    context.stage(&format!("reaching {}", args.target));
+    let mut client = Client::connect(&args.target, &settings, Patience::default())?;
+    client.cancel_with(cancel);
+    Ok(client)
 }
 
 /// Shows the device's log from here on.

@@ -18,12 +18,16 @@ use vouch::report::{self, Verdict, table};
 use vouch::validate::{self, Run};
 use vouch_core::ic3::Stats;
 
+/// A warning in one line.
+fn text_of(model: &Loaded, warning: &Diagnostic) -> String {
+    super::failure::plain(&model.source, std::slice::from_ref(warning))
+}
+
 /// What programs get to know of a model, whatever became of it.
 pub fn outcome_of(model: &Loaded) -> Outcome {
-    let text = |d: &Diagnostic| super::failure::plain(&model.source, std::slice::from_ref(d));
     Outcome {
         model: Some(model.cfa.name.clone()),
-        warnings: model.warnings.iter().map(text).collect(),
+        warnings: model.warnings.iter().map(|d| text_of(model, d)).collect(),
         ..Outcome::default()
     }
 }
@@ -157,6 +161,9 @@ pub fn report(
     let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_deref()?, is_here));
     outcome.detail = outcome.detail.or(advice.map(Into::into));
     alarm(&model.cfa, judgement, context);
+    let vacuous = vacuous(answered, judgement, context);
+    outcome.warnings.extend(vacuous.iter().map(|d| text_of(model, d)));
+    context.warn(&model.source, &vacuous);
     let written = write_files(answered, judgement, context);
     if !context.json && !context.quiet {
         for run in broken(judgement).filter_map(|b| b.1.run.as_ref()) {
@@ -177,6 +184,21 @@ pub fn report(
             Err(failure)
         }
     }
+}
+
+/// Warnings about properties that hold because what they wait for never happens. Benchmarks, which do
+/// without validation, do without them too.
+fn vacuous(answered: &Answered<'_>, judgement: &Judgement, context: &Context) -> Vec<Diagnostic> {
+    let Answered { model, args, proof, .. } = answered;
+    if proof.no_validate || context.quiet {
+        return vec![];
+    }
+    let names = Names::new(&model.cfa);
+    let is_safe = |name: &str| {
+        let mut findings = judgement.findings.iter();
+        findings.any(|(p, f)| *f == Finding::Safe && names.property(*p) == name)
+    };
+    super::lint::vacuous(model, args, is_safe)
 }
 
 /// Says loudly that the engine was wrong.

@@ -7,6 +7,7 @@ use vouch_core::ic3::BindError;
 use vouch_core::image::ImageError;
 use vouch_core::link::PROTOCOL;
 use vouch_core::link::message::{Part, Refusal};
+use vouch_core::link::store::StoreError;
 
 /// Why a device did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -109,6 +110,23 @@ pub enum DeviceError {
     /// The model has no such property.
     #[error("the model has no property number {0}")]
     NoSuchProperty(u32),
+    /// It does not store a model, or has none that it may use.
+    #[error("{board}: {}", crate::signing::describe(error))]
+    Store {
+        /// The board.
+        board: String,
+        /// Why not.
+        error: StoreError,
+    },
+    /// Another model is stored than the one that was asked for.
+    #[error(
+        "{board} has another model stored than this one\n\
+         help: store it with `vouch flash`, or name the file that was stored"
+    )]
+    OtherModel {
+        /// The board.
+        board: String,
+    },
     /// It refuses for a reason that should not occur.
     #[error("{device} refuses while {doing}: {refusal:?}")]
     Refused {
@@ -130,7 +148,18 @@ impl DeviceError {
         match self {
             DeviceError::Param { .. } | DeviceError::NoSuchProperty(_) => 2,
             DeviceError::TooLarge { .. } | DeviceError::Cancelled => 3,
-            DeviceError::Version { .. } | DeviceError::Image { .. } => 5,
+            DeviceError::Version { .. }
+            | DeviceError::Image { .. }
+            | DeviceError::OtherModel { .. } => 5,
+            DeviceError::Store { error, .. } => match error {
+                StoreError::TooLarge { .. } | StoreError::Memory => 3,
+                StoreError::NoStore
+                | StoreError::Empty
+                | StoreError::Flash
+                | StoreError::NoUpdate
+                | StoreError::BadOffset { .. } => 4,
+                _ => 5,
+            },
             DeviceError::Open(_)
             | DeviceError::Link { .. }
             | DeviceError::Timeout { .. }

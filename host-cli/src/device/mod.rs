@@ -22,6 +22,7 @@ use vouch_core::ic3::{Stats, Verdict};
 use vouch_core::image::{ImageError, Preamble};
 use vouch_core::link::frame::checksum;
 use vouch_core::link::message::{Event, Phase, Refusal, Reply, Report, Request, take_varint};
+use vouch_core::link::store::StoreInfo;
 use vouch_core::link::{MAX_DATA, MAX_PAYLOAD, PROTOCOL};
 
 /// How often a device at work is asked for its state when it says nothing.
@@ -232,8 +233,7 @@ impl Client {
         self.suits(image)?;
         let total = u32::try_from(image.len()).map_err(|_| self.image_error(ImageError::Length))?;
         self.done(Request::LoadBegin { total, crc: checksum(image) }, "loading the model")?;
-        let spare = MAX_PAYLOAD - MAX_DATA;
-        let chunk = (self.info.max_payload as usize).saturating_sub(spare).clamp(1, MAX_DATA);
+        let chunk = self.chunk();
         for (i, data) in image.chunks(chunk).enumerate() {
             if self.line.cancelled() {
                 return Err(self.stop());
@@ -242,7 +242,25 @@ impl Client {
             self.done(Request::LoadChunk { offset, data }, "loading the model")?;
             progress(i * chunk + data.len(), image.len());
         }
-        match self.ask(Request::LoadEnd, "validating the model")? {
+        self.accepted(Request::LoadEnd)
+    }
+
+    /// Has the device use the model that it has stored, which must be `image`.
+    pub fn load_stored(&mut self, image: &[u8]) -> Result<Loaded, DeviceError> {
+        self.loaded = None;
+        let wanted = vouch_device::package::sha256(image);
+        match self.store_status()?.model {
+            Some(model) if model.hash != wanted => {
+                Err(DeviceError::OtherModel { board: self.info.board.clone() })
+            }
+            // If there is none, it says why.
+            _ => self.accepted(Request::LoadStored),
+        }
+    }
+
+    /// Asks for the last step of loading.
+    fn accepted(&mut self, request: Request<'_>) -> Result<Loaded, DeviceError> {
+        match self.ask(request, "validating the model")? {
             Reply::Loaded { properties, params, minimum, available } => {
                 let loaded = Loaded { properties, params, minimum, available };
                 self.loaded = Some(loaded);
@@ -250,6 +268,53 @@ impl Client {
             }
             _ => Err(self.unexpected("validating the model")),
         }
+    }
+
+    /// Bytes of data in one request.
+    fn chunk(&self) -> usize {
+        let spare = MAX_PAYLOAD - MAX_DATA;
+        (self.info.max_payload as usize).saturating_sub(spare).clamp(1, MAX_DATA)
+    }
+
+    /// What the device has stored.
+    pub fn store_status(&mut self) -> Result<StoreInfo, DeviceError> {
+        self.loaded = None;
+        self.stored(Request::StoreStatus)
+    }
+
+    /// Stores a package on the device. `progress` gets the bytes sent so far and all of them.
+    pub fn store(
+        &mut self,
+        package: &[u8],
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<StoreInfo, DeviceError> {
+        self.loaded = None;
+        let total =
+            u32::try_from(package.len()).map_err(|_| self.image_error(ImageError::Length))?;
+        self.done(Request::StoreBegin { total }, "making room for the model")?;
+        let chunk = self.chunk();
+        for (i, data) in package.chunks(chunk).enumerate() {
+            if self.line.cancelled() {
+                return Err(self.stop());
+            }
+            let offset = (i * chunk) as u32;
+            self.done(Request::StoreChunk { offset, data }, "storing the model")?;
+            progress(i * chunk + data.len(), package.len());
+        }
+        self.stored(Request::StoreEnd)
+    }
+
+    fn stored(&mut self, request: Request<'_>) -> Result<StoreInfo, DeviceError> {
+        match self.ask(request, "looking at the stored model")? {
+            Reply::Store(info) => Ok(info),
+            _ => Err(self.unexpected("looking at the stored model")),
+        }
+    }
+
+    /// Sets the key that the device checks signatures with, once and for all.
+    pub fn provision(&mut self, key: &[u8; 32]) -> Result<(), DeviceError> {
+        self.loaded = None;
+        self.done(Request::Provision { key }, "setting its key")
     }
 
     /// Has the loaded model checked, and fetches what comes out. `progress` gets the counters from
@@ -477,6 +542,7 @@ impl Client {
                 DeviceError::TooLarge { board, part, needed, available }
             }
             (Refusal::Image(error), _) => DeviceError::Image { board, error },
+            (Refusal::Store(error), _) => DeviceError::Store { board, error },
             (Refusal::Param(error), Request::Bind { param, .. }) => {
                 DeviceError::Param { param, error }
             }

@@ -1,6 +1,8 @@
 //! Front ends: source text to a control flow automaton, or diagnostics.
 //!
 //! - [`diagnostic`]: errors and warnings that point at the source and say a way out.
+//! - [`lint`]: questions that a model raises beyond its properties.
+//! - [`outline`]: what a model looks like from afar.
 //! - [`c`]: C, `docs/c.md`.
 //! - [`vch`]: the native modelling language, `docs/language.md`.
 //! - [`aiger`], [`btor2`]: circuits, `docs/circuits.md`; [`circuit`]: what they have in common.
@@ -10,6 +12,8 @@ pub mod btor2;
 pub mod c;
 pub mod circuit;
 pub mod diagnostic;
+pub mod lint;
+pub mod outline;
 pub mod vch;
 
 use crate::ir;
@@ -105,6 +109,39 @@ impl FromStr for Language {
             "btor2" | "btor" => Ok(Language::Btor2),
             "c" | "i" => Ok(Language::C),
             _ => Err(format!("unknown language `{text}`; known are: vch, c, aiger, btor2")),
+        }
+    }
+}
+
+/// The outline of a source text that compiles; circuits have none.
+pub fn outline(source: &Source, lang: Language) -> Option<outline::Outline> {
+    match lang {
+        Language::Vch => Some(vch::outline(&source.text)),
+        Language::C | Language::Aiger | Language::Btor2 => None,
+    }
+}
+
+/// The questions that a source text raises, which a circuit does not; or the errors, in the order of
+/// the text.
+pub fn questions(
+    source: &Source,
+    lang: Language,
+    options: &Options,
+) -> Result<Option<lint::Lint>, Vec<Diagnostic>> {
+    match lang {
+        Language::Vch => vch::questions(&source.text, options).map(Some),
+        Language::C | Language::Aiger | Language::Btor2 => Ok(None),
+    }
+}
+
+/// A source text in the canonical layout of its language; or what hinders reading it.
+pub fn format(text: &str, lang: Language) -> Result<String, Vec<Diagnostic>> {
+    match lang {
+        Language::Vch => vch::format(text),
+        Language::C | Language::Aiger | Language::Btor2 => {
+            let message = "this language has no canonical layout here";
+            let error = Diagnostic::error(message, ir::Span::default(), "");
+            Err(vec![error.help("`vouch fmt` is for `.vch` files")])
         }
     }
 }

@@ -232,7 +232,7 @@ impl Cfa {
             if self.pool.width(edge.guard) != 1 {
                 return fail(format!("the guard of edge {i} is not boolean"));
             }
-            let mut assigned = std::collections::HashSet::new();
+            let mut assigned = rustc_hash::FxHashSet::default();
             for (var, value) in &edge.updates {
                 let Some(v) = self.vars.get(var.index()) else {
                     return fail(format!("edge {i} assigns an unknown variable"));

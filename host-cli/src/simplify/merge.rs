@@ -7,7 +7,7 @@
 
 use super::back::{Step, Way};
 use crate::ir::{Cfa, Edge, EdgeId, ExprId, LocId, VarId};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Rounds of splitting after which nothing is merged: each costs time for all edges.
 const ROUNDS: usize = 200;
@@ -22,7 +22,7 @@ pub fn run(cfa: &mut Cfa) -> Step {
         leaving[edge.from.index()].push(id);
     }
     let class = classes(cfa, &leaving);
-    let mut first = HashMap::new();
+    let mut first = HashMap::default();
     let mut into: Vec<LocId> = vec![];
     for l in (0..cfa.locations.len() as u32).map(LocId) {
         // A location without edges into the rest is not worth it, and may be one that is gone.
@@ -30,7 +30,7 @@ pub fn run(cfa: &mut Cfa) -> Step {
         into.push(if leaving[l.index()].is_empty() { l } else { first });
     }
     // The ways of an edge: the same edge of each member.
-    let mut same: HashMap<(LocId, Does), Vec<EdgeId>> = HashMap::new();
+    let mut same: HashMap<(LocId, Does), Vec<EdgeId>> = HashMap::default();
     for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
         let key = (into[edge.from.index()], does(edge, &class));
         same.entry(key).or_default().push(id);
@@ -80,7 +80,7 @@ fn classes(cfa: &Cfa, leaving: &[Vec<EdgeId>]) -> Vec<usize> {
         }
     }
     for _ in 0..ROUNDS {
-        let mut numbers = HashMap::new();
+        let mut numbers = HashMap::default();
         let refined: Vec<usize> = (0..count)
             .map(|l| {
                 let mut edges: Vec<Does> =
@@ -91,8 +91,7 @@ fn classes(cfa: &Cfa, leaving: &[Vec<EdgeId>]) -> Vec<usize> {
                 *numbers.entry((class[l], edges)).or_insert(fresh)
             })
             .collect();
-        let is_stable =
-            numbers.len() == class.iter().collect::<std::collections::HashSet<_>>().len();
+        let is_stable = numbers.len() == class.iter().collect::<rustc_hash::FxHashSet<_>>().len();
         class = refined;
         if is_stable {
             return class;

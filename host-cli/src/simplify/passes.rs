@@ -64,12 +64,15 @@ impl Pass {
     }
 }
 
-/// The order. A pass stands here again where one before it makes new work for it: blocks bring
-/// expressions together that fold, and what folds sets locations and variables free.
-const SCHEDULE: [Pass; 11] = [
+/// The order. Ranges are found best while guards still stand on edges of their own, before blocks. A
+/// pass stands here again where one before it makes new work for it: blocks bring expressions together
+/// that fold, and what folds sets locations and variables free. One that would see the automaton
+/// unchanged is not run.
+const SCHEDULE: [Pass; 12] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
+    Pass::Narrow,
     Pass::Merge,
     Pass::Blocks,
     Pass::Narrow,

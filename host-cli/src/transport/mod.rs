@@ -75,6 +75,8 @@ pub struct Settings {
     pub firmware_dir: Option<PathBuf>,
     /// QEMU's program.
     pub qemu: PathBuf,
+    /// Where the models' flash of a simulated or emulated device is kept from one run to the next.
+    pub flash_file: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -84,6 +86,7 @@ impl Default for Settings {
             baud: 115_200,
             firmware_dir: None,
             qemu: "qemu-system-arm".into(),
+            flash_file: None,
         }
     }
 }
@@ -170,7 +173,11 @@ impl Target {
     /// Opens a line to the device; for QEMU, starts it.
     pub fn open(&self, settings: &Settings) -> Result<Box<dyn Transport>, OpenError> {
         match self {
-            Target::Sim => Ok(Box::new(sim::Sim::new(settings.sim_ram))),
+            Target::Sim => {
+                let flash = settings.flash_file.clone();
+                let sim = sim::Sim::with_flash(settings.sim_ram, flash);
+                Ok(Box::new(sim.map_err(|e| OpenError::new(self, e))?))
+            }
             Target::Qemu(board) => open_qemu(board, settings),
             Target::Serial(path) => Ok(Box::new(serial::open(path, settings.baud)?)),
             Target::Tcp(address) => Ok(Box::new(tcp::connect(address)?)),

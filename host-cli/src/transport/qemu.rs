@@ -18,6 +18,8 @@ pub struct Board {
     pub ram: u32,
     /// Flash in bytes.
     pub flash: u32,
+    /// Where its flash for models is.
+    pub models: std::ops::Range<u32>,
     /// What people should know.
     pub about: &'static str,
 }
@@ -36,6 +38,7 @@ pub const BOARDS: [Board; 3] = [
         triple: "thumbv7m-none-eabi",
         ram: 64 << 10,
         flash: 256 << 10,
+        models: 0x2_0000..0x4_0000,
         about: "Cortex-M3, 64 KiB RAM, 256 KiB flash",
     },
     Board {
@@ -43,6 +46,7 @@ pub const BOARDS: [Board; 3] = [
         triple: "thumbv6m-none-eabi",
         ram: 16 << 10,
         flash: 256 << 10,
+        models: 0x2_0000..0x4_0000,
         about: "Cortex-M0, 16 KiB RAM, 256 KiB flash",
     },
     Board {
@@ -50,6 +54,7 @@ pub const BOARDS: [Board; 3] = [
         triple: "thumbv7em-none-eabihf",
         ram: 4 << 20,
         flash: 4 << 20,
+        models: 0x20_0000..0x40_0000,
         about: "Cortex-M4F, 4 MiB RAM, 4 MiB flash",
     },
 ];
@@ -89,12 +94,14 @@ pub fn find_firmware(board: &Board, settings: &Settings) -> Result<PathBuf, Open
 }
 
 #[cfg(unix)]
+pub mod flash;
+#[cfg(unix)]
 pub use process::Qemu;
 
 #[cfg(unix)]
 mod process {
     use super::super::{OpenError, Settings, Transport, read};
-    use super::{Board, find_firmware};
+    use super::{Board, find_firmware, flash};
     use std::fs::File;
     use std::io::{self, Write};
     use std::os::unix::net::UnixStream;
@@ -113,8 +120,9 @@ mod process {
         elf: PathBuf,
         child: Child,
         stream: UnixStream,
-        /// Holds the socket and what QEMU complains about.
+        /// Holds the sockets and what QEMU complains about.
         folder: TempDir,
+        flash_file: Option<PathBuf>,
     }
 
     /// A process that ends with its owner.
@@ -143,14 +151,22 @@ mod process {
             let folder = tempfile::Builder::new().prefix("vouch-").tempdir();
             let folder = folder.map_err(|e| error(&e))?;
             let socket = folder.path().join("uart");
+            let kernel = match &settings.flash_file {
+                Some(file) => {
+                    flash::with_models(board, &elf, file, folder.path()).map_err(|e| error(&e))?
+                }
+                None => elf.clone(),
+            };
             let complaints = File::create(folder.path().join("stderr")).map_err(|e| error(&e))?;
             // QEMU reads `,,` as a comma in a path.
             let place = socket.display().to_string().replace(',', ",,");
             let child = Command::new(&settings.qemu)
                 .args(["-machine", board.name, "-kernel"])
-                .arg(&elf)
+                .arg(&kernel)
                 .args(["-display", "none", "-monitor", "none", "-icount", "shift=0", "-serial"])
                 .arg(format!("unix:{place},server=on,wait=on"))
+                .arg("-qmp")
+                .arg(format!("unix:{place}.qmp,server=on,wait=off"))
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(complaints)
@@ -184,7 +200,10 @@ mod process {
             };
             stream.set_write_timeout(Some(START_TIMEOUT)).map_err(|e| error(&e))?;
             match guard.0.take() {
-                Some(child) => Ok(Qemu { board, elf, child, stream, folder }),
+                Some(child) => {
+                    let flash_file = settings.flash_file.clone();
+                    Ok(Qemu { board, elf, child, stream, folder, flash_file })
+                }
                 None => Err(error(&"QEMU is gone")),
             }
         }
@@ -198,6 +217,11 @@ mod process {
 
     impl Drop for Qemu {
         fn drop(&mut self) {
+            if let Some(file) = &self.flash_file {
+                // Whoever reads it next notices if it is missing or old.
+                let socket = self.folder.path().join("uart.qmp");
+                let _ = flash::save(self.board, &socket, file);
+            }
             end(&mut self.child);
         }
     }

@@ -5,9 +5,12 @@
 
 use super::Transport;
 use std::collections::VecDeque;
-use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use vouch_core::session::{Activity, Board, Platform, Session};
+use std::{fs, io};
+use vouch_core::session::{Activity, Board, ModelStore, Platform, Session, StoreError};
+use vouch_device::ram::{PAGE, RamFlash};
+use vouch_device::{Policy, Store, Stored};
 
 /// What the firmware of the default board, lm3s6965evb, leaves for a model and its proof.
 pub const DEFAULT_RAM: usize = 59_300;
@@ -15,10 +18,15 @@ pub const DEFAULT_RAM: usize = 59_300;
 /// Work units of a slice: about a millisecond.
 const SLICE: u32 = 20_000;
 
+/// Pages of flash for models: one for keys and two slots of 128 KiB.
+const FLASH_PAGES: usize = 1 + 2 * 128;
+
 /// A simulated device and the line to it.
 pub struct Sim {
     session: Session,
     memory: Memory,
+    /// Where its flash is kept.
+    flash_file: Option<PathBuf>,
     /// Sent by the device, not yet received.
     line: VecDeque<u8>,
 }
@@ -28,11 +36,43 @@ struct Memory {
     size: usize,
     image: Vec<u32>,
     arena: Vec<u32>,
+    models: Store<RamFlash<Vec<u32>>>,
+    /// The stored model that is the image now.
+    stored: Option<Stored>,
 }
 
 impl Sim {
-    /// A device with `ram` bytes for a model and its proof.
+    /// A device with `ram` bytes for a model and its proof, and blank flash.
     pub fn new(ram: usize) -> Sim {
+        Sim::start(ram, vec![u32::MAX; FLASH_PAGES * PAGE / 4])
+    }
+
+    /// The same with flash that is read from a file, if it is there, and written to it at the end.
+    pub fn with_flash(ram: usize, flash_file: Option<PathBuf>) -> io::Result<Sim> {
+        let mut sim = Sim::new(ram);
+        if let Some(file) = &flash_file
+            && file.exists()
+        {
+            let bytes = fs::read(file)?;
+            let mut words = vec![u32::MAX; FLASH_PAGES * PAGE / 4];
+            let flash = bytemuck::cast_slice_mut::<u32, u8>(&mut words);
+            if bytes.len() != flash.len() {
+                let what = format!(
+                    "{} is not the flash of this device: it has {} bytes instead of {}",
+                    file.display(),
+                    bytes.len(),
+                    flash.len()
+                );
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
+            flash.copy_from_slice(&bytes);
+            sim = Sim::start(ram, words);
+        }
+        sim.flash_file = flash_file;
+        Ok(sim)
+    }
+
+    fn start(ram: usize, flash: Vec<u32>) -> Sim {
         let bytes = u32::try_from(ram).unwrap_or(u32::MAX);
         let board = Board {
             name: "sim",
@@ -43,8 +83,25 @@ impl Sim {
             firmware: 0,
             slice: SLICE,
         };
-        let memory = Memory { size: ram, image: Vec::new(), arena: Vec::new() };
-        Sim { session: Session::new(board), memory, line: VecDeque::new() }
+        let memory = Memory {
+            size: ram,
+            image: Vec::new(),
+            arena: Vec::new(),
+            models: Store::new(RamFlash::new(flash), Policy::Signed),
+            stored: None,
+        };
+        let session = Session::new(board);
+        Sim { session, memory, flash_file: None, line: VecDeque::new() }
+    }
+}
+
+impl Drop for Sim {
+    fn drop(&mut self) {
+        if let Some(file) = &self.flash_file {
+            // What was stored has been acknowledged already; a file that cannot be written is
+            // missing afterwards, which the next run notices.
+            let _ = fs::write(file, self.memory.models.flash().bytes());
+        }
     }
 }
 
@@ -103,12 +160,24 @@ impl Platform for Memory {
     fn release(&mut self) {
         self.image = Vec::new();
         self.arena = Vec::new();
+        self.stored = None;
     }
     fn image(&mut self) -> &mut [u32] {
         &mut self.image
     }
     fn both(&mut self) -> (&[u32], &mut [u32]) {
-        (&self.image, &mut self.arena)
+        match &self.stored {
+            Some(stored) => (self.models.image_words(stored), &mut self.arena),
+            None => (&self.image, &mut self.arena),
+        }
+    }
+    fn store(&mut self) -> Option<&mut dyn ModelStore> {
+        Some(&mut self.models)
+    }
+    fn open_stored(&mut self) -> Result<u32, StoreError> {
+        let stored = self.models.select()?;
+        self.stored = Some(stored);
+        Ok(stored.header.length)
     }
     fn available(&self) -> usize {
         self.size.saturating_sub(4 * (self.image.len() + self.arena.len()))

@@ -21,13 +21,13 @@ use super::encode::{Encoder, flip_sign};
 use super::solver::{Lit, Solver, Varisat};
 use super::{well_formed, within};
 use crate::formats::Names;
+use crate::ir::value;
 use crate::ir::{
     BitLit, Certificate, Cfa, Clause, EdgeId, ExprId, InputId, LocId, PropertyId, Type, VarId,
     VarKind, Word, eval, mask,
 };
-use crate::report::value;
 use paths::{NoWay, Ways};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::fmt;
 
 /// Choices of a check.
@@ -532,7 +532,7 @@ fn check_parameters(
         }
     }
     // Two values for one parameter would make every implication hold.
-    let mut bound = HashSet::new();
+    let mut bound = HashSet::default();
     for (id, word) in &certificate.bindings {
         let Some(var) = cfa.vars.get(id.index()) else {
             return Err(CertificateError::Unknown { what: "parameter", index: id.0 });

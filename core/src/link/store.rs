@@ -1,0 +1,107 @@
+//! Models that a device keeps: what a host may know of them, and what can go wrong.
+//!
+//! What a model store is, a session knows only as [`ModelStore`]; flash, slots and signatures are the
+//! device crate's.
+
+use crate::image::ImageError;
+use serde::{Deserialize, Serialize};
+
+/// What a device keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreInfo {
+    /// Bytes of the largest image that can be stored.
+    pub capacity: u32,
+    /// Which key signatures are checked with, if one was provisioned.
+    pub key: Option<[u8; 8]>,
+    /// Whether packages without a signature are taken.
+    pub unsigned: bool,
+    /// The lowest security counter that is taken.
+    pub floor: u32,
+    /// The model that the device starts with.
+    pub model: Option<StoredModel>,
+}
+
+/// A stored model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredModel {
+    /// How many were stored before it.
+    pub sequence: u32,
+    /// Its security counter.
+    pub counter: u32,
+    /// Bytes of its image.
+    pub length: u32,
+    /// Whether it is signed.
+    pub signed: bool,
+    /// SHA-256 of its image.
+    pub hash: [u8; 32],
+}
+
+/// Why a model could not be stored or used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StoreError {
+    /// This board keeps no models.
+    NoStore,
+    /// Nothing is stored.
+    Empty,
+    /// The flash failed, or is worn out.
+    Flash,
+    /// The package does not fit.
+    TooLarge {
+        /// Bytes it has.
+        needed: u32,
+        /// Bytes there are.
+        available: u32,
+    },
+    /// No update was begun, or it has failed: the host's fault, begin again.
+    NoUpdate,
+    /// Bytes do not follow those before: the host's fault; it can go on from here.
+    BadOffset {
+        /// Where to go on.
+        expected: u32,
+    },
+    /// It is not a package.
+    NotAPackage,
+    /// A package of another version.
+    Version(u16),
+    /// The header's length is not that of the package.
+    Length,
+    /// The image is not the one that the header describes.
+    Hash,
+    /// There is no signature, and this firmware asks for one.
+    Unsigned,
+    /// No key was provisioned, or what was is no key.
+    NoKey,
+    /// It is signed with another key than the one provisioned.
+    OtherKey,
+    /// The signature is wrong.
+    Signature,
+    /// Its security counter is lower than one that was stored before.
+    Rollback {
+        /// The package's.
+        offered: u32,
+        /// The lowest that is taken.
+        floor: u32,
+    },
+    /// The log of the security counter is full: it cannot rise any more.
+    CounterFull,
+    /// There is a key already.
+    Provisioned,
+    /// The image is of another version, or not valid.
+    Image(ImageError),
+    /// There is not enough memory left to check a signature.
+    Memory,
+}
+
+/// Where a device keeps models.
+pub trait ModelStore {
+    /// What there is.
+    fn info(&mut self) -> StoreInfo;
+    /// Begins an update with a package of `total` bytes.
+    fn begin(&mut self, total: u32) -> Result<(), StoreError>;
+    /// The next bytes of the package; `offset` is how many came before.
+    fn write(&mut self, offset: u32, data: &[u8]) -> Result<(), StoreError>;
+    /// Checks what was written, and makes it the model that the device starts with.
+    fn finish(&mut self) -> Result<(), StoreError>;
+    /// Sets the public key, unless there is one.
+    fn provision(&mut self, key: &[u8; 32]) -> Result<(), StoreError>;
+}

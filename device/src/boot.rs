@@ -1,0 +1,395 @@
+//! The self-check at boot: prove the stored model with the parameters that this device has, and
+//! decide whether to start.
+//!
+//! [`check`] works in slices and calls [`Watch::idle`] between them, so that a watchdog is fed. By
+//! default it re-checks the certificate in the image, which needs little memory and time; where that
+//! is missing or does not hold for these parameters, it proves anew, starting from it. Whatever it
+//! cannot decide is [`Unknown`](Verdict::Unknown), and what happens then is the product's
+//! [`Policy`]: refuse to start, start degraded, or only report.
+//!
+//! A certificate is never believed: it is checked here, by [`vouch_core::certificate`], for the
+//! parameters in use. One made for other values simply fails, or holds for these too.
+
+use vouch_core::certificate::{Check, Checker};
+use vouch_core::image::Image;
+
+/// How to find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Re-check the certificate; if it does not hold, prove anew, starting from it.
+    #[default]
+    Recheck,
+    /// Re-check the certificate and nothing else.
+    RecheckOnly,
+    /// Prove, whatever certificate there is.
+    Prove,
+}
+
+/// What a property that is not safe means for the product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Policy {
+    /// It is only reported.
+    Report,
+    /// The product starts, with less.
+    Degrade,
+    /// The product does not start.
+    #[default]
+    Refuse,
+}
+
+/// What to check.
+#[derive(Clone, Copy, Debug)]
+pub struct SelfCheck<'c> {
+    /// How.
+    pub mode: Mode,
+    /// The parameters that this device has, by their names in the model, as raw bits. The proof holds
+    /// for all values of those that are not named.
+    pub parameters: &'c [(&'c str, u64)],
+    /// What it means if a property is not safe; those that are not named refuse.
+    pub policies: &'c [(&'c str, Policy)],
+    /// Work units (propagated literals) after which it gives up; 0: no limit.
+    pub budget: u64,
+    /// Work units between two calls of [`Watch::idle`].
+    pub slice: u32,
+}
+
+impl Default for SelfCheck<'_> {
+    fn default() -> Self {
+        SelfCheck { mode: Mode::Recheck, parameters: &[], policies: &[], budget: 0, slice: 1000 }
+    }
+}
+
+/// Parameters at most.
+pub const MAX_PARAMETERS: usize = 16;
+
+/// What is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every property holds, for these parameters.
+    Safe,
+    /// This property is broken; [`Watch::broken`] was given the run that does it.
+    Unsafe {
+        /// Number of the first such property.
+        property: usize,
+    },
+    /// Neither, and why.
+    Unknown(Why),
+}
+
+/// Why nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The work budget was used up.
+    Budget,
+    /// Memory did not suffice.
+    Memory {
+        /// Bytes with which it could begin; more make it likelier to end.
+        needed: usize,
+    },
+    /// The model has no parameter of this number in the list given, or there are too many.
+    NoSuchParameter(usize),
+    /// This parameter in the list given has a value outside its range.
+    OutOfRange(usize),
+    /// There is no certificate that holds, and nothing else was to be tried.
+    NoCertificate,
+    /// A policy names a property that the model does not have.
+    NoSuchProperty(usize),
+}
+
+/// How it was found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The certificate was checked.
+    Certificate,
+    /// A proof was sought, from the certificate on where there is one.
+    Proof,
+}
+
+/// Whether to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Decision {
+    /// Yes.
+    Start,
+    /// With less: a property with the policy [`Policy::Degrade`] is not safe.
+    Degraded,
+    /// No.
+    Refuse,
+}
+
+/// What the self-check ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// What is known of all properties together.
+    pub verdict: Verdict,
+    /// What follows from it.
+    pub decision: Decision,
+    /// How it was found out.
+    pub method: Method,
+    /// Work units it took.
+    pub work: u64,
+    /// Most bytes of memory in use.
+    pub peak_bytes: usize,
+}
+
+/// Who looks on.
+pub trait Watch {
+    /// Called between two slices of work: feed the watchdog here.
+    fn idle(&mut self) {}
+    /// A property is broken: the run that does it can be read now.
+    #[cfg(feature = "ic3")]
+    fn broken(&mut self, trace: &mut Trace<'_, '_>) {
+        let _ = trace;
+    }
+}
+
+impl<F: FnMut()> Watch for F {
+    fn idle(&mut self) {
+        self();
+    }
+}
+
+/// Checks `image` in `memory`.
+pub fn check(
+    image: &Image<'_, u16>,
+    what: &SelfCheck<'_>,
+    memory: &mut [u32],
+    watch: &mut impl Watch,
+) -> Outcome {
+    let mut outcome = Outcome {
+        verdict: Verdict::Unknown(Why::NoCertificate),
+        decision: Decision::Refuse,
+        method: Method::Certificate,
+        work: 0,
+        peak_bytes: 0,
+    };
+    let mut bindings = [(0, 0); MAX_PARAMETERS];
+    let bound = match bind(image, what, &mut bindings) {
+        Ok(bound) => bound,
+        Err(why) => {
+            outcome.verdict = Verdict::Unknown(why);
+            return outcome;
+        }
+    };
+    outcome.decision = worst(image, what, |_| false);
+    if what.mode != Mode::Prove {
+        recheck(image, what, bound, memory, watch, &mut outcome);
+        if outcome.verdict == Verdict::Safe {
+            outcome.decision = Decision::Start;
+            return outcome;
+        }
+    }
+    #[cfg(feature = "ic3")]
+    if what.mode != Mode::RecheckOnly {
+        prove::prove(image, what, bound, memory, watch, &mut outcome);
+    }
+    outcome
+}
+
+/// Numbers and values of the parameters.
+fn bind<'b>(
+    image: &Image<'_, u16>,
+    what: &SelfCheck<'_>,
+    bindings: &'b mut [(usize, u64); MAX_PARAMETERS],
+) -> Result<&'b [(usize, u64)], Why> {
+    for (i, (name, value)) in what.parameters.iter().enumerate() {
+        let mut params = image.params().enumerate();
+        let (number, record) =
+            params.find(|(_, p)| p.name == *name).ok_or(Why::NoSuchParameter(i))?;
+        // Named twice with two values there would be no run at all, and all properties would hold.
+        let twice = what.parameters[..i].iter().any(|(other, _)| other == name);
+        // Outside its range there would be no run either.
+        if !record.allows(*value) || twice {
+            return Err(Why::OutOfRange(i));
+        }
+        *bindings.get_mut(i).ok_or(Why::NoSuchParameter(i))? = (number, *value);
+    }
+    for (i, (name, _)) in what.policies.iter().enumerate() {
+        if !image.properties().any(|p| p.name == *name) {
+            return Err(Why::NoSuchProperty(i));
+        }
+    }
+    Ok(&bindings[..what.parameters.len()])
+}
+
+/// What follows if `is_safe` tells which properties are.
+fn worst(
+    image: &Image<'_, u16>,
+    what: &SelfCheck<'_>,
+    is_safe: impl Fn(usize) -> bool,
+) -> Decision {
+    let policy = |name: &str| {
+        let named = what.policies.iter().find(|(other, _)| *other == name);
+        named.map_or(Policy::Refuse, |(_, policy)| *policy)
+    };
+    let unsafe_ones = image.properties().enumerate().filter(|(p, _)| !is_safe(*p));
+    match unsafe_ones.map(|(_, p)| policy(p.name)).max() {
+        None | Some(Policy::Report) => Decision::Start,
+        Some(Policy::Degrade) => Decision::Degraded,
+        Some(Policy::Refuse) => Decision::Refuse,
+    }
+}
+
+/// Checks the certificate, if there is one.
+#[inline(never)]
+fn recheck(
+    image: &Image<'_, u16>,
+    what: &SelfCheck<'_>,
+    bindings: &[(usize, u64)],
+    memory: &mut [u32],
+    watch: &mut impl Watch,
+    outcome: &mut Outcome,
+) {
+    let Some(table) = image.certificate() else { return };
+    let properties = image.header.properties as usize;
+    let Ok(mut checker) = Checker::new(image, table, 0..properties) else { return };
+    let needed = Checker::bytes(image, table);
+    if needed > memory.len() * 4 {
+        outcome.verdict = Verdict::Unknown(Why::Memory { needed });
+        return;
+    }
+    outcome.peak_bytes = needed;
+    loop {
+        let status = checker.step(image, table, bindings, memory, what.slice);
+        outcome.work = checker.propagations();
+        match status {
+            Check::Running if what.budget != 0 && outcome.work >= what.budget => {
+                outcome.verdict = Verdict::Unknown(Why::Budget);
+                return;
+            }
+            Check::Running => watch.idle(),
+            Check::Valid => {
+                outcome.verdict = Verdict::Safe;
+                return;
+            }
+            Check::Invalid(_) => return,
+            Check::Capacity => {
+                outcome.verdict = Verdict::Unknown(Why::Memory { needed });
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(feature = "ic3")]
+pub use prove::Trace;
+
+#[cfg(feature = "ic3")]
+mod prove {
+    use super::{Method, Outcome, SelfCheck, Verdict, Watch, Why, worst};
+    use vouch_core::ic3::{self, Config, Engine, Limit, Plan, Status};
+    use vouch_core::image::Image;
+
+    /// A run that breaks a property.
+    #[derive(Debug)]
+    pub struct Trace<'t, 'i> {
+        /// The property.
+        pub property: usize,
+        image: &'t Image<'i, u16>,
+        engine: &'t Engine,
+        memory: &'t mut [u32],
+    }
+
+    impl Trace<'_, '_> {
+        /// Its steps.
+        pub fn steps(&self) -> usize {
+            self.engine.trace_len()
+        }
+        /// The bits that are live at the start, packed into `out`; how many there are.
+        pub fn initial(&mut self, out: &mut [u8]) -> Option<usize> {
+            self.engine.trace_initial(self.image, self.memory, out)
+        }
+        /// The edge of a step, its inputs packed into `out`.
+        pub fn step(&mut self, index: usize, out: &mut [u8]) -> Option<usize> {
+            self.engine.trace_step(self.image, self.memory, index, out)
+        }
+    }
+
+    /// Seeks a proof, from the certificate on.
+    #[inline(never)]
+    pub(super) fn prove(
+        image: &Image<'_, u16>,
+        what: &SelfCheck<'_>,
+        bindings: &[(usize, u64)],
+        memory: &mut [u32],
+        watch: &mut impl Watch,
+        outcome: &mut Outcome,
+    ) {
+        outcome.method = Method::Proof;
+        let before = outcome.work;
+        let left = what.budget.saturating_sub(before);
+        if what.budget != 0 && left == 0 {
+            outcome.verdict = Verdict::Unknown(Why::Budget);
+            return;
+        }
+        // A clause of the certificate is widened here on its way into the engine.
+        let room = image.header.max_live as usize;
+        let bytes = memory.len().saturating_sub(room) * 4;
+        let plan = match Plan::new(image, bytes) {
+            Ok(plan) => plan,
+            Err(shortage) => {
+                let needed = shortage.needed as usize + room * 4;
+                outcome.verdict = Verdict::Unknown(Why::Memory { needed });
+                return;
+            }
+        };
+        let (clause, memory) = memory.split_at_mut(room);
+        let mut engine = Engine::new(image, plan, Config::new(left, None), memory);
+        for (param, value) in bindings {
+            // Name and range were checked before; if it is refused all the same, nothing is proved.
+            if engine.bind(image, memory, *param, *value).is_err() {
+                outcome.verdict = Verdict::Unknown(Why::OutOfRange(*param));
+                return;
+            }
+        }
+        seed(image, &mut engine, memory, clause);
+        let mut broken = None;
+        loop {
+            match engine.step(image, memory, what.slice) {
+                Status::Running => watch.idle(),
+                Status::Broken { property } => {
+                    broken = broken.or(Some(property));
+                    watch.broken(&mut Trace { property, image, engine: &engine, memory });
+                }
+                Status::Finished => break,
+            }
+        }
+        let stats = engine.stats();
+        outcome.work = before + stats.propagations;
+        outcome.peak_bytes = outcome.peak_bytes.max(stats.peak_bytes as usize + room * 4);
+        let verdict = |p: usize| engine.verdict(memory, p);
+        let is_safe = |p: usize| verdict(p) == ic3::Verdict::Safe;
+        outcome.decision = worst(image, what, is_safe);
+        let properties = 0..image.header.properties as usize;
+        let unknown = properties.clone().map(verdict).find_map(|v| match v {
+            ic3::Verdict::Unknown(Limit::Capacity) => {
+                Some(Why::Memory { needed: plan.bytes() + room * 4 + 4 })
+            }
+            ic3::Verdict::Unknown(_) => Some(Why::Budget),
+            _ => None,
+        });
+        outcome.verdict = match (broken, unknown) {
+            (Some(property), _) => Verdict::Unsafe { property },
+            (None, Some(why)) => Verdict::Unknown(why),
+            (None, None) if properties.clone().all(is_safe) => Verdict::Safe,
+            (None, None) => Verdict::Unknown(Why::NoCertificate),
+        };
+    }
+
+    /// Offers the certificate's clauses to the engine, which keeps those that hold.
+    fn seed(image: &Image<'_, u16>, engine: &mut Engine, memory: &mut [u32], clause: &mut [u32]) {
+        let mut rest = image.certificate().unwrap_or_default();
+        while let [location, len, tail @ ..] = rest {
+            // Nobody has checked its form: what is cut off, or too long to be a clause, ends it.
+            let (Some((lits, next)), Some(room)) =
+                (tail.split_at_checked(*len as usize), clause.get_mut(..*len as usize))
+            else {
+                return;
+            };
+            for (wide, narrow) in room.iter_mut().zip(lits) {
+                *wide = u32::from(*narrow);
+            }
+            engine.seed(image, memory, *location as usize, room);
+            rest = next;
+        }
+    }
+}

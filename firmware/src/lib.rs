@@ -1,0 +1,26 @@
+//! What the reference firmware and the examples are made of: a [`board`] with a [`uart`] and a timer, a
+//! [`heap`] that takes all RAM left, [`models`] in [`flash`], [`log`] messages on the line to the host,
+//! and instruction counts ([`count`]). `unsafe` is confined to [`hw`].
+#![no_std]
+#![deny(unsafe_code)]
+
+extern crate alloc;
+
+pub mod board;
+pub mod count;
+pub mod flash;
+pub mod heap;
+pub mod hw;
+pub mod log;
+pub mod models;
+pub mod uart;
+
+use board::{Board, Current};
+use uart::Uart;
+
+/// Passes bytes to the host.
+pub fn send(bytes: &[u8]) {
+    for byte in bytes {
+        <Current as Board>::Port::write(*byte);
+    }
+}

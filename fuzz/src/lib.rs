@@ -1,0 +1,40 @@
+//! Fuzz targets: everything that takes bytes from outside, each as a function that panics when it
+//! finds something, and seeds from which a fuzzer gets deep quickly.
+//!
+//! `cargo xtask fuzz --minutes N` runs libFuzzer on all of them. What it finds goes to
+//! `fuzz/regressions/TARGET/`, where the tests try it from then on.
+
+mod device;
+mod host;
+mod model;
+
+pub use model::Memory;
+
+/// A target.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name.
+    pub name: &'static str,
+    /// Tries these bytes.
+    pub run: fn(&[u8]),
+    /// Bytes to start from.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All targets.
+pub const TARGETS: [Target; 7] = [
+    Target { name: "link", run: device::link, seeds: device::link_seeds },
+    Target { name: "session", run: device::session, seeds: device::session_seeds },
+    Target { name: "store", run: device::store, seeds: device::store_seeds },
+    Target { name: "image", run: model::image, seeds: model::image_seeds },
+    Target { name: "certificate", run: model::certificate, seeds: model::certificate_seeds },
+    Target { name: "file", run: host::file, seeds: host::file_seeds },
+    Target { name: "vch", run: host::vch, seeds: host::vch_seeds },
+];
+
+impl Target {
+    /// The target with this name.
+    pub fn named(name: &str) -> Option<Target> {
+        TARGETS.into_iter().find(|target| target.name == name)
+    }
+}

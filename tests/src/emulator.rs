@@ -1,0 +1,199 @@
+//! QEMU with its lid open: any program, any flash, its memory, and its debugger's stub.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use vouch::transport::qemu::flash::{Monitor, segments};
+use vouch::transport::{Transport, qemu};
+
+/// A running board.
+pub struct Emulator {
+    child: Child,
+    /// The board's port.
+    pub uart: UnixStream,
+    folder: tempfile::TempDir,
+    all: u32,
+}
+
+/// The contents of a board's flash: a program, and the models behind it.
+pub fn flash_with(board: &qemu::Board, elf: &Path, models: Option<&[u8]>) -> Vec<u8> {
+    let mut flash = vec![0xff; board.models.end as usize];
+    for (address, bytes) in segments(&fs::read(elf).unwrap()).unwrap() {
+        flash[address..address + bytes.len()].copy_from_slice(&bytes);
+    }
+    if let Some(models) = models {
+        flash[board.models.start as usize..].copy_from_slice(models);
+    }
+    flash
+}
+
+fn connect(path: &Path) -> UnixStream {
+    let start = Instant::now();
+    loop {
+        match UnixStream::connect(path) {
+            Ok(stream) => return stream,
+            Err(e) => assert!(start.elapsed() < Duration::from_secs(10), "{path:?}: {e}"),
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+impl Emulator {
+    /// Starts a board with this flash; with `stopped` it waits for a debugger.
+    pub fn start(board: &qemu::Board, flash: &[u8], stopped: bool) -> Emulator {
+        let folder = tempfile::Builder::new().prefix("vouch-").tempdir().unwrap();
+        let file = |name: &str| -> PathBuf { folder.path().join(name) };
+        fs::write(file("flash.bin"), flash).unwrap();
+        let mut command = Command::new("qemu-system-arm");
+        command
+            .args(["-machine", board.name, "-display", "none", "-monitor", "none", "-kernel"])
+            .arg(file("flash.bin"))
+            .args(["-icount", "shift=0", "-serial"])
+            .arg(format!("unix:{},server=on,wait=on", file("uart").display()))
+            .arg("-qmp")
+            .arg(format!("unix:{},server=on,wait=off", file("qmp").display()));
+        if stopped {
+            command.arg("-S").arg("-gdb");
+            command.arg(format!("unix:{},server=on,wait=off", file("gdb").display()));
+        }
+        let child = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = child.stdin(Stdio::null()).spawn().unwrap();
+        let uart = connect(&file("uart"));
+        Emulator { child, uart, folder, all: board.models.end }
+    }
+
+    /// All of its flash.
+    pub fn flash(&self) -> Vec<u8> {
+        let file = self.folder.path().join("dump");
+        let mut monitor = Monitor::connect(&self.folder.path().join("qmp")).unwrap();
+        monitor.save(0..self.all, &file).unwrap();
+        fs::read(file).unwrap()
+    }
+
+    /// The debugger's stub.
+    pub fn debugger(&self) -> Debugger {
+        let stream = connect(&self.folder.path().join("gdb"));
+        Debugger { stream }
+    }
+
+    /// Text from the port up to and including the line `last`; if that does not come in time, what came.
+    pub fn text_until(&mut self, last: &str, patience: Duration) -> Result<String, String> {
+        self.uart.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let (start, mut text) = (Instant::now(), Vec::new());
+        let end = format!("{last}\n");
+        let mut block = [0; 256];
+        while !text.ends_with(end.as_bytes()) {
+            if start.elapsed() >= patience {
+                return Err(String::from_utf8_lossy(&text).into_owned());
+            }
+            if let Ok(count) = self.uart.read(&mut block) {
+                text.extend_from_slice(&block[..count]);
+            }
+        }
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// A line for a client of the session.
+    pub fn line(&self) -> Box<dyn Transport> {
+        Box::new(Line(self.uart.try_clone().unwrap()))
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Line(UnixStream);
+
+impl Transport for Line {
+    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.write_all(bytes)
+    }
+    fn recv(&mut self, buffer: &mut [u8], timeout: Duration) -> std::io::Result<usize> {
+        use std::io::ErrorKind::{TimedOut, WouldBlock};
+        self.0.set_read_timeout(Some(timeout.max(Duration::from_millis(1))))?;
+        match self.0.read(buffer) {
+            Err(e) if matches!(e.kind(), WouldBlock | TimedOut) => Ok(0),
+            other => other,
+        }
+    }
+    fn describe(&self) -> String {
+        "an emulated board".into()
+    }
+}
+
+/// GDB's remote protocol, as much of it as stops a processor at an address.
+pub struct Debugger {
+    stream: UnixStream,
+}
+
+impl Debugger {
+    fn send(&mut self, command: &str) {
+        let sum = command.bytes().fold(0u8, u8::wrapping_add);
+        self.stream.write_all(format!("${command}#{sum:02x}").as_bytes()).unwrap();
+    }
+
+    /// The next packet; `None` if none comes in time.
+    fn receive(&mut self, patience: Duration) -> Option<String> {
+        self.stream.set_read_timeout(Some(patience)).unwrap();
+        let mut byte = || {
+            let mut byte = [0];
+            self.stream.read_exact(&mut byte).ok().map(|()| byte[0])
+        };
+        while byte()? != b'$' {}
+        let mut packet = String::new();
+        loop {
+            match byte()? {
+                b'#' => break,
+                other => packet.push(other as char),
+            }
+        }
+        byte()?;
+        byte()?;
+        self.stream.write_all(b"+").unwrap();
+        Some(packet)
+    }
+
+    fn ask(&mut self, command: &str) -> String {
+        self.send(command);
+        self.receive(Duration::from_secs(10)).unwrap()
+    }
+
+    /// Stops whenever the processor comes to `address`.
+    pub fn stop_at(&mut self, address: u32) {
+        assert_eq!(self.ask(&format!("Z1,{address:x},2")), "OK");
+    }
+
+    /// Lets it run.
+    pub fn run(&mut self) {
+        self.send("c");
+    }
+
+    /// Waits until it has stopped; false if it does not in time.
+    pub fn stopped(&mut self, patience: Duration) -> bool {
+        self.receive(patience).is_some()
+    }
+
+    /// Registers 0 to 15.
+    pub fn registers(&mut self) -> [u32; 16] {
+        let hex = self.ask("g");
+        std::array::from_fn(|i| {
+            let word = u32::from_str_radix(&hex[8 * i..8 * i + 8], 16).unwrap();
+            word.swap_bytes()
+        })
+    }
+
+    /// Executes one instruction although it is stopped at a breakpoint.
+    pub fn step_over(&mut self, address: u32) {
+        self.ask(&format!("z1,{address:x},2"));
+        self.ask("s");
+        self.ask(&format!("Z1,{address:x},2"));
+    }
+}

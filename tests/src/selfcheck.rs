@@ -1,0 +1,75 @@
+//! What the self-check at boot and the guard cost on the emulated boards. Each model is stored in flash and read in place, once with a certificate
+//! and once without.
+
+use crate::emulator::{Emulator, flash_with};
+use crate::product;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+use vouch::transport::qemu::{BOARDS, Board};
+
+/// For each boot: under `-icount` a minute is some hundred million instructions.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Prints the table: the first argument is the folder of the firmware, all others are models.
+pub fn print(mut args: impl Iterator<Item = String>) -> ExitCode {
+    let Some(folder) = args.next().map(PathBuf::from) else {
+        eprintln!("selfcheck FIRMWARE-FOLDER MODEL…");
+        return ExitCode::from(2);
+    };
+    println!(
+        "model\tboard\tmode\timage_bytes\tpackage_bytes\tverdict\tsignature\tvalidation\tcheck\tcheck_bytes\t\
+         guard_invariant\tguard_step\tflips\tat_once\tlater\tjumps\tcaught"
+    );
+    for model in args.map(PathBuf::from) {
+        let bare = product::image(&model, false);
+        let certified = product::image(&model, true);
+        for board in &BOARDS {
+            for (mode, image) in [("certificate", &certified), ("proof", &bare)] {
+                // Words of 32 bits are not for devices.
+                if image[6] == 2 && (mode == "proof" || **image != *bare) {
+                    println!("{}", row(&folder, board, &model, mode, image));
+                }
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn row(folder: &Path, board: &Board, model: &Path, mode: &str, image: &[u8]) -> String {
+    let name = model.file_stem().unwrap_or_default().to_string_lossy();
+    let package = product::package(image, 1).len();
+    let start = format!("{name}\t{}\t{mode}\t{}\t{package}", board.name, image.len());
+    let Some(models) = product::models(board, image) else { return format!("{start}\ttoo large") };
+    let elf = folder.join(format!("guarded-{}.elf", board.name));
+    let mut emulator = Emulator::start(board, &flash_with(board, &elf, Some(&models)), false);
+    // A proof need not be found twice to be measured.
+    let last = if mode == "proof" { "restarting" } else { "done" };
+    let text = emulator.text_until(last, PATIENCE);
+    let text = match &text {
+        Ok(text) => text,
+        Err(_) => return format!("{start}\tnot in time"),
+    };
+    let line = |title: &str| text.lines().rev().find_map(|line| line.strip_prefix(title));
+    let number = |title: &str, index: usize| {
+        let digits = |c: char| !c.is_ascii_digit();
+        let found = line(title).and_then(|l| l.split(digits).filter(|d| !d.is_empty()).nth(index));
+        found.unwrap_or("").to_owned()
+    };
+    let verdict = line("self-check: ").and_then(|l| l.split_whitespace().next()).unwrap_or("none");
+    let columns = [
+        verdict.split('(').next().unwrap_or(verdict).to_owned(),
+        number("signature: ", 0),
+        number("validation: ", 0),
+        number("cost: ", 0),
+        number("cost: ", 1),
+        number("guard cost: ", 0),
+        number("guard cost: ", 1),
+        number("flips: ", 0),
+        number("flips: ", 1),
+        number("flips: ", 3),
+        number("jumps: ", 0),
+        number("jumps: ", 1),
+    ];
+    format!("{start}\t{}", columns.join("\t"))
+}
