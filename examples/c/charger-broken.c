@@ -13,7 +13,7 @@ enum state { IDLE, PRECHARGE, CURRENT, VOLTAGE, DONE, FAULT };
 
 enum { TOO_COLD = 1 << 0, TOO_HOT = 1 << 1, FULL = 1 << 2, PLUGGED = 1 << 3, LOW = 1 << 4 };
 
-VOUCH_PARAM(10, 200) const uint8_t time_limit = 120;
+VOUCH_PARAM(10, 200) const uint8_t time_limit = 12;
 
 /* Reads the sensors. */
 extern uint8_t read_flags(void);
