@@ -27,7 +27,7 @@ use crate::ir::{
     VarKind, Word, eval, mask,
 };
 use paths::{NoWay, Ways};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// Choices of a check.

@@ -8,7 +8,7 @@
 
 use super::solver::{Lit, Solver};
 use crate::ir::{BinOp, Expr, ExprId, InputId, Pool, UnOp, VarId, Word};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// A vector, lowest bit first.
 pub type Bits = Vec<Lit>;

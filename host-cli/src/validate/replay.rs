@@ -4,7 +4,7 @@ use super::{well_formed, within};
 use crate::formats::Names;
 use crate::ir::value;
 use crate::ir::{Cfa, EdgeId, InputId, LocId, PropertyId, Trace, VarId, Word, eval, mask};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// Where a run is.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -11,7 +11,7 @@ use super::super::encode::{Bits, Encoder};
 use super::super::solver::{Lit, Solver, Varisat};
 use super::{CertificateError, CertificateStats, Checker};
 use crate::ir::{Cfa, EdgeId, InputId, LocId, VarId, Word};
-use rustc_hash::FxHashMap as HashMap;
+use std::collections::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The control graph, as far as it matters for passed locations.

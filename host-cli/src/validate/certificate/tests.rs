@@ -3,7 +3,7 @@
 use super::*;
 use crate::ir::{EdgeId, LocId};
 use crate::validate::sample::*;
-use rustc_hash::FxHashSet as HashSet;
+use std::collections::HashSet;
 
 /// The definition, by enumeration of all states and inputs.
 fn is_certificate(cfa: &Cfa, certificate: &Certificate) -> bool {
