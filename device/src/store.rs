@@ -89,6 +89,11 @@ impl<F: MappedFlash> Store<F> {
         &self.flash
     }
 
+    /// The flash, to be changed behind the store's back.
+    pub fn flash_mut(&mut self) -> &mut F {
+        &mut self.flash
+    }
+
     /// The flash again.
     pub fn into_flash(self) -> F {
         self.flash
@@ -218,6 +223,10 @@ impl<F: MappedFlash> Store<F> {
         }
         if total as usize <= HEADER_LEN {
             return Err(StoreError::NotAPackage);
+        }
+        // In vain, and a slot would be lost.
+        if self.policy == Policy::Signed && self.trusted().is_none() {
+            return Err(StoreError::NoKey);
         }
         let newest = [0, 1].map(|slot| self.marked(slot).map_or(0, |(sequence, _)| sequence));
         let sequence = newest[0].max(newest[1]).checked_add(1).ok_or(StoreError::Flash)?;

@@ -159,6 +159,10 @@ fn without_a_key_nothing_is_taken_and_a_key_is_set_once() {
     assert_eq!(damaged.key(), Key::Damaged);
     assert_eq!(damaged.provision_key(&other), Err(StoreError::Provisioned));
     assert_eq!(damaged.select().map(|s| s.sequence), Err(StoreError::NoKey));
+    // Nor is what is there erased for an update that could not succeed.
+    assert_eq!(update(&mut damaged, &signed("y", 1)), Err(StoreError::NoKey));
+    damaged.flash_mut().bytes_mut()[3] ^= 1;
+    assert_eq!(started(&mut damaged), Ok(image("x")));
 }
 
 #[test]

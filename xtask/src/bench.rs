@@ -54,7 +54,8 @@ fn device() -> Result<()> {
         "# cargo xtask bench; QEMU with -icount shift=0; {}\n\
          # firmware/examples/guarded.rs with the model stored in flash and read in place\n\
          # signature, validation, check: instructions until the stored package is believed, its image\n\
-         # validated, its certificate re-checked or a proof found; check_bytes: RAM of the latter\n\
+         # validated, its certificate re-checked or a proof found; check_bytes: RAM of the latter;\n\
+         # where the checker does not fit into RAM, a proof that starts from the certificate\n\
          # guard_invariant, guard_step: instructions each time; flips: of a live bit between two steps,\n\
          # noticed by the invariant at once or within 16 steps; jumps: to another location, caught\n",
         build()?

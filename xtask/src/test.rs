@@ -21,7 +21,7 @@ pub fn task(args: &[String]) -> Result<()> {
     })?;
     for board in BOARDS {
         shell::stage(&format!("clippy for {}", board.name), || {
-            shell::run(firmware::cargo("clippy", board).args(DENY))
+            shell::run(firmware::cargo("clippy", board).args(["--bins", "--examples"]).args(DENY))
         })?;
     }
     shell::stage("clippy for the verifier alone", || {
