@@ -166,7 +166,7 @@ fn initial(
     names: &Names,
 ) -> Result<Vec<Word>, ReplayError> {
     let mut values = vec![0; cfa.vars.len()];
-    let mut given = HashSet::default();
+    let mut given = HashSet::new();
     for (id, word) in &trace.initial {
         match values.get_mut(id.index()) {
             Some(value) => *value = *word,

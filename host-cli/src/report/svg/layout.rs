@@ -300,8 +300,8 @@ impl Layers {
         }
         let at = |n: usize| (self.nodes[n].x - left, middles[self.nodes[n].layer]);
         let ports = self.ports(chains);
-        let mut placed = Placed::default();
-        placed.boxes = (0..graph.boxes.len()).map(at).collect();
+        let boxes = (0..graph.boxes.len()).map(at).collect();
+        let mut placed = Placed { boxes, ..Placed::default() };
         for ((chain, turned), ports) in chains.iter().zip(turned).zip(ports) {
             let (top, bottom) = (chain[0], chain[chain.len() - 1]);
             let half = |n: usize| self.nodes[n].size.height / 2.0;

@@ -58,7 +58,7 @@ fn is_certificate(cfa: &Cfa, certificate: &Certificate) -> bool {
     let fixed = |l: &LocId| *l == cfa.init || cfa.properties.iter().any(|p| p.error == *l);
     let has_clauses = |l: &LocId| certificate.clauses.iter().any(|c| c.location == *l);
     let is_cyclic = |l: &LocId| {
-        let mut reached = HashSet::default();
+        let mut reached = HashSet::new();
         let mut stack = vec![*l];
         while let Some(at) = stack.pop() {
             for edge in cfa.edges.iter().filter(|e| e.from == at && passed(e.to)) {

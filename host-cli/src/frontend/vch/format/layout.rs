@@ -234,11 +234,7 @@ impl Layout<'_, '_> {
                     self.end();
                 }
             }
-            Kind::Semicolon => {
-                if self.top().body != Body::Expr {
-                    self.end();
-                }
-            }
+            Kind::Semicolon if self.top().body != Body::Expr => self.end(),
             _ => {}
         }
     }
