@@ -1,4 +1,5 @@
 //! C programs through the whole tool: verdicts, and counterexamples that gcc's program runs into.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
