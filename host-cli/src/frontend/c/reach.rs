@@ -70,11 +70,7 @@ impl Reach {
         pointer_calls: &mut Vec<(FunctionId, usize)>,
     ) {
         match &expr.kind {
-            ExprKind::Global(id) => {
-                if seen.globals.insert(*id) {
-                    queue.push(Task::Global(*id));
-                }
-            }
+            ExprKind::Global(id) if seen.globals.insert(*id) => queue.push(Task::Global(*id)),
             ExprKind::Call(id, _) => {
                 if let Some(from) = from {
                     self.calls[from].insert(*id);

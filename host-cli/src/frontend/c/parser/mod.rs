@@ -3,7 +3,7 @@
 //!
 //! - this file: the cursor, scopes, and what stands at file scope
 //! - [`specifier`]: `static const unsigned struct …`, attributes
-//! - [`declarator`]: `*a[3](int)`
+//! - [`declarator`], as in `*a[3](int)`
 //! - [`initializer`]: `= { .x = 1, [2] = … }`
 //! - [`statement`], [`expression`]
 //! - [`typing`]: promotions and conversions
