@@ -222,7 +222,9 @@ impl Lower<'_> {
                 _ => o.cells.iter().map(|c| c.offset).collect(),
             };
             let fits = |start: &u64| {
-                *start >= offset && start + width as u64 <= size && (start - offset).is_multiple_of(8)
+                *start >= offset
+                    && start + width as u64 <= size
+                    && (start - offset).is_multiple_of(8)
             };
             for start in starts.into_iter().filter(fits) {
                 let target = address + (start - offset) / 8;

@@ -2,9 +2,9 @@
 //! and once types are known, expressions can be typed on the spot.
 //!
 //! - this file: the cursor, scopes, and what stands at file scope
-//! - [`specifier`], as in `static const unsigned struct …`, attributes
+//! - [`specifier`]: `static const unsigned struct …`, attributes
 //! - [`declarator`], as in `*a[3](int)`
-//! - [`initializer`], as in `= { .x = 1, [2] = … }`
+//! - [`initializer`]: `= { .x = 1, [2] = … }`
 //! - [`statement`], [`expression`]
 //! - [`typing`]: promotions and conversions
 //!
