@@ -38,7 +38,10 @@ impl<'a> Carver<'a> {
         let rest = core::mem::take(&mut self.rest);
         let Some((region, rest)) = rest.split_at_mut_checked(words) else { return &mut [] };
         self.rest = rest;
-        bytemuck::try_cast_slice_mut(region).unwrap_or_default().get_mut(..len).unwrap_or_default()
+        // Without the bytes that only fill up the last word: they may be no whole item.
+        let bytes = bytemuck::cast_slice_mut::<u32, u8>(region);
+        let bytes = bytes.get_mut(..len * size_of::<T>()).unwrap_or_default();
+        bytemuck::try_cast_slice_mut(bytes).unwrap_or_default()
     }
 }
 

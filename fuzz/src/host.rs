@@ -67,7 +67,7 @@ pub fn file_seeds() -> Vec<Vec<u8>> {
 pub fn vch(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let source = Source { path: "fuzz.vch".into(), text: text.into() };
-    let options = vouch::frontend::Options { overflow: Overflow::Error };
+    let options = vouch::frontend::Options { overflow: Overflow::Error, ..Default::default() };
     match vouch::frontend::compile(&source, Language::Vch, &options) {
         Ok(compiled) => {
             let options = blast::Options { max_nodes: 1 << 14 };

@@ -36,6 +36,8 @@ pub enum Reason {
     Cancelled,
     /// The engine has said nothing on it.
     Unanswered,
+    /// A run leaves what is modelled, at the limit of this name.
+    Limit(String),
     /// What the engine said is not true, or could not be checked.
     Invalid(String),
 }
@@ -48,6 +50,7 @@ impl fmt::Display for Reason {
             Reason::Timeout => f.write_str("timeout"),
             Reason::Cancelled => f.write_str("cancelled"),
             Reason::Unanswered => f.write_str("unanswered"),
+            Reason::Limit(name) => write!(f, "limit of the model: {name}"),
             Reason::Invalid(why) => write!(f, "validation failed: {why}"),
         }
     }
@@ -199,17 +202,35 @@ fn judge_with(
         }),
         (Some(Claim::Skipped | Claim::Open) | None, None) => Finding::Unknown(Reason::Unanswered),
     };
-    let findings: Vec<(PropertyId, Finding)> =
+    let mut findings: Vec<(PropertyId, Finding)> =
         question.properties.iter().map(|p| (*p, finding(p))).collect();
+    let limited = respect_limits(subject.cfa, &mut findings);
     let known = findings.iter().any(|f| f.1.verdict() != Verdict::Unknown);
     let sound = !findings.iter().any(|f| matches!(f.1, Finding::Unknown(Reason::Invalid(_))));
-    let (certificate, checked) = proof.ok().flatten().unzip();
+    let (certificate, checked) = proof.ok().flatten().filter(|_| !limited).unzip();
     Judgement {
         findings,
         certificate,
         validated: validate && known && sound,
         checked: checked.flatten(),
     }
+}
+
+/// A run that reaches a limit breaks nothing, but leaves what is modelled: what holds on the way there
+/// need not hold beyond. Nothing is safe unless all limits are out of reach. Returns whether one is
+/// not.
+fn respect_limits(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) -> bool {
+    let name = |p: &PropertyId| cfa.properties.get(p.index()).map_or("", |p| &p.name).to_string();
+    let finding = |p: &PropertyId| findings.iter().find(|f| f.0 == *p).map(|f| &f.1);
+    let open = cfa.limits.iter().find(|p| !matches!(finding(p), Some(Finding::Safe)));
+    let Some(open) = open.map(name) else { return false };
+    for (property, found) in findings {
+        let is_limit = cfa.limits.contains(property);
+        if matches!(found, Finding::Safe) || is_limit && matches!(found, Finding::Unsafe(_)) {
+            *found = Finding::Unknown(Reason::Limit(open.clone()));
+        }
+    }
+    true
 }
 
 fn invalid(why: impl Into<String>) -> Finding {

@@ -16,6 +16,7 @@ pub mod formats;
 pub mod frontend;
 pub mod ir;
 pub mod judge;
+pub mod lint;
 pub mod log;
 pub mod pipeline;
 pub mod report;

@@ -2,6 +2,7 @@
 
 use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
+use crate::frontend::c::COptions;
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::Cfa;
 use crate::simplify::{self, Back, Passes, Simplified};
@@ -23,6 +24,8 @@ pub struct Options {
     pub overflow: Overflow,
     /// How the automaton is simplified. Done already in an image.
     pub passes: Passes,
+    /// What only C needs.
+    pub c: COptions,
 }
 
 /// A model, ready to be checked.
@@ -148,7 +151,7 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
 
 /// Compiles source text.
 pub fn compile(source: Source, language: Language, options: &Options) -> Result<Loaded, LoadError> {
-    let front = frontend::Options { overflow: options.overflow };
+    let front = frontend::Options { overflow: options.overflow, c: options.c.clone() };
     let compiled = frontend::compile(&source, language, &front);
     let digest = Sha256::digest(source.text.as_bytes()).into();
     finish(source, digest, compiled, options)

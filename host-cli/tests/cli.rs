@@ -599,6 +599,90 @@ fn a_proof_can_be_packed_into_the_image() {
 }
 
 #[test]
+fn texts_are_formatted() {
+    let place = Place::new();
+    let ugly = PUMP.replace("    ", "\t").replace(" = 0", "=0");
+    place.write("ugly.vch", &ugly);
+    let differs = place.run(&["fmt", "--check", "pump.vch", "ugly.vch"]).ended(1);
+    assert!(
+        differs.err.contains("ugly.vch") && !differs.err.contains("pump.vch"),
+        "{}",
+        differs.err
+    );
+    assert_eq!(place.read("ugly.vch"), ugly.as_bytes());
+    assert_eq!(place.run(&["fmt", "--stdout", "ugly.vch"]).ended(0).out, PUMP);
+    let json = place.run(&["fmt", "ugly.vch", "pump.vch", "--json"]).ended(0).json();
+    assert_eq!((&json["changed"], &json["files"][0]["changed"]), (&1.into(), &true.into()));
+    assert_eq!(place.read("ugly.vch"), PUMP.as_bytes());
+    place.run(&["fmt", "--check", "ugly.vch"]).ended(0);
+    // Nothing is written if one of the files cannot be read.
+    place.write("ugly.vch", &ugly);
+    place.write("wrong.vch", "machine m {");
+    let wrong = place.run(&["fmt", "ugly.vch", "wrong.vch"]).ended(2);
+    assert!(wrong.err.contains("wrong.vch:1:"), "{}", wrong.err);
+    assert_eq!(place.read("ugly.vch"), ugly.as_bytes());
+    assert_eq!(place.run(&["fmt", "-"]).ended(0).out, "");
+}
+
+#[test]
+fn an_error_is_told_once() {
+    let place = Place::new();
+    place.write("wrong.vch", PUMP.replace("timer <= 12", "timr <= 12"));
+    let wrong = place.run(&["check", "wrong.vch"]).ended(2);
+    assert_eq!(wrong.err.matches("there is no variable `timr`").count(), 1, "{}", wrong.err);
+    assert!(wrong.err.contains("wrong.vch:13:") && wrong.err.contains("did you mean `timer`?"));
+}
+
+/// In `Low` nothing is possible once `n` is 3, and `never_armed` waits for something that never is.
+const STUCK: &str = "\
+machine stuck {
+    input go: bool;
+    var n: u2 = 0;
+    var armed: bool = false;
+    initial state Low {
+        on go && n < 3 { n += 1; armed = false; }
+    }
+    property never_armed: always armed => n < 3;
+}
+";
+
+#[test]
+fn what_should_be_known_of_a_model_is_told() {
+    let place = Place::new();
+    place.write("stuck.vch", STUCK);
+    let check = place.run(&["check", "stuck.vch"]).ended(0);
+    assert!(check.err.contains("never_armed holds vacuously"), "{}", check.err);
+    assert!(place.run(&["check", "stuck.vch", "-q"]).ended(0).err.is_empty());
+    let json = place.run(&["check", "stuck.vch", "--json"]).ended(0).json();
+    assert!(json["warnings"][0].as_str().unwrap().contains("stuck.vch:8:34: warning"), "{json}");
+    let lint = place.run(&["lint", "stuck.vch", "--trace", "stuck.trace"]).ended(1);
+    assert!(lint.out.contains("standstill in Low"), "{}", lint.out);
+    assert!(lint.out.contains("2 warnings"), "{}", lint.out);
+    assert!(place.path("stuck.trace").exists());
+    let json = place.run(&["lint", "stuck.vch", "--json"]).ended(1).json();
+    assert_eq!((json["warnings"].as_array().unwrap().len(), &json["open"]), (2, &0.into()));
+    place.run(&["lint", "pump.vch"]).ended(0);
+    place.run(&["compile", "stuck.vch"]).ended(0);
+    place.run(&["lint", "stuck.vimg"]).ended(2);
+}
+
+#[test]
+fn machines_are_drawn() {
+    let place = Place::new();
+    let drawn = place.run(&["inspect", "pump.vch", "--svg"]).ended(0).out;
+    assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"), "{drawn}");
+    for text in ["Idle", "Running", "!water", "timer == limit", "short", "always timer &lt;= 12"] {
+        assert!(drawn.contains(text), "{text}: {drawn}");
+    }
+    // From an image the same, and into a file.
+    place.run(&["compile", "pump.vch"]).ended(0);
+    place.run(&["inspect", "pump.vimg", "--svg", "-o", "pump.svg"]).ended(0);
+    assert_eq!(place.read("pump.svg"), drawn.as_bytes());
+    place.run(&["inspect", "pump.vch", "-o", "pump.txt"]).ended(2);
+    place.run(&["inspect", "pump.vch", "--svg", "--dot"]).ended(2);
+}
+
+#[test]
 fn keys_are_made_once_and_signatures_checked() {
     let place = Place::new();
     place.run(&["keygen", "-o", "key"]).ended(0);
@@ -675,4 +759,62 @@ fn models_are_stored_and_used_where_they_lie() {
     on(&["run", "else.vch", "--stored"]).ended(5);
     place.write("flash.bin", "short");
     on(&["run", "two.vimg", "--stored"]).ended(4);
+}
+
+/// A latch that toggles while `go` is given; a counter that is bad at 5.
+const TOGGLE: &str = "aag 3 1 1 0 1 1\n2\n4 6\n4\n6 5 2\ni0 go\nl0 on\nb0 never_on\n";
+const STAYS: &str = "aag 2 1 1 0 0 1\n2\n4 4\n4\nl0 on\nb0 never_on\n";
+const COUNTER: &str = "1 sort bitvec 4\n2 zero 1\n3 state 1 count\n4 init 1 3 2\n5 one 1\n\
+                       6 add 1 3 5\n7 next 1 3 6\n8 constd 1 5\n9 sort bitvec 1\n10 eq 9 3 8\n\
+                       11 bad 10 five\n";
+
+#[test]
+fn circuits_are_checked_and_their_witnesses_written() {
+    let place = Place::new();
+    place.write("toggle.aag", TOGGLE);
+    place.write("stuck.aag", STAYS);
+    place.write("counter.btor2", COUNTER);
+    let run = place.run(&["check", "toggle.aag", "--witness", "toggle.cex"]).ended(1);
+    assert!(run.out.contains("never_on"), "{}", run.out);
+    let lines = String::from_utf8(place.read("toggle.cex")).unwrap();
+    assert!(lines.starts_with("1\nb0\n0\n1\n"), "{lines}");
+    place.run(&["check", "stuck.aag", "--witness", "proof.aag"]).ended(0);
+    // A proof is a circuit, and safe.
+    place.run(&["check", "proof.aag"]).ended(0);
+    let run = place.run(&["check", "counter.btor2", "--json", "--witness", "counter.wit"]).ended(1);
+    assert_eq!(run.json()["property"], "five");
+    let text = String::from_utf8(place.read("counter.wit")).unwrap();
+    assert!(text.starts_with("sat\nb0\n#0\n@0\n") && text.ends_with("@5\n.\n"), "{text}");
+    // The model's own language has no such formats.
+    let run = place.run(&["check", "pump.vch", "--witness", "x"]).ended(2);
+    assert!(run.err.contains("no AIGER or BTOR2 circuit"), "{}", run.err);
+    place.write("bad.btor2", "1 sort bitvec 4\n2 frob 1\n");
+    let run = place.run(&["check", "bad.btor2"]).ended(2);
+    assert!(run.err.contains("bad.btor2:2:3") && run.err.contains("frob"), "{}", run.err);
+}
+
+#[test]
+fn models_are_exported_and_read_again() {
+    let place = Place::new();
+    let broken = |file: &str| {
+        let run = place.run(&["check", file, "--json"]).ended(1).json();
+        let verdicts = run["properties"].as_array().unwrap().iter();
+        verdicts.map(|p| p["verdict"].as_str().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    for file in ["pump.aag", "pump.aig", "pump.btor2"] {
+        place.run(&["export", "pump.vch", "-o", file]).ended(0);
+        assert_eq!(broken(file), ["unsafe", "safe"], "{file}");
+    }
+    place.run(&["export", "pump.vch", "--property", "bounded", "-o", "one.aig"]).ended(0);
+    place.run(&["check", "one.aig", "--engine", "ic3"]).ended(0);
+    // An image of a binary circuit, whose source it does not carry.
+    place.run(&["compile", "pump.aig", "-o", "pump.vimg"]).ended(0);
+    assert_eq!(broken("pump.vimg"), ["unsafe", "safe"]);
+    let clauses = place.run(&["export", "pump.vch", "--to", "smt2"]).ended(0).out;
+    assert!(clauses.contains("(set-logic HORN)") && clauses.ends_with("(check-sat)\n"));
+    assert!(place.run(&["export", "pump.vch", "--to", "dot"]).ended(0).out.starts_with("digraph"));
+    let run = place.run(&["export", "pump.vch"]).ended(2);
+    assert!(run.err.contains("--to"), "{}", run.err);
+    let run = place.run(&["export", "pump.vch", "-o", "pump.vch", "--to", "btor2"]).ended(2);
+    assert!(run.err.contains("is an input"), "{}", run.err);
 }

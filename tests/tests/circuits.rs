@@ -160,8 +160,11 @@ fn examples() -> Vec<(String, Cfa)> {
     models.map(load).collect()
 }
 
-/// The examples, as circuits, have the verdicts that they are known for; what takes too long in this
-/// form is left open.
+/// Larger circuits take long to decide in this form.
+const MAX_GATES: usize = 600;
+
+/// The examples, as circuits, have the verdicts that they are known for. All are read again, and the
+/// smaller ones decided.
 #[test]
 fn exported_examples_mean_the_same() {
     let known = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/expected.tsv");
@@ -172,8 +175,12 @@ fn exported_examples_mean_the_same() {
         let again = read_aiger(&circuit.binary());
         let words = read_btor2(&btor2::write(&cfa));
         assert_eq!(words.properties.len(), cfa.properties.len());
+        assert_eq!(again.properties.len(), cfa.properties.len());
+        if circuit.ands.len() > MAX_GATES {
+            continue;
+        }
         let model = blast::compile(&again, [0; 32], &blast::Options::default()).unwrap();
-        let setup = Setup { budget: 400_000, ..Setup::default() };
+        let setup = Setup { budget: 3_000_000, ..Setup::default() };
         let image = AlignedImage::new(&model.image);
         let answer = Engine::Ic3Cfa.run(&image, &setup, &mut |_| true).unwrap();
         let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
@@ -196,7 +203,7 @@ fn exported_examples_mean_the_same() {
             assert!(line.split('\t').any(|c| c == found), "{line}, but {found}");
         }
     }
-    assert!(decided * 5 > all, "{decided} of {all}");
+    assert!(decided > 12 && decided * 3 > 2 * all, "{decided} of {all}");
 }
 
 /// Runs a program with a text; what it prints, or `None` if it is not installed.

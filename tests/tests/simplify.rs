@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 use vouch::blast::{self, AlignedImage};
 use vouch::engines::{Engine, Setup};
-use vouch::ir::{Cfa, EdgeId, InputId, LocId, PropertyId, Step, Trace, VarId, Word, eval};
+use vouch::ir::{
+    BinOp, Cfa, Edge, EdgeId, ExprId, Input, InputId, LocId, Property, PropertyId, Span, Step,
+    Trace, Type, Var, VarId, VarKind, Word, eval,
+};
 use vouch::judge::{Finding, Judgement, Question, judge_simplified};
 use vouch::pipeline;
 use vouch::simplify::{self, Pass, Passes, Simplified};
@@ -30,13 +33,24 @@ fn verdicts(cfa: &Cfa, simple: &Simplified, bindings: &[(VarId, Word)]) -> Judge
     judge_simplified(cfa, simple, &model.map, &question, &answer, true)
 }
 
+/// A random automaton, its edges in no order at all.
+fn shuffled(seed: u64, shape: Shape) -> Cfa {
+    let mut cfa = generate(seed, shape);
+    let mut rng = Rng::new(seed);
+    for at in 1..cfa.edges.len() {
+        let other = rng.below(at + 1);
+        cfa.edges.swap(at, other);
+    }
+    cfa
+}
+
 /// From the front end's automaton over every pass to a validated verdict, which is the truth.
 #[test]
 fn verdicts_do_not_depend_on_passes() {
     let (mut safe, mut broken) = (0, 0);
     for shape in Shape::ALL {
         for seed in 0..40 {
-            let cfa = generate(5000 + seed, shape);
+            let cfa = shuffled(5000 + seed, shape);
             let truth = explicit::search(&cfa);
             for passes in selections() {
                 let simple = simplify::run(&cfa, &passes);
@@ -90,7 +104,7 @@ fn explicit_search_agrees() {
     let mut compared = 0;
     for shape in Shape::ALL {
         for seed in 0..40 {
-            let cfa = generate(7000 + seed, shape);
+            let cfa = shuffled(7000 + seed, shape);
             let truth = explicit::search(&cfa);
             for passes in selections() {
                 let simple = simplify::run(&cfa, &passes);
@@ -163,7 +177,7 @@ fn runs_lead_back_to_runs() {
     let (mut runs, mut longer) = (0, 0);
     for shape in Shape::ALL {
         for seed in 0..25 {
-            let cfa = generate(8000 + seed, shape);
+            let cfa = shuffled(8000 + seed, shape);
             for passes in selections() {
                 let simple = simplify::run(&cfa, &passes);
                 let mut rng = Rng::new(seed);
@@ -254,4 +268,71 @@ fn verdicts_on_examples_do_not_depend_on_passes() {
         }
     }
     assert!(checked > 500, "{checked}");
+}
+
+/// `while (true) { n times: if (go && x < 9) x = x + 1; else if (x > 0) x = x - 1; assert(x <= 9) }`,
+/// one statement an edge.
+fn program(n: usize) -> Cfa {
+    let mut cfa = Cfa::new("program");
+    let span = Span::default();
+    let var =
+        |name: &str| Var { name: name.into(), width: 8, ty: Type::Unsigned, kind: VarKind::State };
+    let (x, t) = (cfa.add_var(var("x")), cfa.add_var(var("t")));
+    let go = cfa.add_input(Input { name: "go".into(), width: 1, ty: Type::Bool });
+    let (read_x, read_t, go) = (cfa.read(x), cfa.read(t), cfa.sample(go));
+    let pool = &mut cfa.pool;
+    let yes = pool.bool(true);
+    let [zero, one, nine] = [0, 1, 9].map(|c| pool.constant(c, 8));
+    let below = pool.binary(BinOp::Ult, read_x, nine);
+    let up = pool.and(go, below);
+    let not_up = pool.not(up);
+    let positive = pool.binary(BinOp::Ult, zero, read_x);
+    let down = pool.and(not_up, positive);
+    let positive = pool.not(positive);
+    let stay = pool.and(not_up, positive);
+    let more = pool.binary(BinOp::Add, read_x, one);
+    let less = pool.binary(BinOp::Sub, read_x, one);
+    let bad = pool.binary(BinOp::Ult, nine, read_x);
+    let error = cfa.add_location("error", span);
+    let head = cfa.add_location("head", span);
+    let init = cfa.init;
+    let edge = |cfa: &mut Cfa, from, to, guard, updates: &[(VarId, ExprId)]| {
+        cfa.add_edge(Edge { from, to, guard, updates: updates.to_vec(), span });
+    };
+    edge(&mut cfa, init, head, yes, &[(x, zero), (t, zero)]);
+    let mut at = head;
+    for i in 0..n {
+        let [then, other, join] = [(); 3].map(|()| cfa.add_location(format!("l{i}"), span));
+        edge(&mut cfa, at, then, up, &[(t, more)]);
+        edge(&mut cfa, at, other, down, &[(t, less)]);
+        edge(&mut cfa, at, join, stay, &[]);
+        edge(&mut cfa, then, join, yes, &[(x, read_t)]);
+        edge(&mut cfa, other, join, yes, &[(x, read_t)]);
+        edge(&mut cfa, join, error, bad, &[]);
+        at = join;
+    }
+    edge(&mut cfa, at, head, yes, &[]);
+    cfa.properties.push(Property { name: "low".into(), error, span });
+    cfa.check().unwrap();
+    cfa
+}
+
+/// A long loop body becomes one edge, in time for it, and its proof leads back.
+#[test]
+fn long_programs_collapse() {
+    let cfa = program(40);
+    let simple = simplify::run(&cfa, &Passes::all());
+    let size = simple.stats.last().unwrap().after;
+    assert!(size.locations <= 3 && size.edges <= 3, "{size:?}");
+    let judgement = verdicts(&cfa, &simple, &[]);
+    assert_eq!(judgement.findings[0].1, Finding::Safe);
+    // Without ranges the engine has something to prove.
+    let passes = Passes::all().without(Pass::Narrow);
+    let cfa = program(12);
+    let simple = simplify::run(&cfa, &passes);
+    assert!(simple.stats.last().unwrap().after.locations <= 3);
+    let judgement = verdicts(&cfa, &simple, &[]);
+    assert_eq!(judgement.findings[0].1, Finding::Safe);
+    let certificate = judgement.certificate.unwrap();
+    assert_eq!(certificate.passed.len(), 36);
 }

@@ -5,9 +5,11 @@
 
 mod alone;
 mod bench;
+mod bench_c;
 mod boards;
 mod demo;
 mod elf;
+mod examples;
 mod firmware;
 mod fuzz;
 mod passes;
@@ -26,7 +28,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 12] = [
+const TASKS: [Task; 14] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -48,11 +50,17 @@ const TASKS: [Task; 12] = [
     ),
     ("bench", "count instructions of every example on every board", bench::task),
     (
+        "bench-c",
+        "check C programs with known verdicts; FOLDER, --timeout S, --filter TEXT, --jobs N",
+        bench_c::task,
+    ),
+    (
         "race",
         "vouch against its peers on the same problems; --peers, --suite, --timeout S, --bench PATH",
         race::task,
     ),
     ("bench-passes", "what each simplification does for images and engine", passes::task),
+    ("examples", "every example on every board that it fits", examples::task),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),
 ];

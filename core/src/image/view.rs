@@ -46,11 +46,13 @@ pub struct Edge<'a, W> {
     /// Input bits: variables `live + 1 ..= live + inputs`.
     pub inputs: usize,
     /// Three literals for each gate; the gates are the variables from [`Edge::first_gate`] on.
-    pub gates: &'a [W],
+    pub gates: &'a [[W; 3]],
     /// One literal for each live bit of the target.
     pub next: &'a [W],
     /// The step is possible exactly when this literal is true.
     pub guard: Lit,
+    /// The variable of the first gate.
+    first_gate: usize,
     /// `vars + 1` offsets into `fan_gates`.
     fan_index: &'a [W],
     /// Gate variables, grouped by the variable that they read.
@@ -68,6 +70,7 @@ impl<'a, W: Word> Edge<'a, W> {
             gates: &[],
             next: &[],
             guard: Lit::FALSE,
+            first_gate: 1,
             fan_index: &[],
             fan_gates: &[],
         }
@@ -75,18 +78,17 @@ impl<'a, W: Word> Edge<'a, W> {
     /// The variable of the first gate.
     #[inline(always)]
     pub fn first_gate(&self) -> usize {
-        1 + self.live + self.inputs
+        self.first_gate
     }
     /// Number of variables, the constant included.
     #[inline(always)]
     pub fn vars(&self) -> usize {
-        self.first_gate() + self.gates.len() / 3
+        self.first_gate() + self.gates.len()
     }
     /// The operands `(s, t, e)` of gate variable `var`.
     #[inline(always)]
     pub fn gate(&self, var: usize) -> [Lit; 3] {
-        let at = (var - self.first_gate()) * 3;
-        let g = &self.gates[at..at + 3];
+        let g = self.gates[var - self.first_gate()];
         [Lit::from_code(g[0].get()), Lit::from_code(g[1].get()), Lit::from_code(g[2].get())]
     }
     /// The gates that read `var`.
@@ -203,9 +205,10 @@ impl<'a, W: Word> Image<'a, W> {
             to,
             live,
             inputs,
-            gates: &self.gates[r[4] as usize..][..3 * gates],
+            gates: bytemuck::cast_slice(&self.gates[r[4] as usize..][..3 * gates]),
             next: &self.next[r[5] as usize..][..bits],
             guard: Lit::from_code(r[7] as usize),
+            first_gate: 1 + live + inputs,
             fan_index,
             fan_gates,
         }

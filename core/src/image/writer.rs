@@ -98,12 +98,11 @@ impl ImageBuilder {
         let location = |l| LocationSpec { live: numbers(image.location(l).live) };
         let edge = |e| {
             let edge = image.edge(e);
-            let gates = numbers(edge.gates);
             EdgeSpec {
                 from: edge.from as u32,
                 to: edge.to as u32,
                 inputs: edge.inputs as u32,
-                gates: gates.chunks_exact(3).map(|g| [g[0], g[1], g[2]]).collect(),
+                gates: edge.gates.iter().map(|g| g.map(|l| l.get() as u32)).collect(),
                 guard: edge.guard.code() as u32,
                 next: numbers(edge.next),
             }

@@ -22,7 +22,7 @@ impl<W: Word> Solver<'_, W> {
         // The second literal is the latest of the others, so that both watches are the last to fall.
         let mut depth = 0;
         for i in 1..len {
-            let level = self.level[self.learnt_lit(i).var()].get();
+            let level = self.level(self.learnt_lit(i).var());
             if level > depth {
                 depth = level;
                 self.learnt.swap(1, i);
@@ -79,11 +79,9 @@ impl<W: Word> Solver<'_, W> {
     }
 
     fn reason_of(&self, var: usize) -> Source {
-        match self.why[var] {
-            why::CLAUSE => Source::Clause(self.reason[var].get()),
-            kind => {
-                Source::Gate { var: self.reason[var].get(), clause: (kind - why::GATE) as usize }
-            }
+        match self.why(var) {
+            why::CLAUSE => Source::Clause(self.reason(var)),
+            kind => Source::Gate { var: self.reason(var), clause: (kind - why::GATE) as usize },
         }
     }
 
@@ -134,7 +132,7 @@ impl<W: Word> Solver<'_, W> {
             if solver.flags[var] & SEEN != 0 {
                 return;
             }
-            let level = solver.level[var].get();
+            let level = solver.level(var);
             if level == 0 {
                 solver.depend_root(var, dependency);
                 return;
@@ -182,8 +180,8 @@ impl<W: Word> Solver<'_, W> {
     }
 
     fn depend_root(&self, var: usize, dependency: &mut Dependency) {
-        dependency.tag = dependency.tag.min(self.reason[var].get());
-        dependency.temporary |= self.why[var] == why::ROOT_TEMPORARY;
+        dependency.tag = dependency.tag.min(self.reason(var));
+        dependency.temporary |= self.why(var) == why::ROOT_TEMPORARY;
     }
 
     pub(super) fn is_temporary_learnt(&self, r: Ref) -> bool {
@@ -197,18 +195,18 @@ impl<W: Word> Solver<'_, W> {
         for i in 1..len {
             let lit = self.learnt_lit(i);
             let var = lit.var();
-            let redundant = self.why[var] != why::DECISION && {
+            let redundant = self.why(var) != why::DECISION && {
                 let source = self.reason_of(var);
                 let mut all = true;
                 self.for_each_lit(source, |l| {
                     let v = l.var();
-                    all &= v == var || self.flags[v] & SEEN != 0 || self.level[v].get() == 0;
+                    all &= v == var || self.flags[v] & SEEN != 0 || self.level(v) == 0;
                 });
                 if all {
                     let mut d = *dependency;
                     self.depend(source, &mut d);
                     self.for_each_lit(source, |l| {
-                        if l.var() != var && self.level[l.var()].get() == 0 {
+                        if l.var() != var && self.level(l.var()) == 0 {
                             self.depend_root(l.var(), &mut d);
                         }
                     });
@@ -237,7 +235,7 @@ impl<W: Word> Solver<'_, W> {
             return;
         }
         self.flags[lit.var()] |= FAILED;
-        if self.level[lit.var()].get() > 0 {
+        if self.level(lit.var()) > 0 {
             self.flags[lit.var()] |= SEEN;
         }
         self.collect_failed();
@@ -266,7 +264,7 @@ impl<W: Word> Solver<'_, W> {
     }
 
     fn mark(&mut self, var: usize) {
-        if self.level[var].get() > 0 {
+        if self.level(var) > 0 {
             self.flags[var] |= SEEN;
         }
     }
@@ -279,7 +277,7 @@ impl<W: Word> Solver<'_, W> {
             if self.flags[var] & SEEN == 0 {
                 continue;
             }
-            if self.why[var] == why::DECISION {
+            if self.why(var) == why::DECISION {
                 self.flags[var] |= FAILED;
             } else {
                 let source = self.reason_of(var);

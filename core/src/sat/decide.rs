@@ -62,7 +62,7 @@ impl<W: Word> Solver<'_, W> {
         queue.newest = var;
         queue.clock += 1;
         self.stamp[var] = W::of(queue.clock);
-        if self.value[var] == UNDEFINED {
+        if self.value(var).is_none() {
             self.state.queue.search = var;
         }
     }
@@ -89,7 +89,7 @@ impl<W: Word> Solver<'_, W> {
     /// The next decision; `None` when the whole domain is assigned.
     pub(super) fn pick(&mut self) -> Option<Lit> {
         let mut var = self.state.queue.search;
-        while var != 0 && (self.value[var] != UNDEFINED || self.flags[var] & DOMAIN == 0) {
+        while var != 0 && (self.value(var).is_some() || self.flags[var] & DOMAIN == 0) {
             var = self.older[var].get();
         }
         self.state.queue.search = var;
@@ -125,7 +125,8 @@ impl<W: Word> Solver<'_, W> {
         self.state.trail -= 1;
         let lit = Lit::from_code(self.trail[self.state.trail].get());
         let var = lit.var();
-        self.value[var] = UNDEFINED;
+        self.value[lit.code()] = UNDEFINED;
+        self.value[(!lit).code()] = UNDEFINED;
         self.flags[var] = self.flags[var] & !PHASE | if lit.is_positive() { PHASE } else { 0 };
         self.requeue(var);
     }

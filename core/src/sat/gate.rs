@@ -4,7 +4,7 @@
 //! propagation on them is a table look-up on the four operands' values, so a gate needs neither
 //! clauses nor watches in RAM.
 
-/// The values of a variable. A literal's value is this, `^ 3` if negated; 0 and 3 are undefined.
+/// The values of a literal.
 pub(super) const UNDEFINED: u8 = 0;
 pub(super) const TRUE: u8 = 1;
 pub(super) const FALSE: u8 = 2;
@@ -45,7 +45,7 @@ const fn implied() -> [u8; 256] {
                 let (operand, positive) = CLAUSES[clause][i];
                 let value = (index >> (2 * operand)) as u8 & 3;
                 let wanted = if positive { TRUE } else { FALSE };
-                if value == UNDEFINED || value == 3 {
+                if value != TRUE && value != FALSE {
                     open += 1;
                     last = i as u8;
                 } else if value == wanted {

@@ -68,6 +68,9 @@ mod why {
     pub const GATE: u8 = 4;
 }
 
+/// The reason, the decision level and the kind of the reason ([`why`]) of an assigned variable.
+type Cell<W> = [W; 3];
+
 /// A violated or unit clause: in the pool, or an implicate of a gate.
 #[derive(Clone, Copy)]
 enum Source {
@@ -137,10 +140,10 @@ impl Sizes {
 
     /// Adds the regions to a plan, in the order of [`Solver::resume`].
     pub fn tally<W: Word>(&self, tally: &mut Tally) {
-        for _ in 0..3 {
-            tally.add::<u8>(self.vars);
-        }
-        for _ in 0..9 {
+        tally.add::<u8>(2 * self.vars);
+        tally.add::<u8>(self.vars);
+        tally.add::<Cell<W>>(self.vars);
+        for _ in 0..7 {
             tally.add::<W>(self.vars);
         }
         tally.add::<W>(2 * self.vars);
@@ -156,12 +159,11 @@ pub struct Solver<'a, W> {
     pub state: State,
     /// The loaded edge.
     pub edge: Edge<'a, W>,
-    /// `UNDEFINED`, `TRUE` or `FALSE` for each variable.
+    /// `UNDEFINED`, `TRUE` or `FALSE` for each literal, so that reading one takes no arithmetic.
     value: &'a mut [u8],
     flags: &'a mut [u8],
-    why: &'a mut [u8],
-    reason: &'a mut [W],
-    level: &'a mut [W],
+    /// What goes with the value of a variable, in one place because it is written together.
+    cells: &'a mut [Cell<W>],
     trail: &'a mut [W],
     /// VMTF links and stamps.
     older: &'a mut [W],
@@ -228,11 +230,9 @@ impl<'a, W: Word> Solver<'a, W> {
         Solver {
             state,
             edge,
-            value: carver.take(sizes.vars),
+            value: carver.take(2 * sizes.vars),
             flags: carver.take(sizes.vars),
-            why: carver.take(sizes.vars),
-            reason: carver.take(sizes.vars),
-            level: carver.take(sizes.vars),
+            cells: carver.take(sizes.vars),
             trail: carver.take(sizes.vars),
             older: carver.take(sizes.vars),
             newer: carver.take(sizes.vars),
@@ -251,7 +251,7 @@ impl<'a, W: Word> Solver<'a, W> {
     pub fn load(&mut self, index: usize, edge: Edge<'a, W>) {
         self.edge = edge;
         let vars = self.edge.vars();
-        self.value[..vars].fill(UNDEFINED);
+        self.value[..2 * vars].fill(UNDEFINED);
         self.flags[..vars].fill(0);
         self.state.edge = index;
         self.state.ends.learnts = self.pool.words.len();
@@ -261,10 +261,9 @@ impl<'a, W: Word> Solver<'a, W> {
         self.state.domain = 0;
         self.state.assumptions = 0;
         self.state.temporary = false;
-        self.value[0] = TRUE;
-        self.why[0] = why::ROOT;
-        self.reason[0] = W::of(template::<W>());
-        self.level[0] = W::of(0);
+        self.value[Lit::TRUE.code()] = TRUE;
+        self.value[Lit::FALSE.code()] = FALSE;
+        self.cells[0] = [W::of(template::<W>()), W::of(0), W::of(why::ROOT.into())];
         self.detach_all();
         self.fill_queue();
     }
@@ -358,7 +357,7 @@ impl<'a, W: Word> Solver<'a, W> {
     /// A literal that holds throughout the run (a bound parameter): asserted without dependency.
     pub fn fix(&mut self, lit: Lit) {
         self.demand(lit);
-        if self.truth(lit) == UNDEFINED || self.truth(lit) == 3 {
+        if self.truth(lit) == UNDEFINED {
             self.push_trail(lit, why::ROOT, W::of(template::<W>()));
         }
     }
@@ -382,7 +381,7 @@ impl<'a, W: Word> Solver<'a, W> {
 
     /// The value of a variable in the model; `None` if the query did not depend on it.
     pub fn value(&self, var: usize) -> Option<bool> {
-        match self.value[var] {
+        match self.truth(Lit::new(var, true)) {
             TRUE => Some(true),
             FALSE => Some(false),
             _ => None,
@@ -397,10 +396,28 @@ impl<'a, W: Word> Solver<'a, W> {
         self.flags[lit.var()] & FAILED != 0
     }
 
-    /// `TRUE`, `FALSE`, or 0 or 3 for undefined.
+    /// `TRUE`, `FALSE` or `UNDEFINED`.
     #[inline(always)]
     fn truth(&self, lit: Lit) -> u8 {
-        self.value[lit.var()] ^ if lit.is_positive() { 0 } else { 3 }
+        self.value[lit.code()]
+    }
+
+    /// The reason of an assigned variable; what it is, [`Self::why`] says.
+    #[inline(always)]
+    fn reason(&self, var: usize) -> usize {
+        self.cells[var][0].get()
+    }
+
+    /// The decision level of an assigned variable.
+    #[inline(always)]
+    fn level(&self, var: usize) -> usize {
+        self.cells[var][1].get()
+    }
+
+    /// The kind of the reason of an assigned variable.
+    #[inline(always)]
+    fn why(&self, var: usize) -> u8 {
+        self.cells[var][2].get() as u8
     }
 
     /// Answers the query. Counts work against the limit.
@@ -457,7 +474,7 @@ impl<'a, W: Word> Solver<'a, W> {
     /// The decision level at which `conflict` became one.
     fn depth_of(&self, conflict: Source) -> usize {
         let mut depth = 0;
-        self.for_each_lit(conflict, |lit| depth = depth.max(self.level[lit.var()].get()));
+        self.for_each_lit(conflict, |lit| depth = depth.max(self.level(lit.var())));
         depth
     }
 

@@ -11,10 +11,9 @@ impl<W: Word> Solver<'_, W> {
     #[inline(always)]
     pub(super) fn push_trail(&mut self, lit: Lit, why: u8, reason: W) {
         let var = lit.var();
-        self.value[var] = if lit.is_positive() { TRUE } else { FALSE };
-        self.why[var] = why;
-        self.reason[var] = reason;
-        self.level[var] = W::of(self.state.depth);
+        self.value[lit.code()] = TRUE;
+        self.value[(!lit).code()] = FALSE;
+        self.cells[var] = [reason, W::of(self.state.depth), W::of(why.into())];
         self.trail[self.state.trail] = W::of(lit.code());
         self.state.trail += 1;
     }
@@ -52,8 +51,8 @@ impl<W: Word> Solver<'_, W> {
         };
         self.for_each_lit(source, |lit| {
             if lit.var() != implied {
-                tag = tag.min(self.reason[lit.var()].get());
-                temporary |= self.why[lit.var()] == why::ROOT_TEMPORARY;
+                tag = tag.min(self.reason(lit.var()));
+                temporary |= self.why(lit.var()) == why::ROOT_TEMPORARY;
             }
         });
         (tag, temporary)
@@ -118,11 +117,11 @@ impl<W: Word> Solver<'_, W> {
         let [s, t, e] = self.edge.gate(var);
         let operands = [Lit::new(var, true), s, t, e];
         loop {
-            let index = self.truth(operands[0]) as usize
-                | (self.truth(s) as usize) << 2
-                | (self.truth(t) as usize) << 4
-                | (self.truth(e) as usize) << 6;
-            let entry = IMPLIED[index];
+            let index = self.truth(operands[0])
+                | self.truth(s) << 2
+                | self.truth(t) << 4
+                | self.truth(e) << 6;
+            let entry = IMPLIED[index as usize];
             if entry == NOTHING {
                 return None;
             }

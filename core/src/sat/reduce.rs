@@ -127,7 +127,7 @@ impl<W: Word> Solver<'_, W> {
         while r < end {
             let implied = self.pool.words[r];
             if implied != W::NONE {
-                self.reason[implied.get()] = W::of(r);
+                self.cells[implied.get()][0] = W::of(r);
             }
             self.watch(r);
             r += HEADER + self.pool.len(r);
@@ -144,8 +144,9 @@ impl<W: Word> Solver<'_, W> {
         }
         for i in 0..self.state.trail {
             let var = Lit::from_code(self.trail[i].get()).var();
-            if self.why[var] == why::CLAUSE && self.reason[var].get() >= boundary {
-                self.pool.words[self.reason[var].get()] = W::of(var);
+            if self.why(var) == why::CLAUSE && self.reason(var) >= boundary {
+                let r = self.reason(var);
+                self.pool.words[r] = W::of(var);
             }
         }
     }

@@ -8,7 +8,7 @@
 //! ascend and are positive; a MUX's selector and then-branch are positive; no operand is constant.
 //! Every rewrite either ends or goes on with operands of a smaller sum, so rewriting terminates.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 pub use vouch_core::lit::Lit;
 
 /// A node. Literals in it point to earlier nodes.
@@ -46,7 +46,7 @@ pub struct Graph {
 
 impl Default for Graph {
     fn default() -> Graph {
-        Graph { nodes: vec![Node::True], index: HashMap::new() }
+        Graph { nodes: vec![Node::True], index: HashMap::default() }
     }
 }
 

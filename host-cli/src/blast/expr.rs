@@ -6,7 +6,7 @@
 use super::aig::{Graph, Lit, Node};
 use super::words::{self, Bits, Shift};
 use crate::ir::{BinOp, Cfa, Expr, ExprId, InputId, UnOp, VarId};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// What a leaf of the graph stands for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -58,7 +58,7 @@ impl<'a> Blaster<'a> {
             cfa,
             graph: Graph::default(),
             words: vec![None; cfa.pool.len()],
-            divisions: HashMap::new(),
+            divisions: HashMap::default(),
             vars,
             inputs,
             max_nodes: max_nodes.min(u32::MAX as usize / 4),

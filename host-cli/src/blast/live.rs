@@ -9,7 +9,8 @@ use super::aig::Lit;
 use super::expr::{Blaster, Leaf, TooManyNodes};
 use super::reach::Slice;
 use crate::ir::{Cfa, ExprId, VarId};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The result.
 pub struct Liveness {
@@ -55,7 +56,7 @@ pub fn analyse(
         };
         entering[to as usize].push(cones.len());
         let guard = guards[id.index()];
-        let mut cone = Cone { from, to, guard, next: BTreeMap::new(), nodes: HashSet::new() };
+        let mut cone = Cone { from, to, guard, next: BTreeMap::new(), nodes: HashSet::default() };
         cone.depend(blaster, guard, &mut live[from as usize], &mut todo);
         cones.push(cone);
         updates.push(edge.updates.iter().copied().collect());

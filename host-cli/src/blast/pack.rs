@@ -6,7 +6,7 @@ use super::live::{Cone, Liveness};
 use super::reach::Slice;
 use super::{BlastError, Map, Model};
 use crate::ir::{Cfa, InputId, Type, VarKind};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use vouch_core::image::{
     BuildError, EdgeSpec, ImageBuilder, LocationSpec, ParamSpec, PropertySpec,
 };
@@ -121,7 +121,7 @@ fn pack_edge(
     nodes.sort_unstable();
 
     let mut inputs: Vec<(InputId, u32, u32)> = vec![];
-    let mut vars: HashMap<u32, u32> = HashMap::from([(0, 0)]);
+    let mut vars: HashMap<u32, u32> = HashMap::from_iter([(0, 0)]);
     let positions: HashMap<u32, u32> =
         source.iter().enumerate().map(|(at, flat)| (*flat, 1 + at as u32)).collect();
     for &node in &nodes {

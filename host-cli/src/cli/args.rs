@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use vouch::engines::Engine;
 use vouch::export::Format;
+use vouch::frontend::c::{COptions, Checks, DataModel};
 use vouch::frontend::{Language, Overflow};
 use vouch::simplify::Passes;
 use vouch::transport::Target;
@@ -114,6 +115,7 @@ Examples:
 Examples:
   vouch inspect pump.vch
   vouch inspect pump.vimg --json
+  vouch inspect pump.vch --svg -o pump.svg
   vouch inspect pump.vch --dot | dot -Tsvg > pump.svg")]
     Inspect(InspectArgs),
     /// Have a device prove or refute a model's properties, and validate its answer here
@@ -150,6 +152,27 @@ Examples:
   vouch check pump.vch --trace pump.trace; vouch replay pump.vch pump.trace
   vouch replay pump.vch pump.trace --trace pump.vcd    converts it into waveforms")]
     Replay(ReplayArgs),
+    /// Tell what a model's author should know: what never happens, and where the model gets stuck
+    #[command(after_help = "\
+Beyond what the compiler sees at once, an engine answers: properties that hold only because what they
+wait for never happens; states that are never entered; transitions that are never taken; and
+standstills, where no transition is possible any more, whatever the inputs are. What is not found out in
+time is not told. The exit code is 1 if there is a warning.
+
+Examples:
+  vouch lint pump.vch
+  vouch lint pump.vch --trace stuck.vcd     and write the run into the first standstill")]
+    Lint(LintArgs),
+    /// Give source texts their canonical layout
+    #[command(after_help = "\
+Only white space changes: tokens and comments stay, in their order. A file with a syntax error is not
+touched. With --check nothing is written; the exit code is 1 if some file would change.
+
+Examples:
+  vouch fmt pump.vch valve.vch
+  vouch fmt --check models/*.vch
+  vouch fmt - < pump.vch")]
+    Fmt(FmtArgs),
     /// Make a pair of keys for signing models
     #[command(after_help = "\
 Examples:
@@ -198,10 +221,10 @@ Examples:
 /// The model.
 #[derive(Args, Debug, Clone)]
 pub struct ModelArgs {
-    /// The model: source text (.vch), a circuit (.aag, .aig, .btor2) or an image (.vimg)
+    /// The model: source text (.vch, .c, .i), a circuit (.aag, .aig, .btor2) or an image (.vimg)
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
-    /// The model's language, if its file's name does not tell it [one of: vch, aiger, btor2]
+    /// The model's language, if its file's name does not tell it [one of: vch, c, aiger, btor2]
     #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
     /// What arithmetic does when a result does not fit its type: wrap, error (break the property
@@ -218,6 +241,56 @@ pub struct ModelArgs {
     #[arg(long, env = "VOUCH_STATS", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub stats: bool,
+    #[command(flatten)]
+    pub c: CArgs,
+}
+
+/// What only C needs.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "C")]
+pub struct CArgs {
+    /// Sizes of types: ilp32, lp64, or arm32 (unsigned char, short enums)
+    #[arg(long, env = "VOUCH_DATA_MODEL", hide_env = true, value_name = "MODEL")]
+    #[arg(default_value = "ilp32")]
+    pub data_model: DataModel,
+    /// The function that is run
+    #[arg(long, env = "VOUCH_ENTRY", hide_env = true, value_name = "FUNCTION")]
+    #[arg(default_value = "main")]
+    pub entry: String,
+    /// Call the entry function again and again, with new arguments and inputs each time
+    #[arg(long = "loop", env = "VOUCH_LOOP", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub repeat: bool,
+    /// Check also: bounds, div, shift, null, all (separated by commas)
+    #[arg(long, env = "VOUCH_CHECKS", hide_env = true, value_name = "LIST")]
+    #[arg(default_value = "")]
+    pub checks: Checks,
+    /// How deep recursion is followed; beyond, the verdict is unknown
+    #[arg(long, env = "VOUCH_RECURSION", hide_env = true, value_name = "DEPTH")]
+    #[arg(default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub recursion: u32,
+    /// Look for included files here too; can be repeated
+    #[arg(long, short = 'I', env = "VOUCH_INCLUDE", hide_env = true, value_name = "FOLDER")]
+    #[arg(value_delimiter = ',')]
+    pub include: Vec<String>,
+    /// Define a macro, as in DEBUG or SIZE=8; can be repeated
+    #[arg(long, short = 'D', env = "VOUCH_DEFINE", hide_env = true, value_name = "MACRO")]
+    pub define: Vec<String>,
+}
+
+impl CArgs {
+    /// As the front end wants it.
+    pub fn options(&self) -> COptions {
+        COptions {
+            model: self.data_model,
+            entry: self.entry.clone(),
+            repeat: self.repeat,
+            checks: self.checks,
+            recursion: self.recursion,
+            include: self.include.clone(),
+            define: self.define.clone(),
+        }
+    }
 }
 
 /// What is asked of the model.
@@ -253,6 +326,11 @@ pub struct ProofArgs {
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+    /// Write the run that breaks the model, if it is unsafe, as a C program that includes the source
+    /// and runs into the failure (C only)
+    #[arg(long, env = "VOUCH_HARNESS", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub harness: Option<PathBuf>,
     /// Write what tools of the circuits' world check: the stimulus that breaks a circuit (AIGER or
     /// BTOR2), or the witness circuit of a safe one (AIGER)
     #[arg(long, env = "VOUCH_WITNESS", hide_env = true, value_name = "FILE")]
@@ -365,6 +443,14 @@ pub struct InspectArgs {
     #[arg(long, env = "VOUCH_DOT", hide_env = true, conflicts_with = "json")]
     #[arg(value_parser = FalseyValueParser::new())]
     pub dot: bool,
+    /// Draw the machines: states, transitions with their guards, properties
+    #[arg(long, env = "VOUCH_SVG", hide_env = true, conflicts_with_all = ["json", "dot"])]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub svg: bool,
+    /// The file that --dot or --svg is written to [default: standard output]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
 }
 
 /// Arguments of `run`.
@@ -452,6 +538,41 @@ pub struct ReplayArgs {
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `lint`.
+#[derive(Args, Debug)]
+pub struct LintArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Give up after this many seconds
+    #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
+    #[arg(value_parser = seconds, allow_negative_numbers = true, default_value = "10")]
+    pub timeout: Duration,
+    /// Write the run into the first standstill: waveforms (.vcd), JSON (.json), or text (anything
+    /// else)
+    #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `fmt`.
+#[derive(Args, Debug)]
+pub struct FmtArgs {
+    /// The files, which are rewritten; `-` stands for standard input and output
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Write nothing; tell which files would change, and end with 1 if there are any
+    #[arg(long, env = "VOUCH_CHECK", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub check: bool,
+    /// Print the result instead of rewriting the files
+    #[arg(long, env = "VOUCH_STDOUT", hide_env = true, conflicts_with = "check")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stdout: bool,
+    /// The files' language, if their names do not tell it [default: vch]
+    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
+    pub lang: Option<Language>,
 }
 
 /// Arguments of `export`.

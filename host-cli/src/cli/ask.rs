@@ -4,10 +4,9 @@ use super::args::AskArgs;
 use super::failure::{Failure, Kind};
 use vouch::formats::names::closest;
 use vouch::formats::{Names, names};
-use vouch::ir::{Cfa, PropertyId, Type, Var, VarId, VarKind, Word};
+use vouch::ir::{Cfa, PropertyId, Type, Var, VarId, VarKind, Word, value};
 use vouch::judge::Question;
 use vouch::pipeline::Loaded;
-use vouch::report::value;
 use vouch::validate::within;
 
 /// A question, also as an engine understands it.
@@ -34,7 +33,11 @@ pub fn ask(model: &Loaded, args: &AskArgs) -> Result<Asked, Failure> {
     }
     let only = args.property.as_deref().map(|name| property(cfa, name)).transpose()?;
     let properties = match only {
-        Some(only) => vec![only],
+        // Nothing is proved unless the limits of the model are out of reach.
+        Some(only) => {
+            let limits = cfa.limits.iter().copied().filter(|limit| *limit != only);
+            [only].into_iter().chain(limits).collect()
+        }
         None => (0..cfa.properties.len() as u32).map(PropertyId).collect(),
     };
     let bindings = bindings(cfa, &args.bind)?;
@@ -48,7 +51,7 @@ pub fn ask(model: &Loaded, args: &AskArgs) -> Result<Asked, Failure> {
     }
     Ok(Asked {
         question: Question { properties, bindings },
-        property: only.map(|p| p.0),
+        property: only.filter(|_| cfa.limits.is_empty()).map(|p| p.0),
         bindings: numbers,
     })
 }

@@ -4,14 +4,13 @@
 //! more (`vouch … | head`) is no reason to complain, and does not change the exit code.
 
 use super::args::{Color, Output};
-use super::failure::{Failure, plain};
+use super::failure::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use vouch::frontend::render_with;
-use vouch::pipeline::Loaded;
+use vouch::frontend::{Diagnostic, Source, render_with};
 use vouch::report::Style;
 use vouch_core::ic3::Stats;
 
@@ -45,6 +44,12 @@ pub fn print(text: &str) {
         false => out.write_all(b"\n"),
     });
     let _ = out.flush();
+}
+
+/// Writes a text to standard output as it is.
+pub fn print_raw(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// Writes a line to standard error.
@@ -117,10 +122,10 @@ impl Context {
     }
 
     /// Shows what looks odd about a model.
-    pub fn warn(&self, model: &Loaded) {
-        if !model.warnings.is_empty() {
-            let text = render_with(&model.source, &model.warnings, self.colour);
-            self.note(&format!("{}\n{}", text.trim_end(), plain(&model.source, &model.warnings)));
+    pub fn warn(&self, source: &Source, warnings: &[Diagnostic]) {
+        if !warnings.is_empty() {
+            let text = render_with(source, warnings, self.colour);
+            self.note(text.trim_end());
         }
     }
 

@@ -74,8 +74,7 @@ impl Failure {
     pub fn to_text(&self, colour: bool) -> String {
         match &self.places {
             Some((source, diagnostics)) => {
-                let plain = plain(source, diagnostics);
-                format!("{}\n{plain}", render_with(source, diagnostics, colour).trim_end())
+                render_with(source, diagnostics, colour).trim_end().to_owned()
             }
             None if colour => format!("\x1b[31;1merror\x1b[0m: {}", self.message),
             None => format!("error: {}", self.message),
@@ -109,7 +108,8 @@ pub fn plain(source: &Source, diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(line).collect::<Vec<String>>().join("\n")
 }
 
-fn place(source: &Source, d: &Diagnostic) -> Value {
+/// One diagnostic, for programs.
+pub fn place(source: &Source, d: &Diagnostic) -> Value {
     let (line, column) = position(&source.text, d.span.start);
     json!({
         "severity": severity(d),

@@ -16,15 +16,22 @@ use vouch::validate::Run;
 
 /// Loads the model, and shows its warnings.
 pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
+    let model = load_quietly(args, context)?;
+    context.warn(&model.source, &model.warnings);
+    Ok(model)
+}
+
+/// Loads the model.
+pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
     let options = pipeline::Options {
         language: args.lang,
         overflow: args.overflow,
         passes: args.passes.clone(),
+        c: args.c.options(),
     };
     context.stage("compiling");
     let model = pipeline::load(&args.model, &options)?;
     context.finish();
-    context.warn(&model);
     if args.stats {
         context.alarm(&passes::table(&model));
     }

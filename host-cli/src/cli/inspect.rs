@@ -5,7 +5,7 @@ use super::ask::{describe_range, range};
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::plan::{self, Fit, Sizes};
-use super::{dot, files};
+use super::{dot, files, picture};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 use vouch::formats::Names;
@@ -18,9 +18,17 @@ const EXCERPT: usize = 48;
 /// The command.
 pub fn command(args: &InspectArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
-    if args.dot {
-        context.print(&dot::write(&model));
+    if args.dot || args.svg {
+        let text = if args.svg { picture::draw(&model, &args.model) } else { dot::write(&model) };
+        match &args.output {
+            Some(path) => files::write(path, text.as_bytes(), &[&args.model.model])?,
+            None => context.print(&text),
+        }
         return Ok(0);
+    }
+    if args.output.is_some() {
+        let message = "`--output` is for pictures\nhelp: add `--svg` or `--dot`";
+        return Err(Failure::usage(message));
     }
     let unusable = |e| Failure::new(Kind::Mismatch, format!("the image cannot be used ({e:?})"));
     let sizes = plan::sizes(&model.image).map_err(unusable)?;

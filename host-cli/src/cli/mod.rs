@@ -21,10 +21,13 @@ mod export;
 mod failure;
 mod files;
 mod flash;
+mod fmt;
 mod inspect;
 mod keys;
+mod lint;
 mod list;
 mod passes;
+mod picture;
 mod plan;
 mod replay;
 mod run;
@@ -51,6 +54,8 @@ pub fn main() -> u8 {
         Command::Run(args) => run::command(args, &mut context),
         Command::Certify(args) => certify::command(args, &mut context),
         Command::Replay(args) => replay::command(args, &mut context),
+        Command::Lint(args) => lint::command(args, &mut context),
+        Command::Fmt(args) => fmt::command(args, &mut context),
         Command::Keygen(args) => keys::generate(args, &mut context),
         Command::Verify(args) => keys::verify(args, &mut context),
         Command::Flash(args) => flash::command(args, &mut context),

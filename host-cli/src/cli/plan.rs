@@ -82,7 +82,7 @@ pub struct Fit {
 }
 
 /// Clauses of a gate `if s then t else e`, two-sided: three for a conjunction, four else.
-fn clauses<W: Word>(gate: &[W]) -> usize {
+fn clauses<W: Word>(gate: &[W; 3]) -> usize {
     let is_constant = |lit: W| lit.get() < 2;
     if gate[1..].iter().any(|l| is_constant(*l)) { 3 } else { 4 }
 }
@@ -104,8 +104,8 @@ fn sizes_of<W: Word>(image: &AlignedImage) -> Result<Sizes, ImageError> {
         state_bits: view.header.state_bits as usize,
         max_live_bits: view.header.max_live as usize,
         max_input_bits: view.header.max_inputs as usize,
-        gates: edges().map(|e| e.gates.len() / 3).sum(),
-        clauses: edges().map(|e| e.gates.chunks_exact(3).map(clauses).sum::<usize>()).sum(),
+        gates: edges().map(|e| e.gates.len()).sum(),
+        clauses: edges().map(|e| e.gates.iter().map(clauses).sum::<usize>()).sum(),
         max_edge_vars: view.header.max_vars as usize,
         word_bytes: size_of::<W>() as u8,
         image_bytes: image.len(),
@@ -119,7 +119,7 @@ pub fn edge_sizes(image: &AlignedImage) -> Result<Vec<(usize, usize)>, ImageErro
         let view = image.view::<W>()?;
         let edge = |e| {
             let gates = view.edge(e).gates;
-            (gates.len() / 3, gates.chunks_exact(3).map(clauses).sum())
+            (gates.len(), gates.iter().map(clauses).sum())
         };
         Ok((0..view.edges()).map(edge).collect())
     }

@@ -8,7 +8,8 @@ use super::{files, witness};
 use std::path::Path;
 use vouch::engines::Answer;
 use vouch::formats::{self, Names};
-use vouch::frontend::Diagnostic;
+use vouch::frontend::c::harness;
+use vouch::frontend::{Diagnostic, Language, Options};
 use vouch::ir::{Cfa, PropertyId};
 use vouch::judge::{Broken, Finding, Judgement, Question, judge_simplified};
 use vouch::pipeline::Loaded;
@@ -17,12 +18,16 @@ use vouch::report::{self, Verdict, table};
 use vouch::validate::{self, Run};
 use vouch_core::ic3::Stats;
 
+/// A warning in one line.
+fn text_of(model: &Loaded, warning: &Diagnostic) -> String {
+    super::failure::plain(&model.source, std::slice::from_ref(warning))
+}
+
 /// What programs get to know of a model, whatever became of it.
 pub fn outcome_of(model: &Loaded) -> Outcome {
-    let text = |d: &Diagnostic| super::failure::plain(&model.source, std::slice::from_ref(d));
     Outcome {
         model: Some(model.cfa.name.clone()),
-        warnings: model.warnings.iter().map(text).collect(),
+        warnings: model.warnings.iter().map(|d| text_of(model, d)).collect(),
         ..Outcome::default()
     }
 }
@@ -105,6 +110,13 @@ fn advice(reason: &str, engine_is_here: bool) -> Option<&'static str> {
     match (reason, engine_is_here) {
         ("budget", _) => Some("help: allow more work with `--budget`"),
         ("timeout", _) => Some("help: allow more time with `--timeout`"),
+        (reason, _) if reason.contains("recursion_limit") => {
+            Some("help: follow recursion deeper with `--recursion`")
+        }
+        (reason, _) if reason.contains("memory_limit") => Some(
+            "a run may read or write outside of every object\n\
+             help: see where with `--checks bounds,null`",
+        ),
         ("capacity", true) => Some("help: allow more memory with `--memory`"),
         ("capacity", false) => Some(
             "the board's memory did not suffice for the proof\nhelp: take a board with more memory \
@@ -149,6 +161,9 @@ pub fn report(
     let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_deref()?, is_here));
     outcome.detail = outcome.detail.or(advice.map(Into::into));
     alarm(&model.cfa, judgement, context);
+    let vacuous = vacuous(answered, judgement, context);
+    outcome.warnings.extend(vacuous.iter().map(|d| text_of(model, d)));
+    context.warn(&model.source, &vacuous);
     let written = write_files(answered, judgement, context);
     if !context.json && !context.quiet {
         for run in broken(judgement).filter_map(|b| b.1.run.as_ref()) {
@@ -169,6 +184,21 @@ pub fn report(
             Err(failure)
         }
     }
+}
+
+/// Warnings about properties that hold because what they wait for never happens. Benchmarks, which do
+/// without validation, do without them too.
+fn vacuous(answered: &Answered<'_>, judgement: &Judgement, context: &Context) -> Vec<Diagnostic> {
+    let Answered { model, args, proof, .. } = answered;
+    if proof.no_validate || context.quiet {
+        return vec![];
+    }
+    let names = Names::new(&model.cfa);
+    let is_safe = |name: &str| {
+        let mut findings = judgement.findings.iter();
+        findings.any(|(p, f)| *f == Finding::Safe && names.property(*p) == name)
+    };
+    super::lint::vacuous(model, args, is_safe)
 }
 
 /// Says loudly that the engine was wrong.
@@ -213,6 +243,9 @@ fn write_files(
             )),
         }
     }
+    if let Some(path) = &proof.harness {
+        write_harness(path, answered, judgement, context)?;
+    }
     if let Some(path) = &proof.witness {
         let trace = self::broken(judgement).next().map(|b| &b.1.trace);
         witness::write(path, model, args, trace, judgement.certificate.as_ref(), context)?;
@@ -236,6 +269,36 @@ fn write_files(
     };
     let property = names.property(property);
     context.note(&format!("run that breaks {property} written to {}{others}", path.display()));
+    Ok(())
+}
+
+/// Writes the first broken property's run as a C program.
+fn write_harness(
+    path: &Path,
+    answered: &Answered<'_>,
+    judgement: &Judgement,
+    context: &Context,
+) -> Result<(), Failure> {
+    let Answered { model, args, .. } = answered;
+    let Some((_, broken)) = self::broken(judgement).next() else {
+        context.note(&format!("nothing is broken: no program is written to {}", path.display()));
+        return Ok(());
+    };
+    let language = args.lang.or_else(|| Language::from_path(&args.model));
+    if language != Some(Language::C) {
+        return Err(Failure::usage("`--harness` needs a model in C".to_string()));
+    }
+    let options = Options { overflow: args.overflow, c: args.c.options() };
+    // The program may lie elsewhere: it names the source by its whole path.
+    let place = std::fs::canonicalize(&args.model).unwrap_or_else(|_| args.model.clone());
+    let include = place.display().to_string();
+    let text = harness::write(&model.source, &include, &options, &model.cfa, &broken.trace);
+    let text = text.map_err(|e| {
+        let text = vouch::frontend::render(&model.source, &e);
+        Failure::new(Kind::Output, format!("no program can be made of the run\n{text}"))
+    })?;
+    files::write(path, text.as_bytes(), &[&args.model])?;
+    context.note(&format!("program that runs into the failure written to {}", path.display()));
     Ok(())
 }
 

@@ -327,7 +327,7 @@ fn identity(payload: &[u8], protocol: u16) -> Vec<u8> {
         board,
         build,
         max_payload,
-        image_version: 1,
+        image_version: vouch_core::image::VERSION,
         word: 2,
         ..Identity::default()
     };

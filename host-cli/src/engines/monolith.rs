@@ -10,7 +10,7 @@
 
 use super::{Answer, ImageTrace};
 use crate::blast::aig::{Graph, Lit, Node};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vouch_core::image::{
     BuildError, EdgeSpec, Image, ImageBuilder, LocationSpec, ParamRecord, ParamSpec,
     PropertyRecord, PropertySpec,
@@ -85,7 +85,7 @@ impl Part {
         let leaves = image.location(edge.from).live.len() + edge.inputs;
         let mut vars = vec![Lit::TRUE];
         vars.extend((0..leaves).map(|at| self.graph.leaf(leaf(at))));
-        for gate in edge.gates.chunks_exact(3) {
+        for gate in edge.gates {
             let get = |w: &W| vars[w.get() / 2].negated_if(w.get() & 1 == 1);
             let (s, t, e) = (get(&gate[0]), get(&gate[1]), get(&gate[2]));
             vars.push(self.graph.mux(s, t, e));
@@ -104,7 +104,7 @@ impl Part {
                 stack.extend(graph.operands(node));
             }
         }
-        let mut vars: HashMap<usize, u32> = HashMap::from([(0, 0)]);
+        let mut vars: HashMap<usize, u32> = HashMap::from_iter([(0, 0)]);
         let mut gates = vec![];
         let first = 1 + live + inputs;
         for node in (1..graph.len()).filter(|n| used[*n]) {
@@ -142,7 +142,7 @@ impl Monolith {
         }
         let most = inner.iter().map(|l| leaving[*l].len()).max().unwrap_or(0);
         let live = |l: usize| image.location(l).live.iter().map(|b| b.get() as u32);
-        let mut params = HashSet::new();
+        let mut params = HashSet::default();
         let initial: HashSet<u32> = live(0).collect();
         for p in image.params() {
             params.extend(

@@ -6,7 +6,7 @@ use crate::blast::aig::{Lit, Node};
 use crate::blast::expr::{Blaster, Leaf};
 use crate::frontend::aiger::Aig;
 use crate::ir::{Cfa, ExprId};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::fmt::Write as _;
 
 /// A latch.
@@ -110,7 +110,7 @@ impl Circuit {
 
     /// Some tools refuse files in which an input and a latch have the same name.
     fn tell_apart(&mut self) {
-        let mut taken = HashSet::new();
+        let mut taken = HashSet::default();
         let names = self.inputs.iter_mut().chain(self.latches.iter_mut().map(|l| &mut l.name));
         for name in names {
             let mut unique = name.clone();

@@ -2,13 +2,13 @@
 
 use super::system::System;
 use crate::ir::{BinOp, Cfa, Expr, ExprId, UnOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::fmt::Write as _;
 
 /// The circuit of an automaton.
 pub fn write(cfa: &Cfa) -> String {
     let system = System::new(cfa);
-    let mut writer = Writer { text: String::new(), last: 0, sorts: HashMap::new() };
+    let mut writer = Writer { text: String::new(), last: 0, sorts: HashMap::default() };
     let name = cfa.name.replace(['\n', '\r'], " ");
     let _ = writeln!(writer.text, "; {name}, by vouch");
     let own = &system.cfa;
@@ -30,7 +30,7 @@ pub fn write(cfa: &Cfa) -> String {
         vars.push(state);
     }
     let roots = system.nexts.iter().copied().chain(system.bads.iter().map(|b| b.1));
-    let mut lines: HashMap<ExprId, u64> = HashMap::new();
+    let mut lines: HashMap<ExprId, u64> = HashMap::default();
     for id in own.pool.cone(roots) {
         let pool = &own.pool;
         let width = pool.width(id);

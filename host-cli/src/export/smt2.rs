@@ -5,7 +5,7 @@
 
 use super::system::bounds;
 use crate::ir::{BinOp, Cfa, Expr, ExprId, UnOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::fmt::Write as _;
 
 /// The clauses of an automaton.
@@ -87,7 +87,7 @@ fn rule(
 /// The terms of `roots`, and names for what they share.
 fn terms(cfa: &Cfa, roots: &[ExprId]) -> (Vec<(String, String)>, Vec<String>) {
     let pool = &cfa.pool;
-    let mut names: HashMap<ExprId, String> = HashMap::new();
+    let mut names: HashMap<ExprId, String> = HashMap::default();
     let mut lets = vec![];
     for id in pool.cone(roots.iter().copied()) {
         let at = |x: ExprId| names[&x].as_str();

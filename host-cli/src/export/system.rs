@@ -9,7 +9,7 @@
 //! Nothing is assumed of the environment, so that every tool can read the result.
 
 use crate::ir::{BinOp, Cfa, Edge, ExprId, Input, LocId, Type, Var, VarId, VarKind, Word};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// A transition system.
 pub struct System {
@@ -61,7 +61,7 @@ impl System {
             .filter(|l| !is_error(*l) && (*l != cfa.init || start.is_none()))
             .collect();
         let codes: HashMap<LocId, Word> = counted.iter().copied().zip(0..).collect();
-        let mut leaving: HashMap<LocId, Word> = HashMap::new();
+        let mut leaving: HashMap<LocId, Word> = HashMap::default();
         let mut order = vec![];
         for edge in &cfa.edges {
             let count = leaving.entry(edge.from).or_default();
@@ -91,7 +91,7 @@ impl System {
         let own = &mut system.cfa;
         system.nexts = (0..own.vars.len() as u32).map(|v| own.read(VarId(v))).collect();
         let no = own.pool.bool(false);
-        let mut errors: HashMap<LocId, ExprId> = HashMap::new();
+        let mut errors: HashMap<LocId, ExprId> = HashMap::default();
         for (edge, nth) in cfa.edges.iter().zip(order) {
             let Some(&code) = codes.get(&edge.from) else { continue };
             let mut taken = edge.guard;

@@ -10,7 +10,7 @@ use crate::frontend::aiger::Aig;
 use crate::frontend::btor2::{Node, Nodes};
 use crate::frontend::circuit::LOOP;
 use crate::ir::{Certificate, Cfa, InputId, Trace, VarId, Word, eval};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::fmt::Write as _;
 
 /// What the environment chooses in a step.
@@ -53,7 +53,7 @@ pub fn btor2(cfa: &Cfa, nodes: &Nodes, trace: &Trace) -> Option<String> {
     let is_reset = |vars: &[Vec<VarId>]| {
         vars.iter().flatten().all(|v| reset.iter().any(|u| u.0 == *v)) && !vars.is_empty()
     };
-    let no_inputs = Frame::new();
+    let no_inputs = Frame::default();
     for (at, frame) in frames.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|b| frames.get(b)).unwrap_or(&no_inputs);
         let mut states = String::new();

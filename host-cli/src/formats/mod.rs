@@ -15,8 +15,7 @@ pub mod trace;
 pub use names::Names;
 pub use scan::{ParseError, ParseErrorKind};
 
-use crate::ir::{Type, Word, mask};
-use crate::report::value;
+use crate::ir::{Type, Word, mask, value};
 use scan::{Line, Lines};
 
 /// The SHA-256 of a model's source text.

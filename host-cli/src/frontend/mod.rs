@@ -1,13 +1,19 @@
 //! Front ends: source text to a control flow automaton, or diagnostics.
 //!
 //! - [`diagnostic`]: errors and warnings that point at the source and say a way out.
+//! - [`lint`]: questions that a model raises beyond its properties.
+//! - [`outline`]: what a model looks like from afar.
+//! - [`c`]: C, `docs/c.md`.
 //! - [`vch`]: the native modelling language, `docs/language.md`.
 //! - [`aiger`], [`btor2`]: circuits, `docs/circuits.md`; [`circuit`]: what they have in common.
 
 pub mod aiger;
 pub mod btor2;
+pub mod c;
 pub mod circuit;
 pub mod diagnostic;
+pub mod lint;
+pub mod outline;
 pub mod vch;
 
 use crate::ir;
@@ -70,6 +76,8 @@ impl FromStr for Overflow {
 pub struct Options {
     /// What arithmetic does when a result does not fit its type.
     pub overflow: Overflow,
+    /// What only C needs.
+    pub c: c::COptions,
 }
 
 /// The languages that there is a front end for.
@@ -77,6 +85,8 @@ pub struct Options {
 pub enum Language {
     /// The native modelling language.
     Vch,
+    /// C.
+    C,
     /// Circuits of gates and latches, ascii or binary.
     Aiger,
     /// Circuits of words and arrays.
@@ -97,7 +107,41 @@ impl FromStr for Language {
             "vch" => Ok(Language::Vch),
             "aiger" | "aag" | "aig" => Ok(Language::Aiger),
             "btor2" | "btor" => Ok(Language::Btor2),
-            _ => Err(format!("unknown language `{text}`; known are: vch, aiger, btor2")),
+            "c" | "i" => Ok(Language::C),
+            _ => Err(format!("unknown language `{text}`; known are: vch, c, aiger, btor2")),
+        }
+    }
+}
+
+/// The outline of a source text that compiles; circuits have none.
+pub fn outline(source: &Source, lang: Language) -> Option<outline::Outline> {
+    match lang {
+        Language::Vch => Some(vch::outline(&source.text)),
+        Language::C | Language::Aiger | Language::Btor2 => None,
+    }
+}
+
+/// The questions that a source text raises, which a circuit does not; or the errors, in the order of
+/// the text.
+pub fn questions(
+    source: &Source,
+    lang: Language,
+    options: &Options,
+) -> Result<Option<lint::Lint>, Vec<Diagnostic>> {
+    match lang {
+        Language::Vch => vch::questions(&source.text, options).map(Some),
+        Language::C | Language::Aiger | Language::Btor2 => Ok(None),
+    }
+}
+
+/// A source text in the canonical layout of its language; or what hinders reading it.
+pub fn format(text: &str, lang: Language) -> Result<String, Vec<Diagnostic>> {
+    match lang {
+        Language::Vch => vch::format(text),
+        Language::C | Language::Aiger | Language::Btor2 => {
+            let message = "this language has no canonical layout here";
+            let error = Diagnostic::error(message, ir::Span::default(), "");
+            Err(vec![error.help("`vouch fmt` is for `.vch` files")])
         }
     }
 }
@@ -110,6 +154,7 @@ pub fn compile(
 ) -> Result<Compiled, Vec<Diagnostic>> {
     match lang {
         Language::Vch => vch::compile(&source.text, options),
+        Language::C => c::compile(source, options),
         Language::Aiger => aiger::compile(source.text.as_bytes(), &source.stem()),
         Language::Btor2 => btor2::compile(&source.text, &source.stem()),
     }

@@ -144,6 +144,9 @@ pub struct Cfa {
     pub init: LocId,
     /// What must hold.
     pub properties: Vec<Property>,
+    /// Those of the properties that say where the model ends rather than what must hold: a run that
+    /// reaches one leaves what is modelled, so that nothing else can be proved.
+    pub limits: Vec<PropertyId>,
     /// The expressions.
     pub pool: Pool,
 }
@@ -159,6 +162,7 @@ impl Cfa {
             edges: vec![],
             init: LocId(0),
             properties: vec![],
+            limits: vec![],
             pool: Pool::default(),
         }
     }
@@ -228,7 +232,7 @@ impl Cfa {
             if self.pool.width(edge.guard) != 1 {
                 return fail(format!("the guard of edge {i} is not boolean"));
             }
-            let mut assigned = std::collections::HashSet::new();
+            let mut assigned = rustc_hash::FxHashSet::default();
             for (var, value) in &edge.updates {
                 let Some(v) = self.vars.get(var.index()) else {
                     return fail(format!("edge {i} assigns an unknown variable"));

@@ -4,6 +4,7 @@
 
 use super::cfa::{Cfa, EdgeId, InputId, VarId};
 use super::expr::{BinOp, Expr, ExprId, Pool, UnOp, Word, mask};
+use rustc_hash::FxHashMap;
 
 /// The two's complement value of the lowest `width` bits, as a word of full width.
 pub fn sign_extend(value: Word, width: u32) -> Word {
@@ -67,8 +68,9 @@ pub fn expressions(
     var: impl Fn(VarId) -> Word,
     input: impl Fn(InputId) -> Word,
 ) -> Vec<Word> {
-    let mut values = std::collections::HashMap::new();
-    for id in pool.cone(roots.iter().copied()) {
+    let cone = pool.cone(roots.iter().copied());
+    let mut values = FxHashMap::with_capacity_and_hasher(cone.len(), Default::default());
+    for id in cone {
         let width = pool.width(id);
         let get = |x: ExprId| values[&x];
         let value = match pool.get(id) {

@@ -7,8 +7,8 @@
 
 use super::cfa::{InputId, VarId};
 use super::eval;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
 
 /// A value: the bits above the width are zero.
 pub type Word = u128;
@@ -110,6 +110,38 @@ impl Expr {
 pub struct Pool {
     nodes: Vec<(Expr, u32)>,
     index: HashMap<(Expr, u32), ExprId>,
+}
+
+/// A set of nodes: hashed while they are few, a bit for each node of the pool once they are many.
+#[derive(Clone, Debug)]
+pub struct Marks {
+    few: HashSet<ExprId>,
+    many: Vec<u64>,
+    nodes: usize,
+}
+
+impl Marks {
+    /// None of this many nodes.
+    pub fn new(nodes: usize) -> Marks {
+        Marks { few: HashSet::default(), many: vec![], nodes }
+    }
+
+    /// Adds a node; whether it is new.
+    pub fn insert(&mut self, id: ExprId) -> bool {
+        if self.many.is_empty() {
+            if self.few.len() < 64 + self.nodes / 256 {
+                return self.few.insert(id);
+            }
+            self.many = vec![0; self.nodes.div_ceil(64)];
+            for id in std::mem::take(&mut self.few) {
+                self.many[id.0 as usize / 64] |= 1 << (id.0 % 64);
+            }
+        }
+        let (word, bit) = (id.0 as usize / 64, 1 << (id.0 % 64));
+        let is_new = self.many[word] & bit == 0;
+        self.many[word] |= bit;
+        is_new
+    }
 }
 
 /// What is stored of a pool: the index can be rebuilt.
@@ -345,14 +377,15 @@ impl Pool {
     /// All nodes below and including `roots`, operands before users. Takes time for these alone,
     /// however large the pool is.
     pub fn cone(&self, roots: impl IntoIterator<Item = ExprId>) -> Vec<ExprId> {
-        let mut in_cone = HashSet::new();
+        let mut marks = Marks::new(self.nodes.len());
+        let mut cone = vec![];
         let mut stack: Vec<ExprId> = roots.into_iter().collect();
         while let Some(id) = stack.pop() {
-            if in_cone.insert(id) {
+            if marks.insert(id) {
+                cone.push(id);
                 stack.extend(self.operands(id));
             }
         }
-        let mut cone: Vec<ExprId> = in_cone.into_iter().collect();
         cone.sort_unstable();
         cone
     }

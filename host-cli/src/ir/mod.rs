@@ -3,16 +3,18 @@
 //! - [`expr`]: hash-consed bit-vector expressions with widths from 1 to 128.
 //! - [`cfa`]: variables, inputs, locations, edges, properties, and the well-formedness check.
 //! - [`eval`]: the reference interpreter. Everything that claims to run a model is compared to it.
+//! - [`value`]: values as people write them.
 //! - [`run`]: concrete runs (counterexamples) and invariants (certificates), in terms of this IR.
 
 pub mod cfa;
 pub mod eval;
 pub mod expr;
 pub mod run;
+pub mod value;
 
 pub use cfa::{
     Cfa, Edge, EdgeId, Input, InputId, LocId, Location, Property, PropertyId, Span, Type, Var,
     VarId, VarKind,
 };
-pub use expr::{BinOp, Expr, ExprId, Pool, UnOp, Word, mask};
+pub use expr::{BinOp, Expr, ExprId, Marks, Pool, UnOp, Word, mask};
 pub use run::{BitLit, Certificate, Clause, Step, Trace};

@@ -1,17 +1,18 @@
 //! What people and programs get to see of a verdict.
 //!
-//! - [`value`]: values as people write them.
+//! - [`svg`]: state machines as pictures.
 //! - [`table`]: a counterexample as a table of steps.
 //! - [`text`]: the summary of a check.
 //! - [`json`]: the same for programs.
 //! - [`vcd`]: a counterexample as waveforms.
 
 pub mod json;
+pub mod svg;
 pub mod table;
 pub mod text;
-pub mod value;
 pub mod vcd;
 
+pub use crate::ir::value;
 use serde::{Deserialize, Serialize};
 
 /// The answer to a question about a model.

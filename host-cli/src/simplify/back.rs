@@ -11,8 +11,9 @@
 use crate::ir::{
     Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Trace, Word, eval,
 };
+use rustc_hash::FxHashMap as HashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// A way in the automaton before a pass. Ways are made of earlier ones in the same list.
@@ -149,9 +150,11 @@ impl Back {
             walk.edge(step, number)?;
         }
         let (property, initial) = (trace.property, trace.initial.clone());
+        let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::default();
         let steps = walk.steps.into_iter().map(|(edge, inputs)| {
-            let read = cfa.edge_inputs(&cfa.edges[edge.index()]).into_iter();
-            let inputs = read.filter_map(|id| Some((id, *inputs.get(&id)?))).collect();
+            let read = || cfa.edge_inputs(&cfa.edges[edge.index()]);
+            let read = reads.entry(edge).or_insert_with(read).iter();
+            let inputs = read.filter_map(|id| Some((*id, *inputs.get(id)?))).collect();
             TraceStep { edge, inputs }
         });
         Ok(Trace { property, initial, steps: steps.collect() })
@@ -170,7 +173,7 @@ impl Back {
                 .collect();
             clauses.retain(|c| !gone.contains(&c.location));
             passed.extend(&step.passed);
-            let mut twins: HashMap<LocId, Vec<LocId>> = HashMap::new();
+            let mut twins: HashMap<LocId, Vec<LocId>> = HashMap::default();
             for (twin, other) in &step.merged {
                 twins.entry(*other).or_default().push(*twin);
                 if passed.contains(other) {

@@ -15,12 +15,15 @@ use super::live::Live;
 use crate::ir::{
     BinOp, Cfa, Edge, EdgeId, Expr, ExprId, Input, InputId, LocId, Pool, Span, Type, UnOp, VarId,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Expressions that may be copied for the sake of one location.
 const GROWTH: usize = 2000;
 /// Expressions of an edge above which it is not put together with others.
-const SIZE: usize = 200_000;
+const SIZE: usize = 50_000;
+/// Expressions above which they are counted again when edges are joined.
+const COUNT: usize = 4000;
 /// Rounds over all locations.
 const ROUNDS: usize = 8;
 
@@ -92,7 +95,7 @@ impl<'a> Builder<'a> {
             fixed,
             arcs,
             step: Step::default(),
-            copies: HashMap::new(),
+            copies: HashMap::default(),
             choices: vec![],
         };
         for (id, edge) in (0..).map(EdgeId).zip(edges) {
@@ -184,7 +187,7 @@ impl<'a> Builder<'a> {
             let mut blocks = blocks.into_iter();
             let Some(mut all) = blocks.next() else { continue };
             for block in blocks {
-                if all.size + block.size > SIZE {
+                if all.size.max(block.size) > SIZE {
                     self.add(std::mem::replace(&mut all, block));
                 } else {
                     all = self.join(all, block);
@@ -217,7 +220,11 @@ impl<'a> Builder<'a> {
             updates.insert(var, value);
         }
         let way = self.way(Way::Either { by, first: a.way, second: b.way });
-        let size = a.size + b.size + updates.len();
+        let mut size = a.size + b.size + updates.len();
+        if size > COUNT {
+            // What both have in common must not count twice each time that ways part and meet.
+            size = self.cfa.pool.cone(updates.values().copied().chain([guard])).len();
+        }
         Block { guard, updates, inputs, size, way, ..a }
     }
 
@@ -287,7 +294,7 @@ impl<'a> Builder<'a> {
     fn compose(&mut self, a: &Block, b: &Block) -> Block {
         let mut inputs = a.inputs.clone();
         let mut renamed = vec![];
-        let mut done: HashMap<ExprId, ExprId> = HashMap::new();
+        let mut done: HashMap<ExprId, ExprId> = HashMap::default();
         for input in &b.inputs {
             let mut new = *input;
             if a.inputs.contains(input) {
@@ -349,8 +356,11 @@ struct Conjuncts {
 
 impl Conjuncts {
     fn of(pool: &Pool, condition: ExprId) -> Conjuncts {
-        let mut all =
-            Conjuncts { hold: HashSet::new(), fail: HashSet::new(), equal: HashMap::new() };
+        let mut all = Conjuncts {
+            hold: HashSet::default(),
+            fail: HashSet::default(),
+            equal: HashMap::default(),
+        };
         let mut stack = vec![condition];
         while let Some(id) = stack.pop() {
             if all.hold.len() + all.fail.len() > CONJUNCTS {

@@ -10,12 +10,12 @@
 use super::back::Step;
 use super::live::Live;
 use crate::ir::{BitLit, Cfa, Clause, Edge, EdgeId, ExprId, LocId, VarId, VarKind};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Rounds of splitting after which nothing is used.
 const ROUNDS: usize = 50;
 /// Expressions that are rewritten in all.
-const WORK: usize = 4_000_000;
+const WORK: usize = 200_000;
 
 /// The class of each live variable at a location, as its first member; `None` where no edge leads.
 type Classes = Vec<Option<HashMap<VarId, VarId>>>;
@@ -43,7 +43,7 @@ pub fn run(cfa: &mut Cfa) -> Step {
     if facts.is_empty() {
         return same;
     }
-    let mut memo = HashMap::new();
+    let mut memo = HashMap::default();
     for at in 0..cfa.edges.len() {
         let edge = cfa.edges[at].clone();
         let Some(classes) = &classes[edge.from.index()] else { continue };
@@ -94,8 +94,8 @@ fn inductive(cfa: &mut Cfa, live: &Live) -> Option<Classes> {
             // Parameters are never replaced, since they may be bound; others may be by them.
             let is_param = |v: &VarId| cfa.vars[v.index()].kind != VarKind::State;
             let (params, states): (Vec<VarId>, Vec<VarId>) = vars.into_iter().partition(is_param);
-            let mut split: HashMap<(Option<VarId>, ExprId), VarId> = HashMap::new();
-            let mut there = HashMap::new();
+            let mut split: HashMap<(Option<VarId>, ExprId), VarId> = HashMap::default();
+            let mut there = HashMap::default();
             let mut changed = classes[edge.to.index()].is_none();
             for var in params.into_iter().chain(states) {
                 let value = match updates.get(&var) {

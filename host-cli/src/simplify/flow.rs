@@ -11,7 +11,8 @@ use super::value::Value;
 use crate::ir::{
     BinOp, Cfa, Clause, Edge, EdgeId, Expr, ExprId, LocId, Pool, UnOp, VarId, Word, mask,
 };
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
 
 /// What is known of variables; of those not in here, nothing is.
 pub type Known = HashMap<VarId, Value>;
@@ -28,8 +29,9 @@ pub enum Precision {
 /// Visits of a location after which bounds are widened, and after which they are given up.
 const WIDEN: usize = 3;
 const GIVE_UP: usize = 40;
-/// Expressions that are evaluated in all.
-const WORK: usize = 30_000_000;
+/// Expressions that are evaluated, besides each one twice, before every bound that still moves is given
+/// up; after twice as many, everything is. Some hundredths of a second.
+const WORK: usize = 200_000;
 /// Constants that bounds are widened to, for each width.
 const LIMITS: usize = 100;
 
@@ -44,18 +46,17 @@ impl Flow {
     pub fn of(cfa: &Cfa, precision: Precision) -> Option<Flow> {
         let mut search = Search::new(cfa, precision);
         let mut todo = BTreeSet::from([(0, cfa.init)]);
-        let mut work = 0;
         while let Some((_, location)) = todo.pop_first() {
             let Some(known) = search.at[location.index()].clone() else { continue };
             for e in search.leaving[location.index()].clone() {
                 let edge = &cfa.edges[e.index()];
-                work += search.cone(e);
+                search.work += search.cone(e) + known.len();
                 let Some(after) = search.after(e, &known) else { continue };
                 if search.arrive(edge.to, after) {
                     todo.insert((search.rank[edge.to.index()], edge.to));
                 }
             }
-            if work > WORK {
+            if search.work > 2 * search.most() {
                 return None;
             }
         }
@@ -92,6 +93,9 @@ struct Search<'a> {
     /// The expressions of each edge that matter, operands first.
     cones: Vec<Option<Cone>>,
     limits: HashMap<u32, Vec<Word>>,
+    /// Expressions that there are, on edges that were looked at, and that were evaluated so far.
+    all: usize,
+    work: usize,
 }
 
 impl<'a> Search<'a> {
@@ -104,10 +108,12 @@ impl<'a> Search<'a> {
         let mut at = vec![None; cfa.locations.len()];
         // Nothing is known at first, not even that parameters are within their bounds: it is the
         // guards of the initial edges that an engine learns it from, so they must stay.
-        at[cfa.init.index()] = Some(Known::new());
+        at[cfa.init.index()] = Some(Known::default());
         Search {
             rank: ranks(cfa, &leaving),
             limits: limits(cfa),
+            all: 0,
+            work: 0,
             visits: vec![0; cfa.locations.len()],
             cones: cfa.edges.iter().map(|_| None).collect(),
             cfa,
@@ -116,6 +122,11 @@ impl<'a> Search<'a> {
             at,
             leaving,
         }
+    }
+
+    /// How many expressions should be evaluated.
+    fn most(&self) -> usize {
+        WORK + 2 * self.all
     }
 
     fn updates(&self, edge: &'a Edge) -> impl Iterator<Item = (VarId, ExprId)> {
@@ -127,7 +138,9 @@ impl<'a> Search<'a> {
         if self.cones[id.index()].is_none() {
             let edge = &self.cfa.edges[id.index()];
             let roots: Vec<ExprId> = self.updates(edge).map(|u| u.1).chain([edge.guard]).collect();
-            self.cones[id.index()] = Some(Cone::new(&self.cfa.pool, roots));
+            let cone = Cone::new(&self.cfa.pool, roots);
+            self.all += cone.ids.len();
+            self.cones[id.index()] = Some(cone);
         }
         self.cones[id.index()].as_ref().map_or(0, |c| c.ids.len())
     }
@@ -158,6 +171,7 @@ impl<'a> Search<'a> {
 
     /// Adds what is known on a way into a location; whether that is news.
     fn arrive(&mut self, location: LocId, after: Known) -> bool {
+        let is_late = self.work > self.most();
         let visits = &mut self.visits[location.index()];
         let Some(known) = &mut self.at[location.index()] else {
             self.at[location.index()] = Some(after);
@@ -168,8 +182,8 @@ impl<'a> Search<'a> {
             let new = after.get(var).map(|new| match self.precision {
                 _ if old.join(new) == *old => *old,
                 Precision::Constants => Value::any(old.width()),
+                Precision::Ranges if *visits > GIVE_UP || is_late => Value::any(old.width()),
                 Precision::Ranges if *visits < WIDEN => old.join(new),
-                Precision::Ranges if *visits > GIVE_UP => Value::any(old.width()),
                 Precision::Ranges => {
                     let limits = self.limits.get(&old.width()).map_or(&[][..], |l| l);
                     old.widen(new, limits)
@@ -217,7 +231,7 @@ fn ranks(cfa: &Cfa, leaving: &[Vec<EdgeId>]) -> Vec<usize> {
 
 /// The constants of the automaton and their neighbours, for each width.
 fn limits(cfa: &Cfa) -> HashMap<u32, Vec<Word>> {
-    let mut limits: HashMap<u32, BTreeSet<Word>> = HashMap::new();
+    let mut limits: HashMap<u32, BTreeSet<Word>> = HashMap::default();
     for id in (0..cfa.pool.len() as u32).map(ExprId) {
         if let Expr::Const(word) = cfa.pool.get(id) {
             let width = cfa.pool.width(id);

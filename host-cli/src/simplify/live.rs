@@ -3,8 +3,8 @@
 //! A variable is live at a location if the guard of an edge that leaves it reads it, or the new
 //! value of a variable that is live at such an edge's target. Keeping a value is reading it.
 
-use crate::ir::{Cfa, Expr, ExprId, LocId, VarId};
-use std::collections::{HashMap, HashSet};
+use crate::ir::{Cfa, Expr, ExprId, LocId, Marks, VarId};
+use rustc_hash::FxHashMap as HashMap;
 
 /// The variables that are live, for each location.
 pub struct Live {
@@ -18,7 +18,7 @@ impl Live {
         let mut live = Live { words };
         let mut entering = vec![vec![]; cfa.locations.len()];
         let mut updates: Vec<HashMap<VarId, ExprId>> = vec![];
-        let mut seen: Vec<HashSet<ExprId>> = vec![HashSet::new(); cfa.edges.len()];
+        let mut seen = vec![Marks::new(cfa.pool.len()); cfa.edges.len()];
         let mut todo: Vec<(LocId, VarId)> = vec![];
         for (at, edge) in cfa.edges.iter().enumerate() {
             entering[edge.to.index()].push(at);
@@ -54,7 +54,7 @@ impl Live {
         cfa: &Cfa,
         location: LocId,
         root: ExprId,
-        seen: &mut HashSet<ExprId>,
+        seen: &mut Marks,
         todo: &mut Vec<(LocId, VarId)>,
     ) {
         let mut stack = vec![root];

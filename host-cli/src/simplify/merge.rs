@@ -7,7 +7,7 @@
 
 use super::back::{Step, Way};
 use crate::ir::{Cfa, Edge, EdgeId, ExprId, LocId, VarId};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Rounds of splitting after which nothing is merged: each costs time for all edges.
 const ROUNDS: usize = 200;
@@ -22,7 +22,7 @@ pub fn run(cfa: &mut Cfa) -> Step {
         leaving[edge.from.index()].push(id);
     }
     let class = classes(cfa, &leaving);
-    let mut first = HashMap::new();
+    let mut first = HashMap::default();
     let mut into: Vec<LocId> = vec![];
     for l in (0..cfa.locations.len() as u32).map(LocId) {
         // A location without edges into the rest is not worth it, and may be one that is gone.
@@ -30,24 +30,23 @@ pub fn run(cfa: &mut Cfa) -> Step {
         into.push(if leaving[l.index()].is_empty() { l } else { first });
     }
     // The ways of an edge: the same edge of each member.
-    let mut same: HashMap<(LocId, Does), Vec<EdgeId>> = HashMap::new();
+    let mut same: HashMap<(LocId, Does), Vec<EdgeId>> = HashMap::default();
     for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
         let key = (into[edge.from.index()], does(edge, &class));
         same.entry(key).or_default().push(id);
     }
     let mut step = Step::default();
     let mut edges = vec![];
-    for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
+    for edge in &cfa.edges {
+        // The edges of a class are taken from its representative; two of them that do the same become
+        // one, and so they are taken out when they are met first.
         if into[edge.from.index()] != edge.from {
             continue;
         }
-        let all = &same[&(edge.from, does(edge, &class))];
-        // Two edges of one location that do the same become one.
-        if all.first() != Some(&id) {
-            continue;
-        }
-        step.ways.push(Way::Edge(id));
-        for other in &all[1..] {
+        let Some(all) = same.remove(&(edge.from, does(edge, &class))) else { continue };
+        let Some((first, others)) = all.split_first() else { continue };
+        step.ways.push(Way::Edge(*first));
+        for other in others {
             let first = step.ways.len() as u32 - 1;
             step.ways.push(Way::Edge(*other));
             step.ways.push(Way::Either { by: None, first, second: first + 1 });
@@ -80,7 +79,7 @@ fn classes(cfa: &Cfa, leaving: &[Vec<EdgeId>]) -> Vec<usize> {
         }
     }
     for _ in 0..ROUNDS {
-        let mut numbers = HashMap::new();
+        let mut numbers = HashMap::default();
         let refined: Vec<usize> = (0..count)
             .map(|l| {
                 let mut edges: Vec<Does> =
@@ -91,8 +90,7 @@ fn classes(cfa: &Cfa, leaving: &[Vec<EdgeId>]) -> Vec<usize> {
                 *numbers.entry((class[l], edges)).or_insert(fresh)
             })
             .collect();
-        let is_stable =
-            numbers.len() == class.iter().collect::<std::collections::HashSet<_>>().len();
+        let is_stable = numbers.len() == class.iter().collect::<rustc_hash::FxHashSet<_>>().len();
         class = refined;
         if is_stable {
             return class;

@@ -42,7 +42,7 @@ pub use passes::{Pass, Passes};
 pub use stats::{PassStats, Size};
 
 use crate::ir::{Cfa, ExprId, Pool};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::time::Instant;
 
 /// A smaller automaton, and what it has to do with the one before.
@@ -59,17 +59,29 @@ pub struct Simplified {
 /// Runs the passes. `cfa` is well-formed, as [`Cfa::check`] says it.
 pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
     let mut result = Simplified { cfa: cfa.clone(), back: Back::default(), stats: vec![] };
+    // How often the automaton has changed, and at which change each pass has seen it last.
+    let mut changes = 0;
+    let mut seen = HashMap::default();
     for pass in passes.schedule() {
+        if seen.insert(pass, changes) == Some(changes) {
+            continue;
+        }
+        let edges = result.cfa.edges.clone();
         let before = Size::of(&result.cfa);
         let start = Instant::now();
         let step = pass.run(&mut result.cfa, cfa, &result.back);
         let time = start.elapsed();
         debug_assert_eq!(result.cfa.check(), Ok(()), "after {}", pass.name());
-        result.back.push(step);
+        // What was found but changed nothing is not worth a step.
+        if result.cfa.edges != edges {
+            changes += 1;
+            seen.insert(pass, changes);
+            result.back.push(step);
+        }
         let after = Size::of(&result.cfa);
         result.stats.push(PassStats { pass, before, after, time });
     }
-    if !result.stats.is_empty() {
+    if changes > 0 {
         collect(&mut result.cfa);
     }
     result
@@ -78,7 +90,7 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
 /// Throws expressions away that no edge uses.
 fn collect(cfa: &mut Cfa) {
     let mut pool = Pool::default();
-    let mut moved: HashMap<ExprId, ExprId> = HashMap::new();
+    let mut moved: HashMap<ExprId, ExprId> = HashMap::default();
     for id in stats::used(cfa) {
         let expr = cfa.pool.get(id).map_operands(|x| moved[&x]);
         // Rebuilding what a constructor has built gives the same, so the automaton does not change.

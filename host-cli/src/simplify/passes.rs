@@ -64,13 +64,16 @@ impl Pass {
     }
 }
 
-/// The order. A pass stands here again where one before it makes new work for it: blocks bring
-/// expressions together that fold, and what folds sets locations and variables free.
+/// The order. Ranges are found best while guards still stand on edges of their own, before blocks; and
+/// locations are merged after blocks, because merged ones may close cycles that hinder blocks. A pass
+/// stands here again where one before it makes new work for it: blocks bring expressions together that
+/// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
+/// is not run.
 const SCHEDULE: [Pass; 11] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
-    Pass::Merge,
+    Pass::Narrow,
     Pass::Blocks,
     Pass::Narrow,
     Pass::Equal,

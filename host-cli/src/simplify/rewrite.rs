@@ -4,7 +4,7 @@ use super::back::Step;
 use super::flow::{Cone, Flow, Known, under_guard};
 use super::value::Value;
 use crate::ir::{BinOp, Cfa, Edge, EdgeId, ExprId, Pool, mask};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Rewrites all edges; those that cannot be taken are dropped. What is known becomes facts.
 pub fn run(cfa: &mut Cfa, flow: &Flow) -> Step {
@@ -47,7 +47,7 @@ fn substitution(
 ) -> HashMap<ExprId, ExprId> {
     let cone = Cone::new(pool, roots);
     let values = cone.evaluate(pool, known);
-    let mut done = HashMap::new();
+    let mut done = HashMap::default();
     for (id, value) in cone.ids.into_iter().zip(values) {
         if let Some(word) = value.word() {
             let constant = pool.constant(word, value.width());

@@ -6,8 +6,7 @@
 //! same place read is set free by [`super::blocks`], which joins these edges.
 
 use super::back::Step;
-use crate::ir::{Cfa, EdgeId, Expr, ExprId, LocId};
-use std::collections::HashSet;
+use crate::ir::{Cfa, EdgeId, Expr, ExprId, LocId, Marks};
 
 /// Drops them.
 pub fn run(cfa: &mut Cfa) -> Step {
@@ -56,7 +55,7 @@ fn cone(cfa: &mut Cfa) {
         updates[var.index()].push(*value);
     }
     let mut needed = vec![false; cfa.vars.len()];
-    let mut seen: HashSet<ExprId> = HashSet::new();
+    let mut seen = Marks::new(cfa.pool.len());
     let mut stack: Vec<ExprId> = cfa.edges.iter().map(|e| e.guard).collect();
     while let Some(id) = stack.pop() {
         if !seen.insert(id) {

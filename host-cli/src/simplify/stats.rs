@@ -2,7 +2,7 @@
 
 use super::Pass;
 use crate::ir::{Cfa, Expr, ExprId, VarKind};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::time::Duration;
 
 /// How large an automaton is, as far as its edges use it.

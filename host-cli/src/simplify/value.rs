@@ -207,6 +207,14 @@ impl Value {
         if let (Some(x), Some(y)) = (a.word(), b.word()) {
             return Value::exactly(eval::binary(op, x, y, a.width, b.width), width);
         }
+        if a.width == 1 && matches!(op, And | Or | Xor) {
+            // A single bit that is known is a word that is; circuits consist of these.
+            return match (op, a.word(), b.word()) {
+                (And, Some(0), _) | (And, _, Some(0)) => Value::exactly(0, 1),
+                (Or, Some(1), _) | (Or, _, Some(1)) => Value::exactly(1, 1),
+                _ => Value::any(1),
+            };
+        }
         let all = mask(width);
         let any = Value::any(width);
         let decided = |yes: bool, no: bool| match (yes, no) {

@@ -21,11 +21,11 @@ use super::encode::{Encoder, flip_sign};
 use super::solver::{Lit, Solver, Varisat};
 use super::{well_formed, within};
 use crate::formats::Names;
+use crate::ir::value;
 use crate::ir::{
     BitLit, Certificate, Cfa, Clause, EdgeId, ExprId, InputId, LocId, PropertyId, Type, VarId,
     VarKind, Word, eval, mask,
 };
-use crate::report::value;
 use paths::{NoWay, Ways};
 use std::collections::{HashMap, HashSet};
 use std::fmt;

@@ -2,8 +2,8 @@
 
 use super::{well_formed, within};
 use crate::formats::Names;
+use crate::ir::value;
 use crate::ir::{Cfa, EdgeId, InputId, LocId, PropertyId, Trace, VarId, Word, eval, mask};
-use crate::report::value;
 use std::collections::{HashMap, HashSet};
 
 /// Where a run is.
@@ -125,7 +125,7 @@ pub fn replay_bound(
     let mut values = initial(cfa, trace, bindings, &names)?;
     let mut states = vec![State { location, values: values.clone() }];
     let mut steps = vec![];
-    let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::new();
+    let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::default();
     for (number, step) in (1..).zip(&trace.steps) {
         let Some(edge) = cfa.edges.get(step.edge.index()) else {
             return Err(ReplayError::Unknown { what: "edge", index: step.edge.0 });
@@ -200,7 +200,7 @@ fn inputs(
     step: usize,
     names: &Names,
 ) -> Result<HashMap<InputId, Word>, ReplayError> {
-    let mut chosen = HashMap::new();
+    let mut chosen = HashMap::default();
     let at = || format!(" in step {step}");
     for (id, word) in given {
         let Some(input) = cfa.inputs.get(id.index()) else {

@@ -122,7 +122,7 @@ pub fn find(name: &str) -> Result<Option<Racer>> {
             version: first_line(&text(&path), "--version").unwrap_or_default(),
             reads: "AIGER",
             input: Input::Aiger,
-            command: vec![text(&path), "check".into(), "FILE".into(), "ic3".into()],
+            command: vec![text(&path), "-e".into(), "ic3".into(), "FILE".into()],
             read: |ended| match ended.code {
                 Some(20) => Answer::Safe,
                 Some(10) => Answer::Unsafe,

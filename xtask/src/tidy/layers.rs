@@ -46,7 +46,10 @@ const HOST: [Rule; 8] = [
     ("blast", &["frontend", "engines", "transport", "decode", "validate", "report"]),
     ("transport", &["frontend", "simplify", "blast", "engines", "decode", "validate", "report"]),
     ("decode", &["frontend", "simplify", "engines", "validate", "report"]),
-    ("validate", &["sat", "ic3", "blast", "frontend", "simplify", "engines", "transport"]),
+    (
+        "validate",
+        &["sat", "ic3", "blast", "frontend", "simplify", "engines", "transport", "report"],
+    ),
     ("report", &["frontend", "simplify", "blast", "engines", "transport"]),
 ];
 

@@ -32,7 +32,11 @@ pub fn compile(bytes: &[u8], model: &str) -> Result<Compiled, Vec<Diagnostic>> {
                     (aiger's `aigl2s` does)";
         return Err(vec![error.help(help)]);
     }
-    let circuit = build(&aig, model).map_err(|e| vec![*e])?;
+    let mut circuit = build(&aig, model).map_err(|e| vec![*e])?;
+    // The text of a binary file is not kept: there is nothing to point at.
+    if bytes.starts_with(b"aig ") {
+        circuit.bads.iter_mut().for_each(|bad| bad.2 = Span::default());
+    }
     let mut warnings = vec![];
     if circuit.bads.is_empty() {
         let what = "the circuit has neither bad states nor outputs: there is nothing to check";

@@ -42,6 +42,8 @@ pub struct Machine {
     pub name: Name,
     pub items: Vec<Item>,
     pub states: Vec<State>,
+    /// `every step { … }`
+    pub each: Option<Block>,
 }
 
 /// A declaration of a machine or of the file.
@@ -71,6 +73,7 @@ pub enum Claim {
     Always(Expr),
     Never(Expr),
     Within { when: Expr, then: Expr, steps: Expr },
+    After { when: Expr, then: Expr, steps: Expr },
     NoBefore { what: Expr, before: Expr },
     OnceNever { once: Expr, never: Expr },
 }

@@ -61,6 +61,8 @@ pub struct Function {
 pub struct Machine {
     pub states: Vec<State>,
     pub initial: usize,
+    /// What runs at the end of each of its steps.
+    pub each: Vec<Statement>,
 }
 
 /// A state.
@@ -107,6 +109,7 @@ pub struct Property {
 pub enum Claim {
     Always(Expr),
     Within { when: Expr, then: Expr, steps: u64 },
+    After { when: Expr, then: Expr, steps: u32 },
     NoBefore { what: Expr, before: Expr },
     OnceNever { once: Expr, never: Expr },
 }

@@ -1,18 +1,25 @@
 //! The native modelling language, as `docs/language.md` defines it.
 //!
-//! Text → [`lexer`] → [`parser`] → [`ast`] → [`check`] → [`hir`] → [`lower`] → automaton.
+//! Text → [`lexer`] → [`parser`] → [`ast`] → [`check`] → [`hir`] → [`lower`] → automaton. Beside that way,
+//! [`format()`] gives a text its canonical layout.
 
 mod ast;
 mod check;
+mod format;
 mod hir;
 mod lexer;
 mod lower;
+mod outline;
 mod parser;
 #[cfg(test)]
 mod tests;
 mod token;
 mod types;
 
+pub use format::format;
+pub use outline::outline;
+
+use super::lint::Lint;
 use super::{Compiled, Diagnostic, Options, diagnostic};
 use crate::ir::Span;
 
@@ -21,10 +28,23 @@ const STACK_BYTES: usize = 64 << 20;
 
 /// Compiles a text; or all errors that were found, in the order of the text.
 pub fn compile(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+    on_large_stack(|| compile_here(text, options))
+}
+
+/// The questions that a text raises; or all errors that were found.
+pub fn questions(text: &str, options: &Options) -> Result<Lint, Vec<Diagnostic>> {
+    on_large_stack(|| {
+        let (model, _) = read(text)?;
+        lower::ask(&model, text, options).map_err(|error| vec![error])
+    })
+}
+
+fn on_large_stack<T: Send>(
+    work: impl FnOnce() -> Result<T, Vec<Diagnostic>> + Send,
+) -> Result<T, Vec<Diagnostic>> {
     std::thread::scope(|scope| {
-        let compiler = std::thread::Builder::new()
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || compile_here(text, options));
+        let compiler =
+            std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
         match compiler.map(|thread| thread.join()) {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
@@ -37,6 +57,14 @@ pub fn compile(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnostic
 }
 
 fn compile_here(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+    let (model, mut warnings) = read(text)?;
+    let (cfa, more) = lower::lower(&model, text, options).map_err(|error| vec![error])?;
+    warnings.extend(more);
+    Ok(Compiled { cfa, warnings: in_order(warnings) })
+}
+
+/// The model that a text describes, and warnings.
+fn read(text: &str) -> Result<(hir::Model, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut errors = vec![];
     let tokens = lexer::lex(text, &mut errors);
     // What follows something unreadable in its line is hard to read as well.
@@ -50,10 +78,7 @@ fn compile_here(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnosti
     if !errors.is_empty() {
         return Err(in_order(errors));
     }
-    let (model, mut warnings) = check::check(text, &file).map_err(in_order)?;
-    let (cfa, more) = lower::lower(&model, text, options).map_err(|error| vec![error])?;
-    warnings.extend(more);
-    Ok(Compiled { cfa, warnings: in_order(warnings) })
+    check::check(text, &file).map_err(in_order)
 }
 
 fn line(text: &str, span: Span) -> usize {

@@ -11,7 +11,8 @@ use super::super::encode::{Bits, Encoder};
 use super::super::solver::{Lit, Solver, Varisat};
 use super::{CertificateError, CertificateStats, Checker};
 use crate::ir::{Cfa, EdgeId, InputId, LocId, VarId, Word};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The control graph, as far as it matters for passed locations.
 pub(super) struct Ways {
@@ -144,7 +145,7 @@ impl Checker<'_> {
         let mut arrivals: BTreeMap<LocId, Vec<Arrival>> = BTreeMap::new();
         for location in [start].into_iter().chain(between) {
             let (reached, values) = match location == start {
-                true => (encoder.constant(true), HashMap::new()),
+                true => (encoder.constant(true), HashMap::default()),
                 false => self.meet(&mut encoder, arrivals.get(&location)),
             };
             for id in &self.ways.leaving[location.index()] {
@@ -162,7 +163,7 @@ impl Checker<'_> {
                 for (var, value) in &edge.updates {
                     after.insert(*var, encoder.expr(*value));
                 }
-                let inputs = encoder.enter(HashMap::new());
+                let inputs = encoder.enter(HashMap::default());
                 let arrival = Arrival { edge: *id, taken, values: after, inputs };
                 arrivals.entry(edge.to).or_default().push(arrival);
             }
@@ -183,7 +184,7 @@ impl Checker<'_> {
         for a in arrivals {
             reached = encoder.or(reached, a.taken);
         }
-        let mut values = HashMap::new();
+        let mut values = HashMap::default();
         for var in vars {
             let own = encoder.own(var, self.cfa.vars[var.index()].width);
             let value = |a: &Arrival| a.values.get(&var).unwrap_or(&own).clone();

@@ -9,6 +9,9 @@ use crate::ir::Span;
 use std::collections::HashSet;
 use std::rc::Rc;
 
+/// Steps that `after` may look back: each is a bit of memory.
+const MAX_AFTER: i128 = 64;
+
 impl Checker<'_> {
     pub(super) fn file(&mut self, file: &ast::File) {
         for (m, machine) in file.machines.iter().enumerate() {
@@ -248,6 +251,18 @@ impl Checker<'_> {
                     self.error(Diagnostic::error(message, steps.span, label));
                 }
                 hir::Claim::Within { when, then, steps: n.clamp(0, 1 << 32) as u64 }
+            }
+            ast::Claim::After { when, then, steps } => {
+                let (when, then) = (bool(self, when), bool(self, then));
+                let n = self.exact(steps).unwrap_or(0);
+                if !(0..=MAX_AFTER).contains(&n) {
+                    let message = format!("{n} is no number of steps here");
+                    let label = format!("expected 0 to {MAX_AFTER}");
+                    let error = Diagnostic::error(message, steps.span, label);
+                    let help = "count the steps in a variable, in `every step { … }`";
+                    self.error(error.help(help));
+                }
+                hir::Claim::After { when, then, steps: n.clamp(0, MAX_AFTER) as u32 }
             }
             ast::Claim::NoBefore { what, before } => {
                 hir::Claim::NoBefore { what: bool(self, what), before: bool(self, before) }

@@ -49,7 +49,8 @@ impl Checker<'_> {
         self.place = Place::Step;
         let states = machine.states.iter().map(|state| self.state(state)).collect();
         let initial = machine.states.iter().position(|s| s.initial).unwrap_or(0);
-        self.model.machines.push(hir::Machine { states, initial });
+        let each = machine.each.as_ref().map_or_else(Vec::new, |block| self.block(block, false));
+        self.model.machines.push(hir::Machine { states, initial, each });
         std::mem::take(&mut self.effects).writes
     }
 

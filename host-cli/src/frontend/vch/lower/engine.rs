@@ -53,6 +53,8 @@ pub enum Failure {
     Division,
     /// A result that does not fit its type.
     Overflow,
+    /// No failure: something happens that is asked about.
+    Question(usize),
 }
 
 /// When a failure happens.

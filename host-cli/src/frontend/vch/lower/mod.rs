@@ -8,16 +8,19 @@
 //! - [`step`]: what machines do in one step, alone and together.
 //! - [`constraint`]: which input values a step may see.
 //! - [`observe`]: properties, and the variables that remember what they need.
+//! - [`lint`]: questions in place of the properties.
 
 mod constraint;
 mod engine;
 mod eval;
 mod exec;
+mod lint;
 mod observe;
 mod step;
 
 use super::hir::{Model, VarKind};
 use super::types::Ty;
+use crate::frontend::lint::Lint;
 use crate::frontend::{Diagnostic, Options};
 use crate::ir::{
     BinOp, Cfa, Edge, ExprId, Input, LocId, Property, Span, Var, VarId, VarKind as Kind, Word,
@@ -25,6 +28,7 @@ use crate::ir::{
 use constraint::Constraints;
 pub use engine::constant;
 use engine::{Engine, Failed, Failure, Lower, Stop};
+use lint::Questions;
 use observe::Observer;
 use std::collections::{BTreeMap, HashMap};
 use step::{Outcome, Path};
@@ -42,6 +46,7 @@ const MAX_EDGES: usize = 65536;
 enum Goal {
     Property(usize),
     Failure(Failure),
+    Question(usize),
 }
 
 struct Lowering<'m> {
@@ -58,6 +63,8 @@ struct Lowering<'m> {
     observers: Vec<Observer>,
     /// By machine, state, rule and number in the rule: could the guard hold, could it be taken?
     tried: BTreeMap<[usize; 4], (bool, bool)>,
+    /// If there are to be questions in place of the properties.
+    questions: Option<Questions>,
 }
 
 /// The automaton of a model, and warnings about parts of it that do nothing.
@@ -66,8 +73,35 @@ pub fn lower(
     text: &str,
     options: &Options,
 ) -> Result<(Cfa, Vec<Diagnostic>), Diagnostic> {
+    let mut lowering = lowering(model, text, options, None);
+    lowering.build()?;
+    let warnings = lowering.warnings();
+    checked(lowering.finish()).map(|cfa| (cfa, warnings))
+}
+
+/// The automaton with questions in place of the properties.
+pub fn ask(model: &Model, text: &str, options: &Options) -> Result<Lint, Diagnostic> {
+    let mut lowering = lowering(model, text, options, Some(Questions::default()));
+    lowering.build()?;
+    let questions = lowering.questions.as_ref().map_or_else(Vec::new, |q| q.list.clone());
+    checked(lowering.finish()).map(|cfa| Lint { cfa, questions })
+}
+
+fn checked(cfa: Cfa) -> Result<Cfa, Diagnostic> {
+    match cfa.check() {
+        Ok(()) => Ok(cfa),
+        Err(why) => Err(Diagnostic::error(format!("internal error: {why}"), Span::default(), "")),
+    }
+}
+
+fn lowering<'m>(
+    model: &'m Model,
+    text: &'m str,
+    options: &Options,
+    questions: Option<Questions>,
+) -> Lowering<'m> {
     let engine = Engine::new(&model.name, text, &model.functions, options.overflow);
-    let mut lowering = Lowering {
+    Lowering {
         model,
         engine,
         reads: vec![],
@@ -77,28 +111,26 @@ pub fn lower(
         violations: vec![],
         observers: vec![],
         tried: BTreeMap::new(),
-    };
-    lowering.declare();
-    let result = lowering.initialise().and_then(|()| {
-        while let Some(config) = lowering.todo.pop() {
-            lowering.location(&config)?;
-        }
-        Ok(())
-    });
-    if let Err(stop) = result {
-        let label = if stop.span == Span::default() { "" } else { "here" };
-        let error = Diagnostic::error(stop.message, stop.span, label);
-        return Err(error.help(stop.help));
-    }
-    let warnings = lowering.warnings();
-    let cfa = lowering.finish();
-    match cfa.check() {
-        Ok(()) => Ok((cfa, warnings)),
-        Err(why) => Err(Diagnostic::error(format!("internal error: {why}"), Span::default(), "")),
+        questions,
     }
 }
 
 impl<'m> Lowering<'m> {
+    /// All locations and edges but those of errors.
+    fn build(&mut self) -> Result<(), Diagnostic> {
+        self.declare();
+        let result = self.initialise().and_then(|()| {
+            while let Some(config) = self.todo.pop() {
+                self.location(&config)?;
+            }
+            Ok(())
+        });
+        result.map_err(|stop| {
+            let label = if stop.span == Span::default() { "" } else { "here" };
+            Diagnostic::error(stop.message, stop.span, label).help(stop.help)
+        })
+    }
+
     /// Variables, parameters, inputs and observers.
     fn declare(&mut self) {
         let model = self.model;
@@ -264,7 +296,11 @@ impl<'m> Lowering<'m> {
             let guard = cfa.pool.and(given, condition);
             let guard = constraints.complete(cfa, guard, &[]);
             if cfa.pool.as_const(guard) != Some(0) {
-                self.violations.push((from, Goal::Failure(failure), guard, span));
+                let goal = match failure {
+                    Failure::Question(number) => Goal::Question(number),
+                    failure => Goal::Failure(failure),
+                };
+                self.violations.push((from, goal, guard, span));
             }
         }
         Ok(())
@@ -280,6 +316,7 @@ impl<'m> Lowering<'m> {
         self.load(&start);
         self.engine.config = config.to_vec();
         let observed = self.observe(from)?;
+        self.ask_location(from, config)?;
 
         self.load(&start);
         let constraints = Constraints::new(model, &mut self.engine)?;
@@ -287,6 +324,7 @@ impl<'m> Lowering<'m> {
         let failed = std::mem::take(&mut self.engine.failed);
         let yes = self.engine.cfa.pool.bool(true);
         self.fail(from, failed, yes, &constraints)?;
+        self.ask_standstill(from, config, &constraints)?;
         let mut failed = vec![];
         let outcomes = self.run(schedule, config, &start, &mut failed)?;
         self.fail(from, failed, given, &constraints)?;
@@ -314,6 +352,10 @@ impl<'m> Lowering<'m> {
         let cfa = &mut self.engine.cfa;
         let model = self.model;
         let mut goals: Vec<(Goal, String, Span)> = vec![];
+        let asked = self.questions.is_some();
+        for (i, q) in self.questions.iter().flat_map(|q| q.list.iter().enumerate()) {
+            goals.push((Goal::Question(i), format!("question {i}"), q.span));
+        }
         for (i, p) in model.properties.iter().enumerate() {
             goals.push((Goal::Property(i), p.name.clone(), p.span));
         }
@@ -329,6 +371,7 @@ impl<'m> Lowering<'m> {
                 goals.push((Goal::Failure(failure), (*name).to_owned(), *span));
             }
         }
+        goals.retain(|g| matches!(g.0, Goal::Question(_)) == asked);
         let mut errors = BTreeMap::new();
         for (goal, name, span) in goals {
             let error = cfa.add_location(format!("error: {name}"), span);

@@ -22,7 +22,10 @@ pub fn declare(model: &Model, cfa: &mut Cfa) -> Vec<Observer> {
     let mut observers = vec![];
     for (property, p) in model.properties.iter().enumerate() {
         let (name, width, ty) = match p.claim {
-            Claim::Always(_) | Claim::Within { steps: 0, .. } => continue,
+            Claim::Always(_) | Claim::Within { steps: 0, .. } | Claim::After { steps: 0, .. } => {
+                continue;
+            }
+            Claim::After { steps, .. } => ("due", steps, Type::Unsigned),
             Claim::Within { steps, .. } => ("waiting", bits_for(steps), Type::Unsigned),
             Claim::NoBefore { .. } | Claim::OnceNever { .. } => ("seen", 1, Type::Bool),
         };
@@ -100,6 +103,28 @@ impl Lowering<'_> {
                 };
                 let seen = engine.cfa.pool.or(seen, a);
                 (engine.cfa.pool.and(seen, b), Some(seen))
+            }
+            Claim::After { when, then, steps } => {
+                let (a, b) = (engine.scalar(when)?, engine.scalar(then)?);
+                let pool = &mut engine.cfa.pool;
+                let not_b = pool.not(b);
+                let Some(var) = memory else {
+                    return Ok((pool.and(a, not_b), None));
+                };
+                // Bit k: `when` held k + 1 states ago.
+                let due = engine.cfa.read(var);
+                let pool = &mut engine.cfa.pool;
+                let steps = *steps;
+                let now = pool.slice(due, steps - 1, 1);
+                let broken = pool.and(now, not_b);
+                let next = match steps {
+                    1 => a,
+                    _ => {
+                        let younger = pool.slice(due, 0, steps - 1);
+                        pool.binary(BinOp::Concat, younger, a)
+                    }
+                };
+                (broken, Some(next))
             }
             Claim::Within { when, then, steps } => {
                 let (a, b) = (engine.scalar(when)?, engine.scalar(then)?);

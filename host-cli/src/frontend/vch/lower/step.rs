@@ -170,6 +170,7 @@ impl Lowering<'_> {
                     continue;
                 }
                 let given = pool.and(taken, live);
+                self.ask_taken([m, s, r, t], given, failed);
                 self.load(&after_guards);
                 self.engine.config = config.to_vec();
                 if transition.target.is_some() {
@@ -180,6 +181,7 @@ impl Lowering<'_> {
                     self.engine.config[m] = target;
                     self.engine.block(&model.machines[m].states[target].entry)?;
                 }
+                self.engine.block(&model.machines[m].each)?;
                 let new = std::mem::take(&mut self.engine.failed);
                 failed.extend(self.given(given, new));
                 let engine = &self.engine;
@@ -205,6 +207,15 @@ impl Lowering<'_> {
         let guard = self.engine.cfa.pool.and(none, live);
         if self.engine.cfa.pool.as_const(guard) != Some(0) {
             let path = Path { values: path.values.clone(), passed: self.engine.passed.clone() };
+            self.load(&path);
+            self.engine.config = config.to_vec();
+            self.engine.block(&model.machines[m].each)?;
+            let new = std::mem::take(&mut self.engine.failed);
+            failed.extend(self.given(guard, new));
+            let live = self.engine.live;
+            let guard = self.engine.cfa.pool.and(guard, live);
+            let values = self.engine.env.values.clone();
+            let path = Path { values, passed: self.engine.passed.clone() };
             outcomes.push(Outcome { guard, path, config: config.to_vec(), span: state.span });
         }
         Ok(outcomes)

@@ -95,7 +95,7 @@ impl Parser<'_> {
     fn machine(&mut self) -> Parse<Machine> {
         self.expect(Kind::Machine)?;
         let name = self.name("the machine")?;
-        let (mut items, mut states) = (vec![], vec![]);
+        let (mut items, mut states, mut each) = (vec![], vec![], None);
         self.braced(begins_item, |p| {
             match p.kind() {
                 Kind::State | Kind::Initial => states.push(p.state()?),
@@ -103,11 +103,20 @@ impl Parser<'_> {
                     return Err(p.unexpected("a state or a declaration; machines do not nest"));
                 }
                 kind if begins_item(kind) => items.push(p.item()?),
-                _ => return Err(p.unexpected("`state` or a declaration")),
+                _ if p.is_word("every") => {
+                    let start = p.advance().span;
+                    p.word("step")?;
+                    if each.replace(p.block()?).is_some() {
+                        let message = "the machine has a second `every step`";
+                        let error = super::Diagnostic::error(message, start, "one is enough");
+                        p.report(error.help("put all that is to happen into one block"));
+                    }
+                }
+                _ => return Err(p.unexpected("`state`, a declaration or `every step { … }`")),
             }
             Ok(())
         })?;
-        Ok(Machine { name, items, states })
+        Ok(Machine { name, items, states, each })
     }
 
     fn item(&mut self) -> Parse<Item> {
@@ -191,12 +200,21 @@ impl Parser<'_> {
             let when = self.expr()?;
             self.word("then")?;
             let then = self.expr()?;
-            self.word("within")?;
+            let after = self.eat_word("after");
+            if !after && !self.eat_word("within") {
+                let error = self.unexpected_diagnostic("`within` or `after`");
+                let help = "say when: `within N steps` (by then at the latest) or `after N steps` \
+                            (exactly then)";
+                return Err(self.report(error.help(help)));
+            }
             let steps = self.expr()?;
             if !self.eat_word("step") {
                 self.word("steps")?;
             }
-            Ok(Claim::Within { when, then, steps })
+            match after {
+                true => Ok(Claim::After { when, then, steps }),
+                false => Ok(Claim::Within { when, then, steps }),
+            }
         } else if self.eat_word("no") {
             let what = self.expr()?;
             self.word("before")?;
@@ -208,8 +226,8 @@ impl Parser<'_> {
         } else {
             let error = self.unexpected_diagnostic("`always`, `never`, `when`, `no` or `once`");
             Err(self.report(error.help(
-                "one of: `always E`, `never E`, `when A then B within N steps`, `no B before A`, \
-                 `once A never B`",
+                "one of: `always E`, `never E`, `when A then B within N steps`, `when A then B after \
+                 N steps`, `no B before A`, `once A never B`",
             )))
         }
     }

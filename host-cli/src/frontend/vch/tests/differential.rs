@@ -314,7 +314,8 @@ impl Memory {
     }
 }
 
-fn program(list: &[S]) -> String {
+/// The statements as an action, or as what happens in every step.
+fn program(list: &[S], every: bool) -> String {
     let mut out = String::from(
         "fn pick(a: u8, b: u8) -> u8 {
             if a as u16 > 2 * (b as u16) { return a - b; }
@@ -328,9 +329,13 @@ fn program(list: &[S]) -> String {
             writeln!(out, "var {}: {};", name(ty, k), shown(num)).unwrap();
         }
     }
-    writeln!(out, "var arr: [u8; {ARRAY}];\ninitial state S {{ on true {{").unwrap();
+    let (before, after) = match every {
+        true => ("initial state S;\nevery step {", "}\n}"),
+        false => ("initial state S { on true {", "} }\n}"),
+    };
+    writeln!(out, "var arr: [u8; {ARRAY}];\n{before}").unwrap();
     print(list, &mut out, &mut 0);
-    out += "} }\n}";
+    out += after;
     out
 }
 
@@ -340,10 +345,10 @@ fn random_programs_agree() {
     let mut config = fixed_seed();
     config.cases = config.cases.div_ceil(2);
     let mut runner = TestRunner::new(config);
-    let strategy =
-        (prop::collection::vec(statement(2), 1..6), prop::collection::vec(any::<u64>(), 60));
-    let result = runner.run(&strategy, |(list, numbers)| {
-        let text = program(&list);
+    let numbers = prop::collection::vec(any::<u64>(), 60);
+    let strategy = (prop::collection::vec(statement(2), 1..6), numbers, any::<bool>());
+    let result = runner.run(&strategy, |(list, numbers, every)| {
+        let text = program(&list, every);
         let compiled = compile(&text);
         let cfa = &compiled.cfa;
         // Several starts for each program: small values make divisors and indexes interesting.

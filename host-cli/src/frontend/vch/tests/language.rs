@@ -169,7 +169,7 @@ fn overflow_wraps_fails_or_is_excluded() {
     ];
     for (ty, action, largest) in actions {
         let text = one_state(&format!("input x: {ty}; var r: {ty} = 9;"), action);
-        let with = |overflow| compile_with(&text, &Options { overflow });
+        let with = |overflow| compile_with(&text, &Options { overflow, ..Options::default() });
         let (wrap, error, assume) =
             (with(Overflow::Wrap), with(Overflow::Error), with(Overflow::Assume));
         for x in 0..16 {
@@ -188,7 +188,7 @@ fn overflow_wraps_fails_or_is_excluded() {
         }
     }
     let text = one_state("input x: i4; input y: i4; var r: i4; var s: i4;", "r = x * y; s = -x;");
-    let error = compile_with(&text, &Options { overflow: Overflow::Error });
+    let error = compile_with(&text, &Options { overflow: Overflow::Error, ..Options::default() });
     let run = Run::start(&error.cfa, &[]);
     for x in -8..8i32 {
         for y in -8..8i32 {
@@ -198,7 +198,7 @@ fn overflow_wraps_fails_or_is_excluded() {
         }
     }
     let text = one_state("input x: i4; input y: i4; var r: i4;", "if y != 0 { r = x / y; }");
-    let error = compile_with(&text, &Options { overflow: Overflow::Error });
+    let error = compile_with(&text, &Options { overflow: Overflow::Error, ..Options::default() });
     let run = Run::start(&error.cfa, &[]);
     assert_eq!(run.broken(&[("x", 8), ("y", 15)]), ["no_overflow"]);
     assert!(run.broken(&[("x", 9), ("y", 15)]).is_empty());
@@ -462,6 +462,8 @@ fn properties_about_history_agree_with_their_definition() {
     let (no_before, once_never) = (history("no b before a"), history("once a never b"));
     let within: Vec<Cfa> =
         (0..4).map(|n| history(&format!("when a then b within {n} steps"))).collect();
+    let after: Vec<Cfa> =
+        (0..4).map(|n| history(&format!("when a then b after {n} steps"))).collect();
     // All sequences of 5 states, each with a and b.
     for code in 0..1usize << 10 {
         let states: Vec<(bool, bool)> =
@@ -477,7 +479,59 @@ fn properties_about_history_agree_with_their_definition() {
                 (n..5).find(|j| states[j - n].0 && !states[j - n..=*j].iter().any(|s| s.1));
             assert_eq!(first_broken(cfa, &states), expected, "{n} {states:?}");
         }
+        for (n, cfa) in after.iter().enumerate() {
+            let expected = (n..5).find(|j| states[j - n].0 && !states[*j].1);
+            assert_eq!(first_broken(cfa, &states), expected, "after {n} {states:?}");
+        }
     }
+}
+
+#[test]
+fn every_step_ends_with_the_block() {
+    let text = "
+        machine m {
+            input go: bool;
+            var n: u8 = 1;
+            var ticks: u8 = 0;
+            initial state A {
+                entry { n += 1; }
+                exit { n *= 2; }
+                on go && n < 100 -> B { n += 3; }
+            }
+            state B {
+                entry { n += 10; }
+                on go { n = 50; }
+                on n == 250 { assert never: false; }
+            }
+            every step { ticks += 1; n += in B ? 100 : 20; assert small: ticks < 4; }
+        }";
+    let cfa = compile(text).cfa;
+    let mut run = Run::start(&cfa, &[]);
+    assert_eq!((run.get("n"), run.get("ticks")), (2, 0));
+    assert!(run.step(&[]));
+    assert_eq!((run.get("n"), run.get("ticks"), run.state()), (22, 1, "A"));
+    assert!(run.step(&[("go", 1)]));
+    assert_eq!((run.get("n"), run.get("ticks"), run.state()), (157, 2, "B"));
+    assert!(run.step(&[("go", 1)]));
+    assert_eq!((run.get("n"), run.get("ticks"), run.state()), (150, 3, "B"));
+    // What fails in it fails, whether a transition was taken or not.
+    assert_eq!(run.broken(&[]), ["small"]);
+    assert_eq!(run.broken(&[("go", 1)]), ["small"]);
+    assert!(!run.step(&[]));
+}
+
+#[test]
+fn machines_in_sequence_end_their_own_steps() {
+    let text = "
+        machine a { var x: u4 = 0; initial state S { on b.y > 3 { x = 0; } } every step { x += 1; } }
+        machine b { var y: u4 = 0; initial state T; every step { y = a.x; } }
+        system s = sequence(a, b);
+        property p: always a.x == b.y;
+        property q: never a.x == 3;";
+    let shortest = explore(&compile(text).cfa, &[]);
+    assert_eq!((shortest["p"], shortest["q"]), (None, Some(5)));
+    let sync = explore(&compile(&text.replace("sequence", "sync")).cfa, &[]);
+    assert_eq!(sync["p"], Some(3));
 }
 
 #[test]

@@ -317,6 +317,18 @@ fn mistakes_in_declarations() {
         ),
         ("initial state A { }", "expected `machine`, found `initial`"),
         (
+            "machine m { initial state A { } every step { } every step { } }",
+            "the machine has a second `every step`",
+        ),
+        (
+            "machine m { initial state A { } property p: when true then true after 65 steps; }",
+            "65 is no number of steps here",
+        ),
+        (
+            "machine m { initial state A { } property p: when true then true by 3 steps; }",
+            "expected `within` or `after`, found `by`",
+        ),
+        (
             "machine m { initial state A { on true -> A",
             "expected `;` or `{`, found the end of the file",
         ),

@@ -2,6 +2,7 @@
 
 mod differential;
 mod examples;
+mod format;
 mod language;
 mod messages;
 mod robust;

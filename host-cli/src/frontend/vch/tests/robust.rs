@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 /// One of everything.
-const RICH: &str = "
+pub(super) const RICH: &str = "
     // A model that uses the whole language.
     const N = 3; const LIMIT: u8 = 2 * N + 0x10;
     enum Mode { Idle, Busy, Stuck }
@@ -30,6 +30,8 @@ const RICH: &str = "
         }
         property a: always in Run => count <= 255;
         property b: when in Run then in Idle within 5 steps;
+        every step { if count > 250 { count = 250; } }
+        property e: when in Run then count > 0 after 2 steps;
     }
     machine isr {
         initial state Wait { on main.count == 7 -> Fire { shared[1] = 3; } }
@@ -58,10 +60,10 @@ fn survives(text: &str) {
 
 #[test]
 fn the_whole_language_compiles() {
-    assert_eq!(compile(RICH).cfa.properties.len(), 6);
+    assert_eq!(compile(RICH).cfa.properties.len(), 7);
 }
 
-fn tokens() -> Vec<&'static str> {
+pub(super) fn tokens() -> Vec<&'static str> {
     let mut errors = vec![];
     let tokens = super::super::lexer::lex(RICH, &mut errors);
     tokens.iter().map(|t| &RICH[t.span.start as usize..t.span.end as usize]).collect()

@@ -1,6 +1,6 @@
 //! Values as people write them: `true`, `12`, `-3`, `Closed`.
 
-use crate::ir::{Type, Word, eval::sign_extend, mask};
+use super::{Type, Word, eval::sign_extend, mask};
 
 /// A value of this type and width, for people to read. What the type has no name for is shown as a
 /// number.

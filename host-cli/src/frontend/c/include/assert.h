@@ -1,0 +1,11 @@
+/* What a failed assertion means to vouch. */
+#undef assert
+#ifdef NDEBUG
+#define assert(condition) ((void)0)
+#else
+extern void vouch_assert(int condition);
+#define assert(condition) vouch_assert(!!(condition))
+#endif
+#ifndef static_assert
+#define static_assert _Static_assert
+#endif

@@ -1,0 +1,407 @@
+//! Reading and writing objects.
+//!
+//! A place is an object with an offset, possibly with indices that are not constant, or whatever is at
+//! an address. Both come down to a list of candidates, each an offset in an object with the condition
+//! under which it is meant. An access that none of them meets is outside of every object: a hazard.
+
+use super::block::Hazard;
+use super::object::{Cell, ObjectId};
+use super::{Fail, Lower, Value, fail};
+use crate::frontend::c::types::Type;
+use crate::ir::{self, BinOp, ExprId, Span};
+
+/// The most places that one access may mean.
+const MAX_CANDIDATES: u64 = 20_000;
+
+/// An object or part of one.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub base: Base,
+    pub ty: Type,
+    /// Its width if it is a bit-field.
+    pub bits: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Base {
+    /// In a known object.
+    Object {
+        object: ObjectId,
+        /// In bits.
+        offset: u64,
+        indices: Vec<Index>,
+    },
+    /// At an address.
+    Address {
+        pointer: ExprId,
+        /// In bits.
+        offset: u64,
+    },
+}
+
+/// An index that is not constant.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// As wide as a pointer.
+    pub value: ExprId,
+    pub length: u64,
+    /// In bits.
+    pub stride: u64,
+}
+
+/// Where an access may go.
+struct Candidate {
+    object: ObjectId,
+    offset: u64,
+    /// `None`: always.
+    when: Option<ExprId>,
+}
+
+impl Place {
+    /// At a constant offset.
+    pub fn at(object: ObjectId, offset: u64, ty: Type, bits: Option<u32>) -> Place {
+        Place { base: Base::Object { object, offset, indices: vec![] }, ty, bits }
+    }
+
+    /// A part of it.
+    pub fn part(mut self, by: u64, ty: Type, bits: Option<u32>) -> Place {
+        match &mut self.base {
+            Base::Object { offset, .. } | Base::Address { offset, .. } => *offset += by,
+        }
+        Place { base: self.base, ty, bits }
+    }
+}
+
+impl Lower<'_> {
+    /// Bits that an access touches.
+    fn access_width(&self, ty: &Type, bits: Option<u32>, span: Span) -> Result<u32, Fail> {
+        if let Some(bits) = bits {
+            return Ok(bits);
+        }
+        self.width(ty, span)?;
+        Ok(self.unit.types.size(ty).unwrap_or(1) as u32 * 8)
+    }
+
+    /// An address as the automaton has it.
+    pub(super) fn address(&mut self, place: &Place) -> ExprId {
+        let word = self.unit.types.word();
+        match &place.base {
+            Base::Object { object, offset, indices } => {
+                let base = self.objects[*object].address + offset / 8;
+                let mut sum = self.cfa.pool.constant(base as u128, word);
+                for index in indices {
+                    let by = self.cfa.pool.constant(index.stride as u128 / 8, word);
+                    let step = self.cfa.pool.binary(BinOp::Mul, index.value, by);
+                    sum = self.cfa.pool.binary(BinOp::Add, sum, step);
+                }
+                sum
+            }
+            Base::Address { pointer, offset } => {
+                let by = self.cfa.pool.constant(*offset as u128 / 8, word);
+                self.cfa.pool.binary(BinOp::Add, *pointer, by)
+            }
+        }
+    }
+
+    /// What is at an address, in the object if that is known.
+    pub(super) fn at_address(&self, pointer: ExprId, ty: Type) -> Place {
+        if let Some(address) = self.cfa.pool.as_const(pointer) {
+            let inside = |o: &super::Object| {
+                o.addressed && (o.address as u128..(o.address + o.size) as u128).contains(&address)
+            };
+            if let Some(object) = self.objects.iter().position(inside) {
+                let offset = (address as u64 - self.objects[object].address) * 8;
+                return Place::at(object, offset, ty, None);
+            }
+        }
+        Place { base: Base::Address { pointer, offset: 0 }, ty, bits: None }
+    }
+
+    /// Every place that is meant in some run. Runs in which none is meant meet a hazard.
+    fn candidates(
+        &mut self,
+        place: &Place,
+        width: u32,
+        write: bool,
+        span: Span,
+    ) -> Result<Vec<Candidate>, Fail> {
+        match &place.base {
+            Base::Object { object, offset, indices } => {
+                self.indexed(*object, *offset, indices, width, write, span)
+            }
+            Base::Address { pointer, offset } => {
+                self.pointed(place, *pointer, *offset, width, write, span)
+            }
+        }
+    }
+
+    fn indexed(
+        &mut self,
+        object: ObjectId,
+        offset: u64,
+        indices: &[Index],
+        width: u32,
+        write: bool,
+        span: Span,
+    ) -> Result<Vec<Candidate>, Fail> {
+        let word = self.unit.types.word();
+        let mut list = vec![Candidate { object, offset, when: None }];
+        let total = indices.iter().try_fold(1u64, |n, i| n.checked_mul(i.length));
+        if total.is_none_or(|n| n > MAX_CANDIDATES) {
+            return Err(Box::new(
+                fail("this access may mean too many elements", span, "too large an array")
+                    .help("make the array smaller"),
+            ));
+        }
+        for index in indices {
+            let length = self.cfa.pool.constant(index.length as u128, word);
+            let inside = self.cfa.pool.binary(BinOp::Ult, index.value, length);
+            let outside = self.cfa.pool.not(inside);
+            self.hazard(Hazard::Bounds, outside, span);
+            let mut next = vec![];
+            for candidate in list {
+                for i in 0..index.length {
+                    let this = self.cfa.pool.constant(i as u128, word);
+                    let here = self.cfa.pool.equal(index.value, this);
+                    if self.cfa.pool.as_const(here) == Some(0) {
+                        continue;
+                    }
+                    let when = match candidate.when {
+                        Some(when) => self.cfa.pool.and(when, here),
+                        None => here,
+                    };
+                    let offset = candidate.offset + i * index.stride;
+                    next.push(Candidate { object, offset, when: Some(when) });
+                }
+            }
+            list = next;
+        }
+        // A pointer that was cast may reach over the end; a constant must not be written but once.
+        let size = self.objects[object].size * 8;
+        let constant =
+            write && self.objects[object].constant && self.block.start() != self.cfa.init;
+        if list.iter().any(|c| c.offset + width as u64 > size) || constant {
+            let always = self.cfa.pool.bool(true);
+            self.hazard(Hazard::Bounds, always, span);
+            list.retain(|c| c.offset + width as u64 <= size && !constant);
+        }
+        Ok(list)
+    }
+
+    fn pointed(
+        &mut self,
+        place: &Place,
+        pointer: ExprId,
+        offset: u64,
+        width: u32,
+        write: bool,
+        span: Span,
+    ) -> Result<Vec<Candidate>, Fail> {
+        let word = self.unit.types.word();
+        if let Some(address) = self.cfa.pool.as_const(pointer).filter(|a| *a != 0) {
+            return Err(Box::new(
+                fail(format!("nothing is known of address {address:#x}"), span, "this access")
+                    .help("declare registers as `extern volatile` variables: each read of one gives any value"),
+            ));
+        }
+        let zero = self.cfa.pool.constant(0, word);
+        let null = self.cfa.pool.equal(pointer, zero);
+        self.hazard(Hazard::Null, null, span);
+        let mut list = vec![];
+        let mut outside = self.cfa.pool.bool(true);
+        for object in 0..self.objects.len() {
+            let o = &self.objects[object];
+            if !o.addressed || write && o.constant {
+                continue;
+            }
+            // Where the accessed thing may begin, seen from where the pointer points.
+            let (address, size) = (o.address, o.size * 8);
+            let starts: Vec<u64> = match width {
+                // Anything can be looked at byte by byte.
+                8 if place.bits.is_none() => (0..size).step_by(8).collect(),
+                _ => o.cells.iter().map(|c| c.offset).collect(),
+            };
+            let fits = |start: &u64| {
+                *start >= offset
+                    && start + width as u64 <= size
+                    && (start - offset).is_multiple_of(8)
+            };
+            for start in starts.into_iter().filter(fits) {
+                let target = address + (start - offset) / 8;
+                let target = self.cfa.pool.constant(target as u128, word);
+                let when = self.cfa.pool.equal(pointer, target);
+                if self.cfa.pool.as_const(when) == Some(0) {
+                    continue;
+                }
+                let not = self.cfa.pool.not(when);
+                outside = self.cfa.pool.and(outside, not);
+                list.push(Candidate { object, offset: start, when: Some(when) });
+            }
+            if list.len() as u64 > MAX_CANDIDATES {
+                return Err(fail("this pointer may point to too many places", span, "here"));
+            }
+        }
+        let not_null = self.cfa.pool.not(null);
+        let outside = self.cfa.pool.and(outside, not_null);
+        self.hazard(Hazard::Bounds, outside, span);
+        Ok(list)
+    }
+
+    /// The value of a place.
+    pub(super) fn read(&mut self, place: &Place, span: Span) -> Result<Value, Fail> {
+        if let Type::Record(_) | Type::Array(..) = &place.ty {
+            let mut values = vec![];
+            for cell in self.unit.types.cells(&place.ty) {
+                let (ty, bits) = raw(cell.width);
+                let part = place.clone().part(cell.offset, ty, bits);
+                values.push(self.read_raw(&part, cell.width, span)?);
+            }
+            return Ok(Value::Record(values));
+        }
+        let width = self.access_width(&place.ty, place.bits, span)?;
+        let value = self.read_raw(place, width, span)?;
+        Ok(Value::Scalar(self.of_memory(value, &place.ty)))
+    }
+
+    /// Bits in memory to a value of the type.
+    fn of_memory(&mut self, value: ExprId, ty: &Type) -> ExprId {
+        let (width, signed) = match ty.integer() {
+            Some(integer) => integer,
+            None => (self.unit.types.word(), false),
+        };
+        self.cfa.pool.resize(value, width, signed)
+    }
+
+    fn read_raw(&mut self, place: &Place, width: u32, span: Span) -> Result<ExprId, Fail> {
+        let candidates = self.candidates(place, width, false, span)?;
+        let mut value = None;
+        for candidate in candidates.into_iter().rev() {
+            let here = self.read_bits(candidate.object, candidate.offset, width);
+            value = Some(match (value, candidate.when) {
+                (Some(other), Some(when)) => self.cfa.pool.ite(when, here, other),
+                _ => here,
+            });
+        }
+        Ok(match value {
+            Some(value) => value,
+            // No run gets here.
+            None => self.cfa.pool.constant(0, width),
+        })
+    }
+
+    /// Stores a value in a place.
+    pub(super) fn write(&mut self, place: &Place, value: &Value, span: Span) -> Result<(), Fail> {
+        match value {
+            Value::Void => Ok(()),
+            Value::Record(values) => {
+                let cells = self.unit.types.cells(&place.ty);
+                for (cell, value) in cells.iter().zip(values) {
+                    let (ty, bits) = raw(cell.width);
+                    let part = place.clone().part(cell.offset, ty, bits);
+                    self.write_raw(&part, cell.width, *value, span)?;
+                }
+                Ok(())
+            }
+            Value::Scalar(value) => {
+                let width = self.access_width(&place.ty, place.bits, span)?;
+                let value = self.cfa.pool.resize(*value, width, false);
+                self.write_raw(place, width, value, span)
+            }
+        }
+    }
+
+    fn write_raw(
+        &mut self,
+        place: &Place,
+        width: u32,
+        value: ExprId,
+        span: Span,
+    ) -> Result<(), Fail> {
+        for candidate in self.candidates(place, width, true, span)? {
+            self.write_bits(candidate.object, candidate.offset, width, value, candidate.when);
+        }
+        Ok(())
+    }
+
+    /// The cells that an access touches.
+    fn touched(&self, object: ObjectId, offset: u64, width: u32) -> Vec<Cell> {
+        let end = offset + width as u64;
+        let cells = &self.objects[object].cells;
+        let first = cells.partition_point(|c| c.offset + c.width as u64 <= offset);
+        cells[first..].iter().take_while(|c| c.offset < end).cloned().collect()
+    }
+
+    fn read_bits(&mut self, object: ObjectId, offset: u64, width: u32) -> ExprId {
+        if self.objects[object].register {
+            let name = self.objects[object].name.clone();
+            return self.fresh(&name, width, ir::Type::Unsigned);
+        }
+        let end = offset + width as u64;
+        let mut at = offset;
+        let mut value: Option<ExprId> = None;
+        let mut append = |lower: &mut Self, piece: ExprId| {
+            value = Some(match value {
+                Some(low) => lower.cfa.pool.binary(BinOp::Concat, piece, low),
+                None => piece,
+            });
+        };
+        for cell in self.touched(object, offset, width) {
+            if cell.offset > at {
+                let padding = self.fresh("padding", (cell.offset - at) as u32, ir::Type::Unsigned);
+                append(self, padding);
+                at = cell.offset;
+            }
+            let stop = end.min(cell.offset + cell.width as u64);
+            let whole = self.read_cell(&cell);
+            let lo = (at - cell.offset) as u32;
+            let piece = self.cfa.pool.slice(whole, lo, (stop - at) as u32);
+            append(self, piece);
+            at = stop;
+        }
+        if at < end {
+            let padding = self.fresh("padding", (end - at) as u32, ir::Type::Unsigned);
+            append(self, padding);
+        }
+        match value {
+            Some(value) => value,
+            None => self.cfa.pool.constant(0, width),
+        }
+    }
+
+    fn write_bits(
+        &mut self,
+        object: ObjectId,
+        offset: u64,
+        width: u32,
+        value: ExprId,
+        when: Option<ExprId>,
+    ) {
+        let end = offset + width as u64;
+        for cell in self.touched(object, offset, width) {
+            let from = offset.max(cell.offset);
+            let stop = end.min(cell.offset + cell.width as u64);
+            let piece = self.cfa.pool.slice(value, (from - offset) as u32, (stop - from) as u32);
+            let old = self.read_cell(&cell);
+            let mut new = piece;
+            // What the access does not touch stays.
+            if from > cell.offset {
+                let low = self.cfa.pool.slice(old, 0, (from - cell.offset) as u32);
+                new = self.cfa.pool.binary(BinOp::Concat, new, low);
+            }
+            let above = cell.offset + cell.width as u64 - stop;
+            if above > 0 {
+                let high = self.cfa.pool.slice(old, (stop - cell.offset) as u32, above as u32);
+                new = self.cfa.pool.binary(BinOp::Concat, high, new);
+            }
+            if let Some(when) = when {
+                new = self.cfa.pool.ite(when, new, old);
+            }
+            self.write_cell(&cell, new);
+        }
+    }
+}
+
+/// A type and width with which the bits of a cell are copied as they are.
+fn raw(width: u32) -> (Type, Option<u32>) {
+    (Type::Int { bits: width, signed: false }, Some(width))
+}

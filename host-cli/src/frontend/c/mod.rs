@@ -1,0 +1,161 @@
+//! C, as compilers for microcontrollers and verification tasks write it: `docs/c.md`.
+//!
+//! Text → [`preprocess`] → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] → [`lower`] →
+//! automaton. [`harness`] makes a C program of a counterexample. [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
+
+mod builtin;
+mod constant;
+pub mod harness;
+mod lexer;
+mod lower;
+mod parser;
+pub mod preprocess;
+mod reach;
+#[cfg(test)]
+mod tests;
+mod token;
+mod tree;
+mod types;
+
+pub use types::DataModel;
+
+use super::{Compiled, Diagnostic, Options, Source};
+use crate::ir::Span;
+use std::path::Path;
+
+/// Nesting is limited, but to what fits here and not to what fits any caller's stack.
+const STACK_BYTES: usize = 1 << 30;
+
+/// What ends compilation.
+type Fail = Box<Diagnostic>;
+
+fn fail(message: impl Into<String>, span: Span, label: impl Into<String>) -> Fail {
+    Box::new(Diagnostic::error(message, span, label))
+}
+
+/// What can be switched on to be checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Checks {
+    /// That indices and pointers stay within their objects: property `bounds`.
+    pub bounds: bool,
+    /// That no divisor is zero: property `division`.
+    pub division: bool,
+    /// That shifts stay within the width: property `shift`.
+    pub shift: bool,
+    /// That null is not dereferenced: property `null`.
+    pub null: bool,
+}
+
+impl std::str::FromStr for Checks {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Checks, String> {
+        let mut checks = Checks::default();
+        for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
+            match word {
+                "bounds" => checks.bounds = true,
+                "div" => checks.division = true,
+                "shift" => checks.shift = true,
+                "null" => checks.null = true,
+                "all" => {
+                    checks = Checks { bounds: true, division: true, shift: true, null: true };
+                }
+                _ => {
+                    return Err(format!(
+                        "unknown check `{word}`; known are bounds, div, shift, null, all"
+                    ));
+                }
+            }
+        }
+        Ok(checks)
+    }
+}
+
+/// How C is compiled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct COptions {
+    /// The data model.
+    pub model: DataModel,
+    /// The function that is run.
+    pub entry: String,
+    /// Whether it is called again and again.
+    pub repeat: bool,
+    /// What is checked besides the program's own assertions.
+    pub checks: Checks,
+    /// How deep recursion is followed.
+    pub recursion: u32,
+    /// Folders of included files.
+    pub include: Vec<String>,
+    /// Macros.
+    pub define: Vec<String>,
+}
+
+impl Default for COptions {
+    fn default() -> COptions {
+        COptions {
+            model: DataModel::default(),
+            entry: "main".into(),
+            repeat: false,
+            checks: Checks::default(),
+            recursion: 24,
+            include: vec![],
+            define: vec![],
+        }
+    }
+}
+
+/// Compiles a file. Spans in the result, and in what is wrong with it, are those of its text.
+pub fn compile(source: &Source, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+    std::thread::scope(|scope| {
+        let compiler = std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || compile_here(source, options).map_err(|fail| vec![*fail]));
+        match compiler.map(|thread| thread.join()) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => {
+                let message = format!("the compiler can't start: {error}");
+                Err(vec![Diagnostic::error(message, Span::default(), "")])
+            }
+        }
+    })
+}
+
+fn compile_here(source: &Source, options: &Options) -> Result<Compiled, Fail> {
+    if !preprocess::is_needed(&source.text) {
+        let starts = preprocess::line_starts(&source.text);
+        let line = |at: u32| starts.partition_point(|start| *start <= at);
+        return compile_text(&source.text, &line, options);
+    }
+    let preprocessed = preprocess::run(Path::new(&source.path), &source.text, &options.c)?;
+    let line = |at: u32| preprocessed.line(at);
+    match compile_text(&preprocessed.text, &line, options) {
+        Ok(mut compiled) => {
+            let cfa = &mut compiled.cfa;
+            let spans = (cfa.edges.iter_mut().map(|e| &mut e.span))
+                .chain(cfa.locations.iter_mut().map(|l| &mut l.span))
+                .chain(cfa.properties.iter_mut().map(|p| &mut p.span));
+            for span in spans {
+                *span = preprocessed.original(*span);
+            }
+            Ok(compiled)
+        }
+        Err(mut fail) => {
+            fail.span = preprocessed.original(fail.span);
+            for (span, _) in &mut fail.related {
+                *span = preprocessed.original(*span);
+            }
+            Err(fail)
+        }
+    }
+}
+
+/// Compiles a preprocessed text.
+fn compile_text(
+    text: &str,
+    line: &dyn Fn(u32) -> usize,
+    options: &Options,
+) -> Result<Compiled, Fail> {
+    let tokens = lexer::lex(text)?;
+    let unit = parser::parse(tokens, types::Types::new(options.c.model))?;
+    lower::lower(&unit, line, options)
+}

@@ -1,0 +1,217 @@
+//! Text with directives to text without, by the system's compiler; and back from there to where things
+//! stand in the file.
+
+use super::{COptions, DataModel, Fail, fail};
+use crate::ir::Span;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Headers that come with this program.
+const HEADERS: [(&str, &str); 2] =
+    [("vouch.h", include_str!("include/vouch.h")), ("assert.h", include_str!("include/assert.h"))];
+
+/// Programs that may preprocess.
+const COMPILERS: [&str; 3] = ["gcc", "clang", "cc"];
+
+/// Whether a text has directives.
+pub fn is_needed(text: &str) -> bool {
+    text.lines().any(|line| {
+        let Some(rest) = line.trim_start().strip_prefix('#') else { return false };
+        let word: String = rest.trim_start().chars().take_while(|c| c.is_alphabetic()).collect();
+        !matches!(word.as_str(), "" | "line" | "pragma" | "ident")
+    })
+}
+
+/// A preprocessed text.
+#[derive(Clone, Debug)]
+pub struct Preprocessed {
+    /// The text, with line markers.
+    pub text: String,
+    /// For each of its lines: where it begins, and what it is in the file.
+    lines: Vec<(u32, Origin)>,
+    /// Where the lines of the file begin, and its end.
+    original: Vec<u32>,
+}
+
+/// Where a line comes from.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    /// The line in the file, from 0; of an included line, that of the include.
+    line: u32,
+    /// Whether it stands in the file itself.
+    own: bool,
+}
+
+/// Preprocesses the file at `path`, whose text is given.
+pub fn run(path: &Path, text: &str, options: &COptions) -> Result<Preprocessed, Fail> {
+    let nowhere = Span::default();
+    let failed = |what: String| fail(what, nowhere, "");
+    let folder = tempfile::tempdir().map_err(|e| failed(format!("no temporary folder: {e}")))?;
+    for (name, content) in HEADERS {
+        let written = std::fs::write(folder.path().join(name), content);
+        written.map_err(|e| failed(format!("cannot write {name}: {e}")))?;
+    }
+    let mut flags: Vec<String> =
+        ["-E", "-x", "c", "-std=gnu11", "-ffreestanding", "-D__VOUCH__"].map(String::from).to_vec();
+    flags.push(if options.model == DataModel::Lp64 { "-m64" } else { "-m32" }.into());
+    if options.model == DataModel::Arm32 {
+        flags.extend(["-funsigned-char".into(), "-fshort-enums".into()]);
+    }
+    for folder in &options.include {
+        flags.extend(["-I".into(), folder.clone()]);
+    }
+    for define in &options.define {
+        flags.push(format!("-D{define}"));
+    }
+    // Included files are looked for beside the file, wherever the text came from.
+    if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        flags.extend(["-I".into(), parent.display().to_string()]);
+    }
+    flags.extend(["-isystem".into(), folder.path().display().to_string(), "-".into()]);
+    let mut missing = vec![];
+    for compiler in COMPILERS {
+        match feed(compiler, &flags, text) {
+            Ok((true, out, _)) => return Ok(Preprocessed::new(out, text)),
+            Ok((false, _, complaint)) => return Err(explain(&complaint, text, compiler)),
+            Err(error) => missing.push(format!("{compiler} ({error})")),
+        }
+    }
+    Err(Box::new(
+        failed(format!("no compiler to preprocess with: tried {}", missing.join(", "))).help(
+            "install gcc or clang, or preprocess the file yourself and give it the ending `.i`",
+        ),
+    ))
+}
+
+fn feed(compiler: &str, flags: &[String], text: &str) -> std::io::Result<(bool, String, String)> {
+    let mut child = Command::new(compiler)
+        .args(flags)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut input = child.stdin.take();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if let Some(input) = &mut input {
+                // A compiler that gives up early tells why in another way.
+                let _ = input.write_all(text.as_bytes());
+            }
+            drop(input);
+        });
+        child.wait_with_output()
+    })?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok((output.status.success(), text(&output.stdout), text(&output.stderr)))
+}
+
+/// The first complaint of the form `<stdin>:3:10: fatal error: …`.
+fn explain(complaint: &str, text: &str, compiler: &str) -> Fail {
+    let first = complaint.lines().find(|l| l.contains("error")).unwrap_or(complaint.trim());
+    let mut parts = first.splitn(4, ':');
+    let place = (parts.next(), parts.next(), parts.next(), parts.next());
+    if let (Some("<stdin>"), Some(line), Some(_), Some(what)) = place
+        && let Ok(line) = line.parse::<usize>()
+    {
+        let starts = line_starts(text);
+        let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let end = starts.get(line).map_or(text.len() as u32, |s| s - 1);
+        let what = what.trim().trim_start_matches("fatal ").trim_start_matches("error: ");
+        return fail(what, Span { start, end }, format!("{compiler} says so"));
+    }
+    fail(format!("{compiler} could not preprocess it: {first}"), Span::default(), "")
+}
+
+/// Where lines begin.
+pub fn line_starts(text: &str) -> Vec<u32> {
+    let breaks = text.bytes().enumerate().filter(|b| b.1 == b'\n').map(|b| b.0 as u32 + 1);
+    [0].into_iter().chain(breaks).collect()
+}
+
+impl Preprocessed {
+    /// Reads the line markers of `text`, which was made of `original`.
+    fn new(text: String, original: &str) -> Preprocessed {
+        let mut lines = vec![];
+        let mut origin = Origin { line: 0, own: true };
+        let mut at = 0u32;
+        for line in text.split_inclusive('\n') {
+            lines.push((at, origin));
+            at += line.len() as u32;
+            match marker(line) {
+                Some((number, "<stdin>")) => {
+                    origin = Origin { line: number.saturating_sub(1), own: true };
+                }
+                // What an include brings stands where the include stands: the line before.
+                Some(_) if origin.own => {
+                    origin = Origin { line: origin.line.saturating_sub(1), own: false };
+                }
+                Some(_) => {}
+                None if origin.own => origin.line += 1,
+                None => {}
+            }
+        }
+        let mut starts = line_starts(original);
+        starts.push(original.len() as u32 + 1);
+        Preprocessed { text, lines, original: starts }
+    }
+
+    /// The span in the file for one in the preprocessed text.
+    pub fn original(&self, span: Span) -> Span {
+        let start = self.position(span.start);
+        let end = self.position(span.end.max(span.start));
+        Span { start, end: end.max(start) }
+    }
+
+    /// The line in the file, from 1, of a place in the preprocessed text.
+    pub fn line(&self, at: u32) -> usize {
+        let line = self.lines.partition_point(|l| l.0 <= at).saturating_sub(1);
+        self.lines.get(line).map_or(1, |l| l.1.line as usize + 1)
+    }
+
+    fn position(&self, at: u32) -> u32 {
+        let line = self.lines.partition_point(|l| l.0 <= at).saturating_sub(1);
+        let Some((start, origin)) = self.lines.get(line) else { return 0 };
+        let first = self.original.get(origin.line as usize).copied().unwrap_or(0);
+        let next = self.original.get(origin.line as usize + 1).copied().unwrap_or(first + 1);
+        // Macros may have made the line longer.
+        let column = if origin.own { at - start } else { 0 };
+        (first + column).min(next.saturating_sub(1)).max(first)
+    }
+}
+
+/// `# 12 "file" flags`: the number of the next line and the file.
+fn marker(line: &str) -> Option<(u32, &str)> {
+    let rest = line.strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
+    let (number, rest) = rest.split_once(' ')?;
+    let file = rest.trim_start().strip_prefix('"')?;
+    Some((number.parse().ok()?, &file[..file.find('"')?]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_again() {
+        let original = "#include \"a.h\"\nint x;\n#define TWO 2\nint y = TWO + 1;\n";
+        let text = "# 1 \"<stdin>\"\n# 1 \"a.h\" 1\nint a;\nint b;\n# 2 \"<stdin>\" 2\nint x;\n\nint y = 2 + 1;\n";
+        let p = Preprocessed::new(text.into(), original);
+        let find = |what: &str| {
+            let start = text.find(what).unwrap() as u32;
+            let span = p.original(Span { start, end: start + what.len() as u32 });
+            &original[span.start as usize..span.end as usize]
+        };
+        assert_eq!(find("int x"), "int x");
+        assert_eq!(find("int y"), "int y");
+        assert_eq!(p.original(Span { start: text.find("int b").unwrap() as u32, end: 0 }).start, 0);
+    }
+
+    #[test]
+    fn only_directives_need_it() {
+        assert!(is_needed("int x;\n # include <a.h>\n"));
+        assert!(!is_needed("# 1 \"a.c\"\n#pragma once\nint x;\n"));
+    }
+}

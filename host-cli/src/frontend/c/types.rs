@@ -1,0 +1,456 @@
+//! Types, and how they lie in memory: sizes, alignments, fields, bit-fields, cells.
+
+use std::rc::Rc;
+
+/// What the compiler for the target takes for granted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DataModel {
+    /// 32-bit x86: `long` and pointers have 32 bits, `char` is signed.
+    #[default]
+    Ilp32,
+    /// 64-bit x86: `long` and pointers have 64 bits, `char` is signed.
+    Lp64,
+    /// Bare-metal Arm (`arm-none-eabi`): as `Ilp32`, but `char` is unsigned, enumerations are as small
+    /// as their values allow, and `long long` is aligned to 8 bytes.
+    Arm32,
+}
+
+impl std::str::FromStr for DataModel {
+    type Err = String;
+    fn from_str(text: &str) -> Result<DataModel, String> {
+        match text {
+            "ilp32" => Ok(DataModel::Ilp32),
+            "lp64" => Ok(DataModel::Lp64),
+            "arm32" => Ok(DataModel::Arm32),
+            _ => Err(format!("unknown data model `{text}`; one of ilp32, lp64, arm32")),
+        }
+    }
+}
+
+/// A record of [`Types`].
+pub type RecordId = usize;
+
+/// A type without its qualifiers. Integers are told apart by width and sign alone, which is all that
+/// arithmetic knows of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Type {
+    /// `void`.
+    Void,
+    /// `_Bool`.
+    Bool,
+    /// An integer.
+    Int {
+        /// Width.
+        bits: u32,
+        /// Whether in two's complement.
+        signed: bool,
+    },
+    /// An enumeration: an integer with names.
+    Enum {
+        /// Width.
+        bits: u32,
+        /// Whether in two's complement.
+        signed: bool,
+        /// In [`Types::enums`].
+        id: usize,
+    },
+    /// A floating-point type of this many bytes.
+    Float(u32),
+    /// A pointer; whether what it points to is const.
+    Pointer(Rc<Type>, bool),
+    /// An array; without a length it is incomplete.
+    Array(Rc<Type>, Option<u64>),
+    /// A struct or union.
+    Record(RecordId),
+    /// A function.
+    Function(Rc<Signature>),
+}
+
+/// The type of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// What it returns.
+    pub result: Type,
+    /// What it takes.
+    pub params: Vec<Type>,
+    /// Whether it takes more, or nobody knows.
+    pub open: bool,
+}
+
+/// A member of a struct or union.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// Its name; unnamed ones are structs or unions whose members belong to the outer one.
+    pub name: Option<Rc<str>>,
+    /// Its type.
+    pub ty: Type,
+    /// Where it begins, in bits.
+    pub offset: u64,
+    /// Its width if it is a bit-field.
+    pub bits: Option<u32>,
+}
+
+/// A struct or union.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// Its tag.
+    pub tag: Option<Rc<str>>,
+    /// Whether its members overlap.
+    pub union: bool,
+    /// Its members, once it is complete.
+    pub fields: Option<Vec<Field>>,
+    /// Bytes.
+    pub size: u64,
+    /// In bytes.
+    pub align: u64,
+}
+
+/// A piece of an object that becomes one variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// Where it begins, in bits.
+    pub offset: u64,
+    /// Its width in memory.
+    pub width: u32,
+    /// The scalar that it is, if it is not a piece of several.
+    pub ty: Type,
+    /// Its place in the object: `.head`, `[3]`.
+    pub path: String,
+}
+
+/// A field as it is declared.
+pub struct Declared {
+    /// Its name.
+    pub name: Option<Rc<str>>,
+    /// Its type.
+    pub ty: Type,
+    /// Its width if it is a bit-field.
+    pub bits: Option<u32>,
+    /// An alignment asked for.
+    pub align: Option<u64>,
+}
+
+/// All records and enumerations, and the sizes of the basic types.
+#[derive(Clone, Debug)]
+pub struct Types {
+    /// The data model.
+    pub model: DataModel,
+    /// Structs and unions.
+    pub records: Vec<Record>,
+    /// Enumerations: their names with values.
+    pub enums: Vec<Vec<(Rc<str>, i128)>>,
+}
+
+/// The type `int`.
+pub const INT: Type = Type::Int { bits: 32, signed: true };
+
+/// An unsigned integer.
+pub fn unsigned(bits: u32) -> Type {
+    Type::Int { bits, signed: false }
+}
+
+/// A signed integer.
+pub fn signed(bits: u32) -> Type {
+    Type::Int { bits, signed: true }
+}
+
+/// A pointer.
+pub fn pointer(to: Type) -> Type {
+    Type::Pointer(Rc::new(to), false)
+}
+
+impl Type {
+    /// Width and sign of an integer, also of `_Bool` and enumerations.
+    pub fn integer(&self) -> Option<(u32, bool)> {
+        match self {
+            Type::Bool => Some((1, false)),
+            Type::Int { bits, signed } | Type::Enum { bits, signed, .. } => Some((*bits, *signed)),
+            _ => None,
+        }
+    }
+    /// Whether it is an integer.
+    pub fn is_integer(&self) -> bool {
+        self.integer().is_some()
+    }
+    /// What a pointer points to.
+    pub fn pointee(&self) -> Option<&Type> {
+        match self {
+            Type::Pointer(to, _) => Some(to),
+            _ => None,
+        }
+    }
+    /// Whether it has one value: numbers and pointers.
+    pub fn is_scalar(&self) -> bool {
+        self.is_integer() || matches!(self, Type::Float(_) | Type::Pointer(..))
+    }
+}
+
+/// The next multiple.
+pub fn align_up(value: u64, align: u64) -> u64 {
+    value.div_ceil(align.max(1)) * align.max(1)
+}
+
+impl Types {
+    /// Without records.
+    pub fn new(model: DataModel) -> Types {
+        Types { model, records: vec![], enums: vec![] }
+    }
+
+    /// Bits of a pointer, `long` and `size_t`.
+    pub fn word(&self) -> u32 {
+        if self.model == DataModel::Lp64 { 64 } else { 32 }
+    }
+
+    /// The type of `char`.
+    pub fn char(&self) -> Type {
+        Type::Int { bits: 8, signed: self.model != DataModel::Arm32 }
+    }
+
+    /// Bits of a scalar as a value.
+    pub fn width(&self, ty: &Type) -> Option<u32> {
+        match ty {
+            Type::Pointer(..) => Some(self.word()),
+            _ => ty.integer().map(|i| i.0),
+        }
+    }
+
+    /// Size in bytes; `None` if the type is incomplete or too large.
+    pub fn size(&self, ty: &Type) -> Option<u64> {
+        match ty {
+            // GNU C counts in bytes here.
+            Type::Void | Type::Function(_) => Some(1),
+            Type::Bool => Some(1),
+            Type::Int { bits, .. } | Type::Enum { bits, .. } => Some(*bits as u64 / 8),
+            Type::Float(size) => Some(*size as u64),
+            Type::Pointer(..) => Some(self.word() as u64 / 8),
+            Type::Array(of, len) => self.size(of)?.checked_mul((*len)?).filter(|n| *n < 1 << 40),
+            Type::Record(id) => {
+                let record = &self.records[*id];
+                record.fields.as_ref().map(|_| record.size)
+            }
+        }
+    }
+
+    /// Alignment in bytes.
+    pub fn align(&self, ty: &Type) -> u64 {
+        match ty {
+            Type::Array(of, _) => self.align(of),
+            Type::Record(id) => self.records[*id].align,
+            Type::Float(size) if self.model == DataModel::Ilp32 => (*size as u64).min(4),
+            Type::Int { bits: 64.., .. } if self.model == DataModel::Ilp32 => 4,
+            Type::Int { bits: 128, .. } if self.model == DataModel::Arm32 => 8,
+            _ => self.size(ty).unwrap_or(1).max(1),
+        }
+    }
+
+    /// Lays the fields of a record out, as the System V and Arm ABIs do.
+    pub fn complete(&mut self, id: RecordId, declared: Vec<Declared>, packed: bool, align: u64) {
+        let union = self.records[id].union;
+        let (mut at, mut end, mut strictest) = (0u64, 0u64, align.max(1));
+        let mut fields = vec![];
+        for field in declared {
+            let size = self.size(&field.ty).unwrap_or(0) * 8;
+            let natural = if packed { 1 } else { self.align(&field.ty) };
+            let align = field.align.map_or(natural, |a| a.max(natural));
+            let start = if union { 0 } else { at };
+            let offset = match field.bits {
+                Some(0) => {
+                    at = align_up(at, size);
+                    continue;
+                }
+                // A bit-field does not straddle two units of its type.
+                Some(bits) if !packed && start / size != (start + bits as u64 - 1) / size => {
+                    align_up(start, align * 8)
+                }
+                Some(_) if field.align.is_none() => start,
+                _ => align_up(start, align * 8),
+            };
+            at = offset + field.bits.map_or(size, |b| b as u64);
+            end = end.max(at);
+            if field.name.is_some() || field.bits.is_none() {
+                strictest = strictest.max(align);
+                fields.push(Field { name: field.name, ty: field.ty, offset, bits: field.bits });
+            }
+        }
+        let record = &mut self.records[id];
+        record.align = strictest;
+        record.size = align_up(end, strictest * 8) / 8;
+        record.fields = Some(fields);
+    }
+
+    /// A member by name, also one of an unnamed inner record: offset in bits, type, width.
+    pub fn member(&self, id: RecordId, name: &str) -> Option<(u64, Type, Option<u32>)> {
+        let fields = self.records[id].fields.as_ref()?;
+        fields.iter().find_map(|field| match (&field.name, &field.ty) {
+            (Some(n), _) if &**n == name => Some((field.offset, field.ty.clone(), field.bits)),
+            (None, Type::Record(inner)) => {
+                let (offset, ty, bits) = self.member(*inner, name)?;
+                Some((field.offset + offset, ty, bits))
+            }
+            _ => None,
+        })
+    }
+
+    /// How many cells an object has at most; `None` if that is not known or far too many.
+    pub fn count_cells(&self, ty: &Type) -> Option<u64> {
+        match ty {
+            Type::Array(of, len) => self.count_cells(of)?.checked_mul((*len)?),
+            Type::Record(id) => {
+                let fields = self.records[*id].fields.as_ref()?;
+                fields.iter().try_fold(0u64, |n, f| n.checked_add(self.count_cells(&f.ty)?))
+            }
+            _ => Some(1),
+        }
+    }
+
+    /// The cells of an object, in the order of their offsets. Padding belongs to none. Where members
+    /// of a union overlap, cells are cut at every border of every member.
+    pub fn cells(&self, ty: &Type) -> Vec<Cell> {
+        let mut cells = vec![];
+        self.collect(ty, 0, String::new(), None, &mut cells);
+        cells
+    }
+
+    fn collect(&self, ty: &Type, at: u64, path: String, bits: Option<u32>, out: &mut Vec<Cell>) {
+        match ty {
+            Type::Array(of, len) => {
+                let stride = self.size(of).unwrap_or(0) * 8;
+                for i in 0..len.unwrap_or(0) {
+                    self.collect(of, at + i * stride, format!("{path}[{i}]"), None, out);
+                }
+            }
+            Type::Record(id) => {
+                let record = &self.records[*id];
+                let mut inner = vec![];
+                for field in record.fields.iter().flatten() {
+                    let path = match &field.name {
+                        Some(name) => format!("{path}.{name}"),
+                        None => path.clone(),
+                    };
+                    self.collect(&field.ty, at + field.offset, path, field.bits, &mut inner);
+                }
+                out.extend(if record.union { refine(inner) } else { inner });
+            }
+            _ => {
+                let size = self.size(ty).unwrap_or(1) as u32 * 8;
+                let width = bits.unwrap_or(size);
+                let ty = match (bits, ty.integer()) {
+                    (Some(bits), Some((_, signed))) => Type::Int { bits, signed },
+                    _ => ty.clone(),
+                };
+                out.push(Cell { offset: at, width, ty, path });
+            }
+        }
+    }
+
+    /// A type as C writes it, for messages.
+    pub fn show(&self, ty: &Type) -> String {
+        match ty {
+            Type::Void => "void".into(),
+            Type::Bool => "_Bool".into(),
+            Type::Int { bits, signed } => {
+                let name = match bits {
+                    8 => "char",
+                    16 => "short",
+                    32 => "int",
+                    64 => "long long",
+                    _ => "__int128",
+                };
+                if *signed { name.into() } else { format!("unsigned {name}") }
+            }
+            Type::Enum { .. } => "enum".into(),
+            Type::Float(4) => "float".into(),
+            Type::Float(8) => "double".into(),
+            Type::Float(_) => "long double".into(),
+            Type::Pointer(to, _) => format!("{} *", self.show(to)),
+            Type::Array(of, Some(len)) => format!("{}[{len}]", self.show(of)),
+            Type::Array(of, None) => format!("{}[]", self.show(of)),
+            Type::Record(id) => {
+                let record = &self.records[*id];
+                let kind = if record.union { "union" } else { "struct" };
+                format!("{kind} {}", record.tag.as_deref().unwrap_or("{…}"))
+            }
+            Type::Function(_) => "function".into(),
+        }
+    }
+}
+
+/// Cuts overlapping cells at every border.
+fn refine(mut cells: Vec<Cell>) -> Vec<Cell> {
+    cells.sort_by_key(|c| (c.offset, c.width));
+    let mut borders: Vec<u64> =
+        cells.iter().flat_map(|c| [c.offset, c.offset + c.width as u64]).collect();
+    borders.sort_unstable();
+    borders.dedup();
+    let mut out = vec![];
+    for pair in borders.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let covers = |c: &&Cell| c.offset <= from && to <= c.offset + c.width as u64;
+        let exact = |c: &&Cell| c.offset == from && c.offset + c.width as u64 == to;
+        let Some(cell) = cells.iter().find(exact).or_else(|| cells.iter().find(covers)) else {
+            continue;
+        };
+        // A piece can hold anything, whatever the whole is.
+        let width = (to - from) as u32;
+        let whole = exact(&cell) && cells.iter().filter(covers).all(|c| c.ty == cell.ty);
+        let ty = if whole { cell.ty.clone() } else { unsigned(width) };
+        out.push(Cell { offset: from, width, ty, path: cell.path.clone() });
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(name: &str, ty: Type, bits: Option<u32>) -> Declared {
+        Declared { name: Some(name.into()), ty, bits, align: None }
+    }
+
+    fn record(types: &mut Types, union: bool, fields: Vec<Declared>, packed: bool) -> Type {
+        types.records.push(Record { tag: None, union, fields: None, size: 0, align: 1 });
+        let id = types.records.len() - 1;
+        types.complete(id, fields, packed, 1);
+        Type::Record(id)
+    }
+
+    #[test]
+    fn structs_are_laid_out_as_the_abi_says() {
+        let mut t = Types::new(DataModel::Ilp32);
+        let fields = || {
+            vec![
+                field("c", signed(8), None),
+                field("l", signed(64), None),
+                field("a", unsigned(32), Some(3)),
+                field("b", unsigned(32), Some(30)),
+                field("s", signed(16), None),
+            ]
+        };
+        let s = record(&mut t, false, fields(), false);
+        let offsets =
+            |t: &Types, s: &Type| -> Vec<u64> { t.cells(s).iter().map(|c| c.offset).collect() };
+        assert_eq!((offsets(&t, &s), t.size(&s)), (vec![0, 32, 96, 128, 160], Some(24)));
+        let packed = record(&mut t, false, fields(), true);
+        assert_eq!((offsets(&t, &packed), t.size(&packed)), (vec![0, 8, 72, 75, 112], Some(16)));
+        t.model = DataModel::Lp64;
+        let s = record(&mut t, false, fields(), false);
+        assert_eq!((offsets(&t, &s), t.size(&s)), (vec![0, 64, 128, 160, 192], Some(32)));
+    }
+
+    #[test]
+    fn unions_are_cut_at_every_border() {
+        let mut t = Types::new(DataModel::Ilp32);
+        let bytes = Type::Array(Rc::new(unsigned(8)), Some(3));
+        let u = record(
+            &mut t,
+            true,
+            vec![field("i", signed(32), None), field("b", bytes, None)],
+            false,
+        );
+        let cells: Vec<_> = t.cells(&u).iter().map(|c| (c.offset, c.width)).collect();
+        assert_eq!(cells, [(0, 8), (8, 8), (16, 8), (24, 8)]);
+        let same = vec![field("i", signed(32), None), field("u", signed(32), None)];
+        let same = record(&mut t, true, same, false);
+        assert_eq!(t.cells(&same).len(), 1);
+    }
+}

@@ -1,0 +1,153 @@
+//! Every example, as `examples/expected.tsv` says: on the host, on the simulated device, and on the
+//! emulated boards.
+//!
+//! The program itself is run, so that all that a user meets is in between. `cargo xtask test` says in
+//! `VOUCH_BIN` where it is, and in `VOUCH_FIRMWARE_DIR` where the firmware is; without them there is
+//! nothing to test. With `VOUCH_ALL_EXAMPLES` (`cargo xtask examples`) the boards get all models
+//! that fit, however long they take.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A row of the table.
+struct Row {
+    property: String,
+    verdict: String,
+    length: Option<u64>,
+    /// Whether a device with 64 KiB of RAM decides it.
+    small: bool,
+}
+
+/// What a board of 64 KiB leaves for model and proof.
+const SMALL: &str = "55K";
+/// Models whose proof takes fewer queries than this are quick on an emulated board.
+const QUICK: u64 = 5_000;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples")
+}
+
+/// The table, by file.
+fn expected() -> BTreeMap<String, Vec<Row>> {
+    let text = std::fs::read_to_string(folder().join("expected.tsv")).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("file\tproperty\tverdict\tlength\tsmall"));
+    let mut files: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+    for line in lines {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [file, property, verdict, length, small] = fields[..] else { panic!("{line}") };
+        assert!(["safe", "unsafe"].contains(&verdict) && ["", "yes"].contains(&small), "{line}");
+        assert_eq!(verdict == "unsafe", !length.is_empty(), "{line}");
+        files.entry(file.into()).or_default().push(Row {
+            property: property.into(),
+            verdict: verdict.into(),
+            length: length.parse().ok(),
+            small: small == "yes",
+        });
+    }
+    files
+}
+
+/// What the program says about a model; `None` if there is no program.
+fn run(args: &[&str]) -> Option<Value> {
+    let Some(program) = std::env::var_os("VOUCH_BIN") else {
+        eprintln!("VOUCH_BIN is not set: not tested");
+        return None;
+    };
+    let output = Command::new(program).args(args).arg("--json").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    Some(serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}: {text}")))
+}
+
+fn path(file: &str) -> String {
+    folder().join(file).display().to_string()
+}
+
+/// Holds an outcome against the table. `decided` says whether a row must have a verdict; without one
+/// it may only be for want of memory.
+fn compare(file: &str, rows: &[Row], outcome: &Value, decided: impl Fn(&Row) -> bool) {
+    let properties =
+        outcome["properties"].as_array().unwrap_or_else(|| panic!("{file}: {outcome}"));
+    let names: Vec<&str> = properties.iter().filter_map(|p| p["name"].as_str()).collect();
+    let known: Vec<&str> = rows.iter().map(|r| r.property.as_str()).collect();
+    assert_eq!(names, known, "the properties of {file} are not those of expected.tsv");
+    for (row, found) in rows.iter().zip(properties) {
+        let place = format!("{} of {file}", row.property);
+        match found["verdict"].as_str() {
+            Some("unknown") => assert!(!decided(row), "{place}: {found}"),
+            verdict => assert_eq!(verdict, Some(row.verdict.as_str()), "{place}"),
+        }
+    }
+    match outcome["verdict"].as_str() {
+        Some("unknown") => assert_eq!(outcome["reason"], "capacity", "{file}: {outcome}"),
+        _ => assert_eq!(outcome["validated"], true, "{file}"),
+    }
+}
+
+#[test]
+fn every_file_is_in_the_table() {
+    let mut files: Vec<String> = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|f| f.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|f| f.ends_with(".vch"))
+        .collect();
+    files.sort();
+    assert_eq!(expected().into_keys().collect::<Vec<_>>(), files);
+}
+
+#[test]
+fn on_the_host() {
+    for (file, rows) in expected() {
+        let Some(outcome) = run(&["check", &path(&file)]) else { return };
+        compare(&file, &rows, &outcome, |_| true);
+        for (row, found) in rows.iter().zip(outcome["properties"].as_array().unwrap()) {
+            // The engine does not promise shortest runs, and its heuristics change; but a run of
+            // quite another length is something that people should see.
+            let length = found["trace_len"].as_u64();
+            let close = |(found, known): (u64, u64)| found <= 2 * known && known <= 2 * found;
+            let expected = length.zip(row.length).map_or(length == row.length, close);
+            assert!(expected, "{} of {file}: {length:?} instead of {:?}", row.property, row.length);
+        }
+        assert!(outcome["warnings"].is_null(), "{file}: {}", outcome["warnings"]);
+    }
+}
+
+#[test]
+fn on_the_simulated_device() {
+    for (file, rows) in expected() {
+        let args = ["run", &path(&file), "--target", "sim", "--sim-ram", SMALL];
+        let Some(outcome) = run(&args) else { return };
+        compare(&file, &rows, &outcome, |row| row.small);
+    }
+}
+
+#[test]
+fn on_the_boards() {
+    if std::env::var_os("VOUCH_FIRMWARE_DIR").is_none() {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    }
+    let all = std::env::var_os("VOUCH_ALL_EXAMPLES").is_some_and(|v| v == "1");
+    let mut tested = 0;
+    for (file, rows) in expected() {
+        let args = ["run", &path(&file), "--target", "sim", "--sim-ram", SMALL];
+        let Some(sim) = run(&args) else { return };
+        let quick = sim["queries"].as_u64().is_some_and(|n| n < QUICK);
+        let boards = match (all, quick && rows.iter().all(|r| r.small)) {
+            (true, _) => &["lm3s6965evb", "microbit", "mps2-an386"][..],
+            (false, true) => &["lm3s6965evb"],
+            (false, false) => continue,
+        };
+        for board in boards {
+            let Some(outcome) = run(&["run", &path(&file), "--target", &format!("qemu:{board}")])
+            else {
+                return;
+            };
+            compare(&file, &rows, &outcome, |row| row.small && *board != "microbit");
+            tested += 1;
+        }
+    }
+    assert!(tested >= 5, "{tested} models are quick");
+}

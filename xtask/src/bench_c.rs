@@ -1,0 +1,165 @@
+//! `cargo xtask bench-c FOLDER`: C programs with known verdicts, each checked in a process of its own.
+//!
+//! The folder holds `verdicts.tsv`: a file and its verdict in each line. What is counted per folder:
+//! files, accepted by the front end, decided, wrong. The record is a table under `benches/record/`.
+
+use crate::{demo, project, shell};
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// What is asked.
+struct Asked {
+    folder: PathBuf,
+    /// Seconds of processor time for each file.
+    timeout: u64,
+    /// Only files whose name holds this.
+    filter: String,
+    jobs: usize,
+}
+
+/// A file and what became of it.
+struct Outcome {
+    file: String,
+    expected: String,
+    found: String,
+    seconds: f64,
+}
+
+/// Sums of a folder.
+#[derive(Default)]
+struct Sums {
+    files: u32,
+    accepted: u32,
+    decided: u32,
+    wrong: u32,
+    seconds: f64,
+}
+
+/// The task.
+pub fn task(args: &[String]) -> Result<()> {
+    let asked = parse(args)?;
+    let list = asked.folder.join("verdicts.tsv");
+    let Ok(list) = std::fs::read_to_string(&list) else {
+        eprintln!("skipped: there is no {}", list.display());
+        return Ok(());
+    };
+    shell::stage("host tool", demo::build_tool)?;
+    let files: Vec<(String, String)> = (list.lines())
+        .filter_map(|line| line.split_once('\t'))
+        .filter(|(file, _)| file.ends_with(".c") || file.ends_with(".i"))
+        .filter(|(file, _)| file.contains(&asked.filter))
+        .map(|(file, verdict)| (file.to_owned(), verdict.trim().to_owned()))
+        .collect();
+    let queue = Mutex::new(files.into_iter());
+    let outcomes = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..asked.jobs {
+            scope.spawn(|| {
+                while let Some((file, expected)) = queue.lock().ok().and_then(|mut q| q.next()) {
+                    let outcome = check(&asked, file, expected);
+                    if let Ok(mut outcomes) = outcomes.lock() {
+                        outcomes.push(outcome);
+                    }
+                }
+            });
+        }
+    });
+    let mut outcomes = outcomes.into_inner().unwrap_or_default();
+    outcomes.sort_by(|a, b| a.file.cmp(&b.file));
+    let (table, wrong) = tables(&asked, &outcomes)?;
+    print!("{table}");
+    if asked.filter.is_empty() {
+        let path = project::root().join("benches/record/c.tsv");
+        std::fs::write(&path, table).with_context(|| format!("cannot write {}", path.display()))?;
+        eprintln!("written: {}", path.display());
+    }
+    if wrong > 0 {
+        bail!("{wrong} wrong verdicts");
+    }
+    Ok(())
+}
+
+fn parse(args: &[String]) -> Result<Asked> {
+    let usage = || shell::Usage("bench-c FOLDER [--timeout S] [--filter TEXT] [--jobs N]".into());
+    let mut asked = Asked { folder: PathBuf::new(), timeout: 60, filter: String::new(), jobs: 2 };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or_else(usage);
+        match arg.as_str() {
+            "--timeout" => asked.timeout = value()?.parse().map_err(|_| usage())?,
+            "--filter" => asked.filter = value()?.clone(),
+            "--jobs" => asked.jobs = value()?.parse().map_err(|_| usage())?,
+            path if !path.starts_with('-') => asked.folder = path.into(),
+            _ => return Err(usage().into()),
+        }
+    }
+    if asked.folder.as_os_str().is_empty() {
+        return Err(usage().into());
+    }
+    Ok(asked)
+}
+
+/// Checks one file. The limit is on processor time, which other work on the machine does not eat.
+fn check(asked: &Asked, file: String, expected: String) -> Outcome {
+    let start = Instant::now();
+    let limit = format!("ulimit -t {}; exec \"$@\"", asked.timeout);
+    let status = Command::new("sh")
+        .args(["-c", &limit, "sh"])
+        .arg(project::tool())
+        .args(["check", "--quiet", "--color", "never"])
+        .arg(asked.folder.join(&file))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let found = match status.ok().and_then(|s| s.code()) {
+        Some(0) => "safe",
+        Some(1) => "unsafe",
+        Some(2) => "refused",
+        Some(3) => "unknown",
+        // Killed by the limit.
+        None => "timeout",
+        Some(_) => "failed",
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    eprintln!("{found:>8} {seconds:7.1} s  {file}");
+    Outcome { file, expected, found: found.into(), seconds }
+}
+
+fn folder(file: &str) -> String {
+    let parent = Path::new(file).parent().map(|p| p.display().to_string());
+    parent.unwrap_or_default()
+}
+
+fn tables(asked: &Asked, outcomes: &[Outcome]) -> Result<(String, u32)> {
+    let mut sums: BTreeMap<String, Sums> = BTreeMap::new();
+    for outcome in outcomes {
+        for key in [folder(&outcome.file), "total".into()] {
+            let sum = sums.entry(key).or_default();
+            let decided = matches!(outcome.found.as_str(), "safe" | "unsafe");
+            sum.files += 1;
+            sum.accepted += (outcome.found != "refused") as u32;
+            sum.decided += decided as u32;
+            sum.wrong += (decided && outcome.found != outcome.expected) as u32;
+            sum.seconds += outcome.seconds;
+        }
+    }
+    let mut text = format!(
+        "# cargo xtask bench-c; {} s of processor time each, {} at a time; wall-clock seconds\n\
+         folder\tfiles\taccepted\tdecided\twrong\tseconds\n",
+        asked.timeout, asked.jobs
+    );
+    for (name, s) in &sums {
+        let Sums { files, accepted, decided, wrong, seconds } = s;
+        let _ = writeln!(text, "{name}\t{files}\t{accepted}\t{decided}\t{wrong}\t{seconds:.0}");
+    }
+    text += "\nfile\texpected\tfound\tseconds\n";
+    for Outcome { file, expected, found, seconds } in outcomes {
+        let _ = writeln!(text, "{file}\t{expected}\t{found}\t{seconds:.1}");
+    }
+    Ok((text, sums.get("total").map_or(0, |s| s.wrong)))
+}

@@ -1,0 +1,24 @@
+//! `cargo xtask examples`: every example on every emulated board that it fits, however long it takes.
+//!
+//! `cargo xtask test` has the same suite do the quick ones.
+
+use crate::boards::BOARDS;
+use crate::{demo, firmware, project, setup, shell};
+use anyhow::Result;
+
+/// The task.
+pub fn task(args: &[String]) -> Result<()> {
+    shell::no_arguments("examples", args)?;
+    setup::run()?;
+    firmware::build(&BOARDS)?;
+    shell::stage("host tool", demo::build_tool)?;
+    shell::heading("examples");
+    shell::run(
+        shell::cargo()
+            .current_dir(project::root())
+            .args(["test", "--package", "vouch-tests", "--test", "examples"])
+            .env("VOUCH_FIRMWARE_DIR", project::firmware_out())
+            .env("VOUCH_BIN", project::tool())
+            .env("VOUCH_ALL_EXAMPLES", "1"),
+    )
+}
