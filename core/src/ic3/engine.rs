@@ -8,7 +8,7 @@ use super::obligation::{Ends, Obligations};
 use super::plan::{CUBES, Plan};
 use super::{BindError, Config, Limit, Stats, Status, Verdict};
 use crate::arena::Carver;
-use crate::image::{Edge, Image, ParamRecord};
+use crate::image::{Edge, Image};
 use crate::sat::{self, Solver};
 use crate::word::Word;
 use core::ops::{Deref, DerefMut};
@@ -306,7 +306,7 @@ impl Engine {
             return Err(BindError::TooLate);
         }
         let record = image.params().nth(param).ok_or(BindError::NoSuchParam)?;
-        if !in_range(&record, value) {
+        if !record.allows(value) {
             return Err(BindError::OutOfRange);
         }
         let run = self.resume(image, memory);
@@ -408,19 +408,5 @@ impl Engine {
 
     pub(super) fn state(&self) -> &State {
         &self.state
-    }
-}
-
-/// Whether `value` is one that the parameter may have.
-fn in_range(param: &ParamRecord<'_>, value: u64) -> bool {
-    let shift = 64 - param.width as u32;
-    if value << shift >> shift != value {
-        return false;
-    }
-    if param.signed {
-        let signed = |v: u64| (v << shift) as i64 >> shift;
-        (signed(param.min)..=signed(param.max)).contains(&signed(value))
-    } else {
-        (param.min..=param.max).contains(&value)
     }
 }
