@@ -532,7 +532,7 @@ fn check_parameters(
         }
     }
     // Two values for one parameter would make every implication hold.
-    let mut bound = HashSet::default();
+    let mut bound = HashSet::new();
     for (id, word) in &certificate.bindings {
         let Some(var) = cfa.vars.get(id.index()) else {
             return Err(CertificateError::Unknown { what: "parameter", index: id.0 });

@@ -46,11 +46,11 @@ impl<'p, S: Solver> Encoder<'p, S> {
             solver,
             pool,
             truth,
-            vars: HashMap::default(),
-            values: HashMap::default(),
-            inputs: HashMap::default(),
-            nodes: HashMap::default(),
-            gates: HashMap::default(),
+            vars: HashMap::new(),
+            values: HashMap::new(),
+            inputs: HashMap::new(),
+            nodes: HashMap::new(),
+            gates: HashMap::new(),
         }
     }
 
@@ -105,7 +105,7 @@ impl<'p, S: Solver> Encoder<'p, S> {
     pub fn expr(&mut self, root: ExprId) -> Bits {
         // Operands have smaller numbers than their users, so ascending order is bottom-up. An
         // explicit stack: expressions may be deeper than the thread's.
-        let mut todo = HashSet::default();
+        let mut todo = HashSet::new();
         let mut stack = vec![root];
         while let Some(id) = stack.pop() {
             if !self.nodes.contains_key(&id) && todo.insert(id) {

@@ -36,7 +36,7 @@ fn is_certificate(cfa: &Cfa, certificate: &Certificate) -> bool {
         locations.into_iter().all(|start| {
             let starts = states.iter().filter(|s| invariant(start, s));
             let mut todo: Vec<(LocId, Vec<Word>)> = starts.map(|s| (start, s.clone())).collect();
-            let mut seen: HashSet<(LocId, Vec<Word>)> = HashSet::default();
+            let mut seen: HashSet<(LocId, Vec<Word>)> = HashSet::new();
             while let Some((at, state)) = todo.pop() {
                 let ids = (0..).map(EdgeId).zip(&cfa.edges).filter(|(_, e)| e.from == at);
                 for (id, edge) in ids {
@@ -58,7 +58,7 @@ fn is_certificate(cfa: &Cfa, certificate: &Certificate) -> bool {
     let fixed = |l: &LocId| *l == cfa.init || cfa.properties.iter().any(|p| p.error == *l);
     let has_clauses = |l: &LocId| certificate.clauses.iter().any(|c| c.location == *l);
     let is_cyclic = |l: &LocId| {
-        let mut reached = HashSet::default();
+        let mut reached = HashSet::new();
         let mut stack = vec![*l];
         while let Some(at) = stack.pop() {
             for edge in cfa.edges.iter().filter(|e| e.from == at && passed(e.to)) {
