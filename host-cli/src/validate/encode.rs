@@ -46,11 +46,11 @@ impl<'p, S: Solver> Encoder<'p, S> {
             solver,
             pool,
             truth,
-            vars: HashMap::default(),
-            values: HashMap::default(),
-            inputs: HashMap::default(),
-            nodes: HashMap::default(),
-            gates: HashMap::default(),
+            vars: HashMap::new(),
+            values: HashMap::new(),
+            inputs: HashMap::new(),
+            nodes: HashMap::new(),
+            gates: HashMap::new(),
         }
     }
 

@@ -125,7 +125,7 @@ pub fn replay_bound(
     let mut values = initial(cfa, trace, bindings, &names)?;
     let mut states = vec![State { location, values: values.clone() }];
     let mut steps = vec![];
-    let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::default();
+    let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::new();
     for (number, step) in (1..).zip(&trace.steps) {
         let Some(edge) = cfa.edges.get(step.edge.index()) else {
             return Err(ReplayError::Unknown { what: "edge", index: step.edge.0 });
@@ -200,7 +200,7 @@ fn inputs(
     step: usize,
     names: &Names,
 ) -> Result<HashMap<InputId, Word>, ReplayError> {
-    let mut chosen = HashMap::default();
+    let mut chosen = HashMap::new();
     let at = || format!(" in step {step}");
     for (id, word) in given {
         let Some(input) = cfa.inputs.get(id.index()) else {

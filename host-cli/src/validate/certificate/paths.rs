@@ -145,7 +145,7 @@ impl Checker<'_> {
         let mut arrivals: BTreeMap<LocId, Vec<Arrival>> = BTreeMap::new();
         for location in [start].into_iter().chain(between) {
             let (reached, values) = match location == start {
-                true => (encoder.constant(true), HashMap::default()),
+                true => (encoder.constant(true), HashMap::new()),
                 false => self.meet(&mut encoder, arrivals.get(&location)),
             };
             for id in &self.ways.leaving[location.index()] {
@@ -163,7 +163,7 @@ impl Checker<'_> {
                 for (var, value) in &edge.updates {
                     after.insert(*var, encoder.expr(*value));
                 }
-                let inputs = encoder.enter(HashMap::default());
+                let inputs = encoder.enter(HashMap::new());
                 let arrival = Arrival { edge: *id, taken, values: after, inputs };
                 arrivals.entry(edge.to).or_default().push(arrival);
             }
@@ -184,7 +184,7 @@ impl Checker<'_> {
         for a in arrivals {
             reached = encoder.or(reached, a.taken);
         }
-        let mut values = HashMap::default();
+        let mut values = HashMap::new();
         for var in vars {
             let own = encoder.own(var, self.cfa.vars[var.index()].width);
             let value = |a: &Arrival| a.values.get(&var).unwrap_or(&own).clone();

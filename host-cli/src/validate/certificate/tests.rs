@@ -36,7 +36,7 @@ fn is_certificate(cfa: &Cfa, certificate: &Certificate) -> bool {
         locations.into_iter().all(|start| {
             let starts = states.iter().filter(|s| invariant(start, s));
             let mut todo: Vec<(LocId, Vec<Word>)> = starts.map(|s| (start, s.clone())).collect();
-            let mut seen: HashSet<(LocId, Vec<Word>)> = HashSet::default();
+            let mut seen: HashSet<(LocId, Vec<Word>)> = HashSet::new();
             while let Some((at, state)) = todo.pop() {
                 let ids = (0..).map(EdgeId).zip(&cfa.edges).filter(|(_, e)| e.from == at);
                 for (id, edge) in ids {
