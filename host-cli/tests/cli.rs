@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A pump that may run only while there is water. With a `limit` above 12 it runs too long.
