@@ -58,7 +58,7 @@ fn main() -> ! {
 
 /// The boot self-check as a product would have it. The application runs only if it may.
 fn self_check(counter: &Counter) {
-    let mut models = Models::new();
+    let mut models = Models::open();
     let before = counter.instructions();
     let stored = match models.select() {
         Ok(stored) => stored,

@@ -15,8 +15,8 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// None.
-    pub const fn new() -> Pending {
+    /// None yet.
+    pub const fn empty() -> Pending {
         Pending { bytes: [0; SIZE], len: 0 }
     }
 

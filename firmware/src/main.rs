@@ -22,7 +22,7 @@ fn main() -> ! {
     // Cuts off whatever rubbish the line held, and lets a host know that the port is up.
     send(&[0]);
     let identity = identity();
-    let mut heap = Heap::new(Counter::calibrated(), Models::new());
+    let mut heap = Heap::new(Counter::calibrated(), Models::open());
     let mut session = Session::new(identity);
     defmt::info!(
         "{=str} with vouch {=str}, {=u32} bytes for models and proofs",

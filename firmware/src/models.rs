@@ -22,7 +22,7 @@ pub struct Models {
 
 impl Models {
     /// As they were left.
-    pub fn new() -> Models {
+    pub fn open() -> Models {
         let policy =
             if cfg!(feature = "unsigned") { Policy::AllowUnsigned } else { Policy::Signed };
         Models { store: Store::new(Current::flash(), policy) }

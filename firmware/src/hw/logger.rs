@@ -11,7 +11,7 @@ struct Logger;
 
 static STATE: State = State(UnsafeCell::new(Inner {
     encoder: Encoder::new(),
-    pending: log::Pending::new(),
+    pending: log::Pending::empty(),
     restore: RestoreState::invalid(),
 }));
 
