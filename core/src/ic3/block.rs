@@ -70,21 +70,25 @@ impl<W: Word> Run<'_, W> {
     }
 
     /// Whether the edge sets a bit of the cube to the opposite constant. That literal alone is a
-    /// core; one that is needed anyway is preferred.
+    /// core; one that is needed anyway is preferred, then the most active.
     fn excluded_by_constant(&mut self, edge: usize, cube: usize) -> bool {
         let edge = self.image.edge(edge);
-        let mut found = None;
+        let live = self.image.location(edge.to).live;
+        let mut found: Option<(usize, usize)> = None;
         for j in 0..self.cube_len[cube] {
             let lit = self.cube_lit(cube, j);
             let next = edge.next(lit.var() - 1).negated_if(!lit.is_positive());
             if next == Lit::FALSE {
-                found = Some(j);
                 if self.needed[j] != 0 {
-                    break;
+                    return true;
+                }
+                let activity = self.activity[live[lit.var() - 1].get()].get();
+                if found.is_none_or(|(_, most)| activity >= most) {
+                    found = Some((j, activity));
                 }
             }
         }
-        if let Some(j) = found {
+        if let Some((j, _)) = found {
             self.needed[j] = 1;
         }
         found.is_some()

@@ -43,6 +43,9 @@ pub(super) struct State {
     pub(super) learned: bool,
     /// How often lemmas have moved.
     pub(super) compactions: u32,
+    /// Work done in trials, and when the one at hand began.
+    pub(super) trial_work: u64,
+    pub(super) trial_start: u64,
     /// The lowest level whose lemmas are attached to the solver.
     pub(super) attached: usize,
     pub(super) any_bound: bool,
@@ -137,11 +140,11 @@ impl<W: Word> Run<'_, W> {
                 let changed = self.try_location(location, back)? | changed;
                 self.phase = Phase::Trial { location: location + 1, changed, back };
             }
-            Phase::Trial { changed: true, back, .. } => {
+            Phase::Trial { changed: true, back, .. } if !self.trial_is_overdue(back) => {
                 self.phase = Phase::Trial { location: 1, changed: false, back };
             }
-            Phase::Trial { back, .. } => {
-                self.close_trial();
+            Phase::Trial { changed, back, .. } => {
+                self.close_trial(if changed { back } else { self.infinity() });
                 // Seeds are tried before the first frontier, lemmas between two.
                 self.frontier += (back > 0) as usize;
                 self.phase = Phase::Strengthen;
@@ -164,11 +167,13 @@ impl<W: Word> Run<'_, W> {
                     self.settle(Verdict::Safe);
                 } else if level < self.frontier {
                     self.phase = Phase::Push { level: level + 1, location: 1 };
-                } else if self.frontier < last_level::<W>() {
-                    self.open_trial(level + 1);
+                } else if self.frontier >= last_level::<W>() {
+                    return Err(Limit::Capacity);
+                } else if self.open_trial(level + 1) {
                     self.phase = Phase::Trial { location: 1, changed: false, back: level + 1 };
                 } else {
-                    return Err(Limit::Capacity);
+                    self.frontier += 1;
+                    self.phase = Phase::Strengthen;
                 }
             }
             Phase::Broken { property } => {
@@ -230,6 +235,8 @@ impl Engine {
                 epoch: 0,
                 learned: false,
                 compactions: 0,
+                trial_work: 0,
+                trial_start: 0,
                 attached: 0,
                 any_bound: false,
                 seeded: false,

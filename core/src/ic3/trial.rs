@@ -18,6 +18,9 @@ use super::engine::{Run, TRY};
 use crate::lit::Lit;
 use crate::word::Word;
 
+/// Trials take at most about one part in so many of the work.
+const SHARE: u64 = 4;
+
 impl<W: Word> Run<'_, W> {
     /// Adds a clause over global state bits to the trial before the first frontier. `false` if it
     /// does not fit or names something that is not live there; it is then left out.
@@ -40,14 +43,29 @@ impl<W: Word> Run<'_, W> {
         self.add_lemma(location, trial, TRY).is_ok()
     }
 
-    /// Puts all that holds at `level` but not for ever on trial.
-    pub(super) fn open_trial(&mut self, level: usize) {
+    /// Puts all that holds at `level` but not for ever on trial, unless trials have already taken
+    /// more than their share of the work.
+    pub(super) fn open_trial(&mut self, level: usize) -> bool {
+        let work = self.solver.state.propagations;
+        if self.trial_work > work / SHARE {
+            return false;
+        }
+        self.trial_start = work;
         self.retag(level, self.trial());
+        true
     }
 
-    /// What is left passes into the infinity frame.
-    pub(super) fn close_trial(&mut self) {
-        self.retag(self.trial(), self.infinity());
+    /// Whether a trial of lemmas has taken too long. (Of many candidates each round may refute only a
+    /// few.) One of seeds is the whole point of having them.
+    pub(super) fn trial_is_overdue(&self, back: usize) -> bool {
+        let work = self.solver.state.propagations - self.trial_start;
+        back > 0 && work > self.trial_start / SHARE
+    }
+
+    /// What is left passes to `level`: into the infinity frame, or back if the trial was broken off.
+    pub(super) fn close_trial(&mut self, level: usize) {
+        self.trial_work += self.solver.state.propagations - self.trial_start;
+        self.retag(self.trial(), level);
     }
 
     fn retag(&mut self, from: usize, to: usize) {
