@@ -1,7 +1,7 @@
 //! For each soundness rule of the engine: with just that rule broken, the tests notice.
 //!
 //! Rule 9 (what a learnt clause depends on) is the solver's, and shown by its own random sequences.
-//! Rule 13 (guards count as uses of a bit) concerns the compiler, and is shown there.
+//! Rule 13 (guards count as uses of a bit) is the compiler's, and shown in `simplify.rs`.
 
 use vouch_core::ic3::Config;
 use vouch_tests::check::{check, decided};

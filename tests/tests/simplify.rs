@@ -8,9 +8,10 @@ use vouch::ir::{
     BinOp, Cfa, Edge, EdgeId, ExprId, Input, InputId, LocId, Property, PropertyId, Span, Step,
     Trace, Type, Var, VarId, VarKind, Word, eval,
 };
-use vouch::judge::{Finding, Judgement, Question, judge_simplified};
+use vouch::judge::{Finding, Judgement, Question, Reason, judge_simplified};
 use vouch::pipeline;
-use vouch::simplify::{self, Pass, Passes, Simplified};
+use vouch::simplify::live::Live;
+use vouch::simplify::{self, Back, Pass, Passes, Simplified, dead};
 use vouch_tests::explicit::{self, Outcome, within_bounds};
 use vouch_tests::random_cfa::{Shape, generate};
 use vouch_tests::rng::Rng;
@@ -68,6 +69,33 @@ fn verdicts_do_not_depend_on_passes() {
         }
     }
     assert!(safe > 1000 && broken > 1000, "{safe} safe, {broken} broken");
+}
+
+/// Rule 13: a bit that only guards read is not dead. With a pass that drops it, wrong claims come up,
+/// and none of them survives validation.
+#[test]
+fn dropping_what_guards_read_is_noticed() {
+    let mut noticed = 0;
+    for shape in Shape::ALL {
+        for seed in 0..20 {
+            let cfa = generate(7000 + seed, shape);
+            let truth = explicit::search(&cfa);
+            let mut simple = Simplified { cfa: cfa.clone(), back: Back::default(), stats: vec![] };
+            let live = Live::of_properties_alone(&cfa);
+            simple.back.push(dead::run_with(&mut simple.cfa, &live));
+            let judgement = verdicts(&cfa, &simple, &[]);
+            for ((_, finding), truth) in judgement.findings.iter().zip(&truth) {
+                match (finding, truth) {
+                    (Finding::Safe, Outcome::Safe) => {}
+                    (Finding::Unsafe(_), Outcome::Unsafe { .. }) => {}
+                    (Finding::Unknown(Reason::Invalid(_)), _) => noticed += 1,
+                    other => panic!("{}: {other:?}", cfa.name),
+                }
+            }
+        }
+    }
+    println!("{noticed} wrong claims noticed");
+    assert!(noticed > 0, "breaking rule 13 goes unnoticed: {noticed}");
 }
 
 /// The same for one value of each parameter.

@@ -11,6 +11,11 @@ use crate::ir::{Cfa, EdgeId, Expr};
 /// Drops them.
 pub fn run(cfa: &mut Cfa) -> Step {
     let live = Live::of(cfa);
+    run_with(cfa, &live)
+}
+
+/// Drops what is not in `live`.
+pub fn run_with(cfa: &mut Cfa, live: &Live) -> Step {
     let pool = &cfa.pool;
     for edge in &mut cfa.edges {
         let to = edge.to;

@@ -3,7 +3,7 @@
 //! A variable is live at a location if the guard of an edge that leaves it reads it, or the new
 //! value of a variable that is live at such an edge's target. Keeping a value is reading it.
 
-use crate::ir::{Cfa, Expr, ExprId, LocId, Marks, VarId};
+use crate::ir::{Cfa, Edge, Expr, ExprId, LocId, Marks, VarId};
 use rustc_hash::FxHashMap as HashMap;
 
 /// The variables that are live, for each location.
@@ -12,8 +12,20 @@ pub struct Live {
 }
 
 impl Live {
-    /// Finds them: backwards, each node of each edge once.
+    /// Finds them.
     pub fn of(cfa: &Cfa) -> Live {
+        Live::of_guards(cfa, |_| true)
+    }
+
+    /// The same with only those guards that enter an error location: a soundness rule broken, for
+    /// the test that shows that this is noticed.
+    #[cfg(feature = "sabotage")]
+    pub fn of_properties_alone(cfa: &Cfa) -> Live {
+        Live::of_guards(cfa, |edge| cfa.properties.iter().any(|p| p.error == edge.to))
+    }
+
+    /// Backwards from what these guards read, each node of each edge once.
+    fn of_guards(cfa: &Cfa, counts: impl Fn(&Edge) -> bool) -> Live {
         let words = vec![vec![0; cfa.vars.len().div_ceil(64)]; cfa.locations.len()];
         let mut live = Live { words };
         let mut entering = vec![vec![]; cfa.locations.len()];
@@ -23,7 +35,9 @@ impl Live {
         for (at, edge) in cfa.edges.iter().enumerate() {
             entering[edge.to.index()].push(at);
             updates.push(edge.updates.iter().copied().collect());
-            live.read(cfa, edge.from, edge.guard, &mut seen[at], &mut todo);
+            if counts(edge) {
+                live.read(cfa, edge.from, edge.guard, &mut seen[at], &mut todo);
+            }
         }
         while let Some((location, var)) = todo.pop() {
             for &at in &entering[location.index()] {
