@@ -21,9 +21,6 @@ use peer::{Answer, Racer};
 use std::path::PathBuf;
 use suite::Suite;
 
-/// Where the public benchmarks are, if nothing else is said.
-const BENCH: &str = "../shared/bench";
-
 struct Options {
     peers: Vec<String>,
     suites: Vec<String>,
@@ -61,6 +58,9 @@ pub fn task(args: &[String]) -> Result<()> {
         let suite = suite::load(name, &options.bench, &scratch, options.only.as_deref())?;
         match suite {
             Some(suite) => shell::stage(name, || race(&suite, &racers, &options))?,
+            None if options.bench.as_os_str().is_empty() => {
+                eprintln!("skipped: {name} needs --bench FOLDER, with a folder {name} in it");
+            }
             None => eprintln!("skipped: {name} is not in {}", options.bench.display()),
         }
     }
@@ -101,7 +101,7 @@ fn parse(args: &[String]) -> Result<Options> {
         peers: peer::NAMES.map(String::from).to_vec(),
         suites: suite::NAMES.map(String::from).to_vec(),
         limits: Limits { seconds: 60, bytes: 4 << 30 },
-        bench: project::root().join(BENCH),
+        bench: PathBuf::new(),
         only: None,
         out: project::root().join("benches/record/race"),
     };
