@@ -59,7 +59,11 @@ const TASKS: [Task; 14] = [
         "vouch against its peers on the same problems; --peers, --suite, --timeout S, --bench PATH",
         race::task,
     ),
-    ("bench-passes", "what each simplification does for images and engine", passes::task),
+    (
+        "bench-passes",
+        "what each simplification does; FOLDER: sizes of the models below it",
+        passes::task,
+    ),
     ("examples", "every example on every board that it fits", examples::task),
     ("tidy", "check the rules of the code base that no other tool checks", tidy::task),
     ("help", "list the tasks", help),

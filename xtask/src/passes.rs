@@ -4,12 +4,17 @@
 //! is counted in propagated literals and queries, which repeat; no seconds are recorded. The record is
 //! `benches/record/passes.tsv`; the last rows are the sums over the examples that every selection has
 //! decided.
+//!
+//! `cargo xtask bench-passes FOLDER` compiles every model below a folder, with all passes and with none,
+//! and writes sizes and CPU time, summed up for each folder of models, to `benches/record/compile.tsv`.
 
+use crate::race::limit::{self, Limits};
 use crate::{demo, project, shell};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PASSES: [&str; 7] = ["constants", "slice", "dead", "blocks", "narrow", "equal", "merge"];
@@ -28,7 +33,11 @@ const BUDGET: &str = "400000000";
 
 /// The task.
 pub fn task(args: &[String]) -> Result<()> {
-    shell::no_arguments("bench-passes", args)?;
+    match args {
+        [] => {}
+        [folder] => return compile(Path::new(folder)),
+        _ => return Err(shell::Usage("cargo xtask bench-passes [FOLDER]".into()).into()),
+    }
     shell::stage("host tool", demo::build_tool)?;
     let mut selections = vec!["all".to_owned(), "none".to_owned()];
     selections.extend(PASSES.map(|p| format!("all,-{p}")));
@@ -99,4 +108,96 @@ fn examples() -> Result<Vec<String>> {
     }
     models.sort();
     Ok(models)
+}
+
+/// Names of models end in one of these.
+const EXTENSIONS: [&str; 6] = ["vch", "c", "i", "aag", "aig", "btor2"];
+/// What a compilation may take.
+const LIMITS: Limits = Limits { seconds: 20, bytes: 4 << 30 };
+const SIZES: [&str; 5] = ["state_bits", "locations", "edges", "gates", "image_bytes"];
+
+/// Compiles every model of the library, and below `folder`.
+fn compile(folder: &Path) -> Result<()> {
+    shell::stage("host tool", demo::build_tool)?;
+    let mut files = vec![];
+    collect(&project::root().join("examples"), &mut files)?;
+    collect(folder, &mut files)?;
+    files.sort();
+    let mut sums: BTreeMap<(String, &str), Sums> = BTreeMap::new();
+    for file in &files {
+        let place = file.parent().and_then(Path::file_name).unwrap_or_default();
+        let place = place.to_string_lossy().into_owned();
+        let all = inspect(file, "all")?;
+        let none = inspect(file, "none")?;
+        for (passes, (found, seconds)) in [("all", &all), ("none", &none)] {
+            let sums = sums.entry((place.clone(), passes)).or_default();
+            sums.files += 1;
+            sums.seconds += seconds;
+            sums.longest = sums.longest.max(*seconds);
+            // Sizes are compared on what both selections have compiled.
+            if let (Some(found), true) = (found, all.0.is_some() && none.0.is_some()) {
+                sums.compiled += 1;
+                sums.sizes.iter_mut().zip(found).for_each(|(sum, n)| *sum += n);
+            }
+        }
+    }
+    let mut table = format!(
+        "# cargo xtask bench-passes FOLDER; CPU seconds, at most {} for each file; sizes: sums over the\n\
+         # files that both selections have compiled\n\
+         folder\tpasses\tfiles\tcompiled\tseconds\tlongest\t{}\n",
+        LIMITS.seconds,
+        SIZES.join("\t")
+    );
+    for ((place, passes), sums) in &sums {
+        let sizes = sums.sizes.map(|n| n.to_string()).join("\t");
+        let Sums { files, compiled, seconds, longest, .. } = sums;
+        let _ = writeln!(
+            table,
+            "{place}\t{passes}\t{files}\t{compiled}\t{seconds:.2}\t{longest:.2}\t{sizes}"
+        );
+    }
+    let path = project::root().join("benches/record/compile.tsv");
+    std::fs::write(&path, table).with_context(|| path.display().to_string())?;
+    eprintln!("\nwritten: {}", path.display());
+    Ok(())
+}
+
+/// What the models of a folder add up to.
+#[derive(Default)]
+struct Sums {
+    files: u32,
+    compiled: u32,
+    seconds: f64,
+    longest: f64,
+    sizes: [u64; SIZES.len()],
+}
+
+/// The models below `folder`.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if EXTENSIONS.contains(&extension) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Sizes of a compiled model, if it compiles; and the CPU time that took.
+fn inspect(file: &Path, passes: &str) -> Result<(Option<[u64; SIZES.len()]>, f64)> {
+    let tool = project::tool().display().to_string();
+    let file = file.display().to_string();
+    let mut words = vec![&*tool, "inspect", &file, "--passes", passes, "--json", "--quiet"];
+    if file.contains("examples/c/") {
+        words.extend(["--entry", "step", "--loop"]);
+    }
+    let words: Vec<String> = words.into_iter().map(String::from).collect();
+    let scratch = project::target().join("inspect.json");
+    let ended = limit::run(&words, &LIMITS, &scratch)?;
+    let found = serde_json::from_str::<Value>(&ended.text).ok().filter(|_| ended.code == Some(0));
+    let sizes = found.map(|f| SIZES.map(|s| f["sizes"][s].as_u64().unwrap_or(0)));
+    Ok((sizes, ended.seconds))
 }

@@ -8,7 +8,7 @@
 //! Time is CPU time of the whole process, with everything from reading the file on; vouch validates
 //! its verdicts within it. A racer that is not installed is left out by name.
 
-mod limit;
+pub mod limit;
 mod peer;
 mod plot;
 mod report;
