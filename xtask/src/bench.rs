@@ -27,7 +27,7 @@ pub fn task(args: &[String]) -> Result<()> {
     let programs = alone::build()?;
     let recheck = build_recheck()?;
     let mut engine = String::from(
-        "model\tplace\tverdict\tinstructions\tratio\tsolver\tqueries\tlemmas\tpeak_bytes\t\
+        "model\tplace\tverdict\tinstructions\tratio\tsolver\tno_passes\tqueries\tlemmas\tpeak_bytes\t\
          peak_clauses\tpeak_obligations\timage_bytes\n",
     );
     let mut certificate = String::from("model\tclauses\tproof\trecheck\tshare\n");
@@ -142,7 +142,8 @@ fn head() -> Result<String> {
          # boards: QEMU with -icount shift=0; host: callgrind, Engine::step only, 16-bit words, and\n\
          # wider ones after those did not suffice (then the count is of all attempts)\n\
          # ratio: instructions on the board over those on the host for the same run\n\
-         # solver: the part of the host's instructions that Solver::solve takes\n",
+         # solver: the part of the host's instructions that Solver::solve takes; no_passes: the host's\n\
+         # instructions for the model as the front end made it\n",
         build()?,
         qemu.lines().next().unwrap_or_default(),
     ))
@@ -160,16 +161,17 @@ fn examples() -> Result<Vec<String>> {
 
 /// One row for each place that can check the model.
 fn rows(model: &str, table: &mut String) -> Result<()> {
-    let host = host_instructions(ENGINE, model)?;
-    let solver = host_instructions(SOLVER, model)?;
+    let host = host_instructions(ENGINE, model, "default")?;
+    let solver = host_instructions(SOLVER, model, "default")?;
+    let plain = host_instructions(ENGINE, model, "none")?;
     let host_run = check(&["check", model])?;
-    row(table, model, "host", &host_run, host, None, solver);
+    row(table, model, "host", &host_run, host, None, [solver, plain]);
     for board in BOARDS {
         let run = check(&["run", model, "--target", &format!("qemu:{}", board.name)])?;
         let count = run["device"]["instructions"].as_u64();
         // A run that ended for want of memory is not the same run.
         let same = run["queries"] == host_run["queries"];
-        row(table, model, board.name, &run, count, host.filter(|_| same), None);
+        row(table, model, board.name, &run, count, host.filter(|_| same), [None; 2]);
     }
     Ok(())
 }
@@ -181,14 +183,14 @@ fn row(
     run: &Value,
     count: Option<u64>,
     host: Option<u64>,
-    solver: Option<u64>,
+    [solver, plain]: [Option<u64>; 2],
 ) {
     let ratio = match (count, host) {
         (Some(count), Some(host)) if host > 0 => format!("{:.2}", count as f64 / host as f64),
         _ => "-".into(),
     };
     let number = |n: Option<u64>| n.map_or("-".into(), |n| n.to_string());
-    let (count, solver) = (number(count), number(solver));
+    let (count, solver, plain) = (number(count), number(solver), number(plain));
     let verdict = match run["verdict"].as_str() {
         Some("unknown") => format!("unknown ({})", run["reason"].as_str().unwrap_or("?")),
         Some(verdict) => verdict.to_owned(),
@@ -199,7 +201,7 @@ fn row(
     // Writing to a string cannot fail.
     let _ = writeln!(
         table,
-        "{}\t{place}\t{verdict}\t{count}\t{ratio}\t{solver}\t{}\t{}\t{}\t{}\t{}\t{}",
+        "{}\t{place}\t{verdict}\t{count}\t{ratio}\t{solver}\t{plain}\t{}\t{}\t{}\t{}\t{}\t{}",
         name(model),
         show(&run["queries"]),
         show(&run["lemmas"]),
@@ -222,8 +224,8 @@ fn check(args: &[&str]) -> Result<Value> {
 }
 
 /// Instructions of a part of the tool on the host, where callgrind is installed.
-fn host_instructions(function: &str, model: &str) -> Result<Option<u64>> {
-    let args = ["check", model, "--no-validate", "--json", "--quiet"];
+fn host_instructions(function: &str, model: &str, passes: &str) -> Result<Option<u64>> {
+    let args = ["check", model, "--passes", passes, "--no-validate", "--json", "--quiet"];
     count(function, Command::new(project::tool()).args(args))
 }
 
