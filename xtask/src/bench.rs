@@ -31,7 +31,7 @@ pub fn task(args: &[String]) -> Result<()> {
          peak_clauses\tpeak_obligations\timage_bytes\n",
     );
     let mut certificate = String::from("model\tclauses\tproof\trecheck\tshare\n");
-    for model in examples()? {
+    for model in project::examples()? {
         shell::stage(&model, || {
             rows(&model, &mut engine)?;
             certificate_row(&recheck, &model, &mut certificate)
@@ -147,16 +147,6 @@ fn head() -> Result<String> {
         build()?,
         qemu.lines().next().unwrap_or_default(),
     ))
-}
-
-fn examples() -> Result<Vec<String>> {
-    let mut models = Vec::new();
-    for entry in std::fs::read_dir(project::root().join("examples"))? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        models.extend(name.ends_with(".vch").then(|| format!("examples/{name}")));
-    }
-    models.sort();
-    Ok(models)
 }
 
 /// One row for each place that can check the model.

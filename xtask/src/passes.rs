@@ -43,7 +43,7 @@ pub fn task(args: &[String]) -> Result<()> {
     selections.extend(PASSES.map(|p| format!("all,-{p}")));
     let mut table = format!("model\tpasses\tverdict\t{}\n", COLUMNS.join("\t"));
     let mut all: BTreeMap<String, BTreeMap<String, Option<Row>>> = BTreeMap::new();
-    for model in examples()? {
+    for model in project::examples()? {
         shell::stage(&model, || {
             for selection in &selections {
                 let row = measure(&model, selection)?;
@@ -98,16 +98,6 @@ fn tool(args: &[&str]) -> Result<Value> {
         .args(["--json", "--quiet"])
         .output()?;
     serde_json::from_slice(&output.stdout).with_context(|| format!("vouch {}", args.join(" ")))
-}
-
-fn examples() -> Result<Vec<String>> {
-    let mut models = Vec::new();
-    for entry in std::fs::read_dir(project::root().join("examples"))? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        models.extend(name.ends_with(".vch").then(|| format!("examples/{name}")));
-    }
-    models.sort();
-    Ok(models)
 }
 
 /// Names of models end in one of these.

@@ -1,5 +1,6 @@
 //! Where things are.
 
+use anyhow::Result;
 use std::path::{Path, PathBuf};
 
 /// The top of the source tree.
@@ -29,4 +30,15 @@ pub fn firmware() -> PathBuf {
 /// Where finished firmware goes.
 pub fn firmware_out() -> PathBuf {
     firmware().join("out")
+}
+
+/// The models of the library, from the project's root.
+pub fn examples() -> Result<Vec<String>> {
+    let mut models = Vec::new();
+    for entry in std::fs::read_dir(root().join("examples"))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        models.extend(name.ends_with(".vch").then(|| format!("examples/{name}")));
+    }
+    models.sort();
+    Ok(models)
 }
