@@ -45,7 +45,7 @@ pub fn task(args: &[String]) -> Result<()> {
 
 /// Boots every example that is meant to be safe on every board, with a certificate and without.
 fn device() -> Result<()> {
-    let models = examples()?.into_iter().filter(|model| !model.ends_with("-broken.vch"));
+    let models = project::examples()?.into_iter().filter(|model| !model.ends_with("-broken.vch"));
     let args =
         ["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", "selfcheck", "--"];
     let mut command = shell::cargo();
