@@ -20,7 +20,10 @@ const CHECKER: &str = "vouch_core::certificate::Checker::step*";
 
 /// The task.
 pub fn task(args: &[String]) -> Result<()> {
-    shell::no_arguments("bench", args)?;
+    let models = if args.is_empty() { project::examples()? } else { args.to_vec() };
+    if let Some(missing) = models.iter().find(|m| !project::root().join(m).is_file()) {
+        return Err(shell::Usage(format!("bench [MODEL…]: there is no `{missing}`.")).into());
+    }
     setup::run()?;
     shell::stage("host tool", demo::build_tool)?;
     firmware::build(&BOARDS)?;
@@ -31,7 +34,8 @@ pub fn task(args: &[String]) -> Result<()> {
          peak_clauses\tpeak_obligations\timage_bytes\n",
     );
     let mut certificate = String::from("model\tclauses\tproof\trecheck\tshare\n");
-    for model in project::examples()? {
+    write("flash.tsv", &flash(&programs)?)?;
+    for model in models {
         shell::stage(&model, || {
             rows(&model, &mut engine)?;
             certificate_row(&recheck, &model, &mut certificate)
@@ -39,8 +43,8 @@ pub fn task(args: &[String]) -> Result<()> {
     }
     write("engine.tsv", &(head()? + &engine))?;
     write("certificate.tsv", &(certificate_head()? + &certificate))?;
-    write("flash.tsv", &flash(&programs)?)?;
-    shell::stage("self-check at boot", device)
+    // The boards' self-checks take long: only with everything else.
+    if args.is_empty() { shell::stage("self-check at boot", device) } else { Ok(()) }
 }
 
 /// Boots every example that is meant to be safe on every board, with a certificate and without.
@@ -84,7 +88,7 @@ fn build() -> Result<String> {
 
 fn certificate_head() -> Result<String> {
     Ok(format!(
-        "# cargo xtask bench; each row one run of either, and counts repeat\n\
+        "# cargo xtask bench [MODEL…]; each row one run of either, and counts repeat\n\
          # {}\n\
          # host, callgrind, 16-bit words: instructions of Engine::step until the proof, and of\n\
          # Checker::step until the certificate is accepted again; share: the latter of the former\n",
@@ -137,7 +141,7 @@ fn name(model: &str) -> String {
 fn head() -> Result<String> {
     let qemu = shell::output(Command::new("qemu-system-arm").arg("--version"))?;
     Ok(format!(
-        "# cargo xtask bench; each row one run, and counts repeat\n\
+        "# cargo xtask bench [MODEL…]; each row one run, and counts repeat\n\
          # {}; {}\n\
          # boards: QEMU with -icount shift=0; host: callgrind, Engine::step only, 16-bit words, and\n\
          # wider ones after those did not suffice (then the count is of all attempts)\n\

@@ -48,7 +48,7 @@ const TASKS: [Task; 14] = [
         "cut the power of an emulated board at every flash operation of an update",
         powercut::task,
     ),
-    ("bench", "count instructions of every example on every board", bench::task),
+    ("bench", "count instructions of every example, or of MODEL…, on every board", bench::task),
     (
         "bench-c",
         "check C programs with known verdicts; FOLDER, --timeout S, --filter TEXT, --jobs N",
