@@ -44,15 +44,15 @@ pub enum Flaw {
 }
 
 /// One record of the table.
-struct Record<'c, W> {
-    location: usize,
-    lits: &'c [W],
+pub(crate) struct Record<'c, W> {
+    pub(crate) location: usize,
+    pub(crate) lits: &'c [W],
     /// Where the next one starts.
-    next: usize,
+    pub(crate) next: usize,
 }
 
 /// The record at `at`; `None` at the end. Malformed tables are sorted out by [`Checker::new`].
-fn record<W: Word>(table: &[W], at: usize) -> Option<Record<'_, W>> {
+pub(crate) fn record<W: Word>(table: &[W], at: usize) -> Option<Record<'_, W>> {
     let [location, len, rest @ ..] = table.get(at..)? else { return None };
     let lits = rest.get(..len.get())?;
     Some(Record { location: location.get(), lits, next: at + 2 + lits.len() })

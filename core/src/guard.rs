@@ -11,6 +11,7 @@
 //! A state is its bits packed, lowest first, by their global numbers; only those live at the location
 //! count. Inputs are packed in the order of the edge's inputs.
 
+use crate::certificate::{Record, record};
 use crate::image::Image;
 use crate::lit::Lit;
 use crate::word::Word;
@@ -76,11 +77,12 @@ impl<'a, W: Word> Guard<'a, W> {
     /// Whether the state fulfils what was proved of its location.
     pub fn holds(&self, at: At<'_>) -> Result<(), Alarm> {
         self.exists(at)?;
-        let mut rest = self.invariant;
+        let mut start = 0;
         let mut index = 0;
-        while let [location, len, tail @ ..] = rest {
-            let (lits, next) = tail.split_at_checked(len.get()).ok_or(Alarm::Nowhere)?;
-            if location.get() == at.location {
+        while start + 2 <= self.invariant.len() {
+            let Record { location, lits, next } =
+                record(self.invariant, start).ok_or(Alarm::Nowhere)?;
+            if location == at.location {
                 let satisfied = |l: &W| {
                     let l = Lit::from_code(l.get());
                     bit(at.bits, l.var()) == l.is_positive()
@@ -93,7 +95,7 @@ impl<'a, W: Word> Guard<'a, W> {
                 }
             }
             index += 1;
-            rest = next;
+            start = next;
         }
         Ok(())
     }

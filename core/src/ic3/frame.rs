@@ -240,9 +240,8 @@ impl<W: Word> Run<'_, W> {
 
     /// Whether the infinity frame alone excludes the error location of every open property.
     pub(super) fn is_closed_for_good(&self) -> bool {
-        let open = |p: usize| decode(self.verdicts[p]) == Verdict::Open;
         (0..self.verdicts.len())
-            .all(|p| !open(p) || self.is_closed(self.errors[p].get(), self.infinity()))
+            .all(|p| !self.is_open(p) || self.is_closed(self.errors[p].get(), self.infinity()))
     }
 
     // Cubes in their buffers, and marks of one of them by position.
