@@ -1,7 +1,7 @@
 //! Stellaris LM3S6965 evaluation board: Cortex-M3, 256 KiB flash, 64 KiB RAM. The default board.
 
 use super::Board;
-use crate::flash::Fmc;
+use crate::flash::{Fmc, ModelFlash};
 use crate::hw::{Register, guard, systick};
 use crate::uart::{Pl011, Uart};
 
@@ -17,13 +17,13 @@ pub struct Lm3s6965evb;
 impl Board for Lm3s6965evb {
     const NAME: &'static str = "lm3s6965evb";
     type Port = Pl011;
-    type Flash = Fmc;
+    type Flash = ModelFlash<Fmc>;
     /// What QEMU makes of the clock configuration below: 80 ns a tick.
     const NANOSECONDS_PER_TWO_TICKS: u64 = 160;
     const SLICE: u32 = 1000;
 
-    fn flash() -> Fmc {
-        Fmc
+    fn flash() -> ModelFlash<Fmc> {
+        ModelFlash::of_board()
     }
 
     fn start() {

@@ -1,7 +1,7 @@
 //! BBC micro:bit (nRF51822): Cortex-M0, 256 KiB flash, 16 KiB RAM. The smallest board.
 
 use super::Board;
-use crate::flash::Nvmc;
+use crate::flash::{ModelFlash, Nvmc};
 use crate::hw::Register;
 use crate::uart::{Nrf51, Uart};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -24,13 +24,13 @@ pub struct Microbit;
 impl Board for Microbit {
     const NAME: &'static str = "microbit";
     type Port = Nrf51;
-    type Flash = Nvmc;
+    type Flash = ModelFlash<Nvmc>;
     /// 16 MHz.
     const NANOSECONDS_PER_TWO_TICKS: u64 = 125;
     const SLICE: u32 = 1000;
 
-    fn flash() -> Nvmc {
-        Nvmc
+    fn flash() -> ModelFlash<Nvmc> {
+        ModelFlash::of_board()
     }
 
     fn start() {
