@@ -158,10 +158,10 @@ fn rows(model: &str, table: &mut String) -> Result<()> {
     let host = host_instructions(ENGINE, model, "default")?;
     let solver = host_instructions(SOLVER, model, "default")?;
     let plain = host_instructions(ENGINE, model, "none")?;
-    let host_run = check(&["check", model])?;
+    let host_run = demo::ask(&["check", model])?;
     row(table, model, "host", &host_run, host, None, [solver, plain]);
     for board in BOARDS {
-        let run = check(&["run", model, "--target", &format!("qemu:{}", board.name)])?;
+        let run = demo::ask(&["run", model, "--target", &format!("qemu:{}", board.name)])?;
         let count = run["device"]["instructions"].as_u64();
         // A run that ended for want of memory is not the same run.
         let same = run["queries"] == host_run["queries"];
@@ -204,17 +204,6 @@ fn row(
         show(&run["peak_obligations"]),
         show(image),
     );
-}
-
-/// A run of the tool, as the object that it prints.
-fn check(args: &[&str]) -> Result<Value> {
-    let output = Command::new(project::tool())
-        .current_dir(project::root())
-        .args(args)
-        .args(["--json", "--quiet"])
-        .env("VOUCH_FIRMWARE_DIR", project::firmware_out())
-        .output()?;
-    serde_json::from_slice(&output.stdout).with_context(|| format!("vouch {}", args.join(" ")))
 }
 
 /// Instructions of a part of the tool on the host, where callgrind is installed.

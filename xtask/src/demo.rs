@@ -2,6 +2,7 @@
 
 use crate::{boards, firmware, project, setup, shell};
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 use std::fs;
 use std::process::Command;
 use std::time::Instant;
@@ -59,4 +60,15 @@ fn run_on_board(model: &str, options: &[&str], expected: i32) -> Result<()> {
 
 fn heading(text: &str) {
     eprintln!("\n{text}\n{}", "═".repeat(text.chars().count()));
+}
+
+/// A run of the tool, as the object that it prints.
+pub fn ask(args: &[&str]) -> Result<Value> {
+    let output = Command::new(project::tool())
+        .current_dir(project::root())
+        .args(args)
+        .args(["--json", "--quiet"])
+        .env("VOUCH_FIRMWARE_DIR", project::firmware_out())
+        .output()?;
+    serde_json::from_slice(&output.stdout).with_context(|| format!("vouch {}", args.join(" ")))
 }

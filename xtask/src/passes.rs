@@ -15,7 +15,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const PASSES: [&str; 7] = ["constants", "slice", "dead", "blocks", "narrow", "equal", "merge"];
 const COLUMNS: [&str; 8] = [
@@ -81,23 +80,15 @@ struct Row {
 }
 
 fn measure(model: &str, passes: &str) -> Result<Row> {
-    let sizes = tool(&["inspect", model, "--passes", passes])?["sizes"].clone();
-    let run = tool(&["check", model, "--passes", passes, "--budget", BUDGET, "--no-validate"])?;
+    let sizes = demo::ask(&["inspect", model, "--passes", passes])?["sizes"].clone();
+    let run =
+        demo::ask(&["check", model, "--passes", passes, "--budget", BUDGET, "--no-validate"])?;
     let number = |column: &str| {
         let value = if sizes[column].is_null() { &run[column] } else { &sizes[column] };
         value.as_u64().unwrap_or(0)
     };
     let verdict = run["verdict"].as_str().unwrap_or("?").to_owned();
     Ok(Row { verdict, numbers: COLUMNS.map(number) })
-}
-
-fn tool(args: &[&str]) -> Result<Value> {
-    let output = Command::new(project::tool())
-        .current_dir(project::root())
-        .args(args)
-        .args(["--json", "--quiet"])
-        .output()?;
-    serde_json::from_slice(&output.stdout).with_context(|| format!("vouch {}", args.join(" ")))
 }
 
 /// Names of models end in one of these.
