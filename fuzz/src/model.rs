@@ -28,13 +28,7 @@ impl Memory {
 /// holds.
 pub fn builder() -> ImageBuilder {
     let live = |bits: core::ops::Range<u32>| LocationSpec { live: bits.collect() };
-    let edge = |from, to, guard, next: &[u32]| EdgeSpec {
-        from,
-        to,
-        guard,
-        next: next.into(),
-        ..EdgeSpec::default()
-    };
+    let edge = EdgeSpec::plain;
     ImageBuilder {
         name: "seed".into(),
         state_bits: 5,

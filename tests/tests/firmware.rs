@@ -33,24 +33,17 @@ fn greet(transport: Box<dyn Transport>) -> Client {
 /// A flag that an input sets. One property says that it stays unset, one holds.
 fn model(inputs: u32) -> Vec<u8> {
     let live = |bits: &[u32]| LocationSpec { live: bits.into() };
-    let edge = |from, to, guard, next: &[u32], inputs| EdgeSpec {
-        from,
-        to,
-        guard,
-        next: next.into(),
-        inputs,
-        ..EdgeSpec::default()
-    };
+    let edge = EdgeSpec::plain;
     let property = |name: &str, error| PropertySpec { name: name.into(), error };
     let model = ImageBuilder {
         name: "flag".into(),
         state_bits: 1,
         locations: vec![live(&[]), live(&[0]), live(&[]), live(&[])],
         edges: vec![
-            edge(0, 1, 0, &[1], 0),
-            edge(1, 1, 0, &[4], inputs),
-            edge(1, 2, 2, &[], 0),
-            edge(1, 3, 1, &[], 0),
+            edge(0, 1, 0, &[1]),
+            EdgeSpec { inputs, ..edge(1, 1, 0, &[4]) },
+            edge(1, 2, 2, &[]),
+            edge(1, 3, 1, &[]),
         ],
         properties: vec![property("stays unset", 2), property("never taken", 3)],
         ..ImageBuilder::default()

@@ -21,13 +21,7 @@ use vouch_tests::rng::Rng;
 
 fn image(name: &str) -> Vec<u8> {
     let live = |bits: &[u32]| LocationSpec { live: bits.into() };
-    let edge = |from, to, guard, next: &[u32]| EdgeSpec {
-        from,
-        to,
-        guard,
-        next: next.into(),
-        ..EdgeSpec::default()
-    };
+    let edge = EdgeSpec::plain;
     let model = ImageBuilder {
         name: name.into(),
         state_bits: 1,

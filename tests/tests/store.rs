@@ -23,19 +23,16 @@ fn public() -> [u8; 32] {
 /// A small model; another one for each name.
 fn image(name: &str) -> Vec<u8> {
     let live = |bits: &[u32]| LocationSpec { live: bits.into() };
-    let edge = |from, to, guard, next: &[u32], inputs| EdgeSpec {
-        from,
-        to,
-        guard,
-        next: next.into(),
-        inputs,
-        ..EdgeSpec::default()
-    };
+    let edge = EdgeSpec::plain;
     let model = ImageBuilder {
         name: name.into(),
         state_bits: 1,
         locations: vec![live(&[]), live(&[0]), live(&[])],
-        edges: vec![edge(0, 1, 0, &[1], 0), edge(1, 1, 0, &[4], 3), edge(1, 2, 1, &[], 0)],
+        edges: vec![
+            edge(0, 1, 0, &[1]),
+            EdgeSpec { inputs: 3, ..edge(1, 1, 0, &[4]) },
+            edge(1, 2, 1, &[]),
+        ],
         properties: vec![PropertySpec { name: "never".into(), error: 2 }],
         ..ImageBuilder::default()
     };

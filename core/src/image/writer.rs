@@ -31,6 +31,13 @@ pub struct EdgeSpec {
     pub next: Vec<u32>,
 }
 
+impl EdgeSpec {
+    /// An edge without inputs and gates.
+    pub fn plain(from: u32, to: u32, guard: u32, next: &[u32]) -> EdgeSpec {
+        EdgeSpec { from, to, guard, next: next.into(), ..EdgeSpec::default() }
+    }
+}
+
 /// A property to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertySpec {

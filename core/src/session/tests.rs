@@ -78,13 +78,7 @@ const BOARD: Board = Board {
 /// unset, "sound" has an edge that is never taken.
 fn model(inputs: u32) -> ImageBuilder {
     let live = |bits: core::ops::Range<u32>| LocationSpec { live: bits.collect() };
-    let edge = |from, to, guard, next: &[u32]| EdgeSpec {
-        from,
-        to,
-        guard,
-        next: next.into(),
-        ..EdgeSpec::default()
-    };
+    let edge = EdgeSpec::plain;
     let property = |name: &str, error| PropertySpec { name: name.into(), error };
     ImageBuilder {
         name: "bench".into(),

@@ -19,13 +19,7 @@ use vouch_core::link::{Kind, MAX_PAYLOAD};
 /// unset, "sound" has an edge that is never taken. `inputs` makes steps long.
 fn model(inputs: u32) -> ImageBuilder {
     let live = |bits: std::ops::Range<u32>| LocationSpec { live: bits.collect() };
-    let edge = |from, to, guard, next: &[u32]| EdgeSpec {
-        from,
-        to,
-        guard,
-        next: next.into(),
-        ..EdgeSpec::default()
-    };
+    let edge = EdgeSpec::plain;
     let property = |name: &str, error| PropertySpec { name: name.into(), error };
     ImageBuilder {
         name: "bench".into(),
