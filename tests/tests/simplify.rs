@@ -287,7 +287,7 @@ fn verdicts_on_examples_do_not_depend_on_passes() {
             continue;
         }
         for passes in chosen {
-            let options = pipeline::Options { passes: passes.clone(), ..Default::default() };
+            let options = pipeline::Options { passes: Some(passes.clone()), ..Default::default() };
             let model = pipeline::load(&folder.join(file), &options).unwrap();
             let judgement = verdicts(&model.cfa, &model.simplified, &[]);
             assert!(judgement.validated, "{file} with {passes}: {:?}", judgement.reason());

@@ -233,10 +233,11 @@ pub struct ModelArgs {
     #[arg(default_value = "wrap")]
     pub overflow: Overflow,
     /// How the model is simplified: all, none, default, or names of passes with commas between them,
-    /// `-NAME` to leave one out (docs/passes.md tells them); verdicts do not depend on it
+    /// `-NAME` to leave one out (docs/passes.md tells them); verdicts do not depend on it [default:
+    /// all for C, default for others]
     #[arg(long, env = "VOUCH_PASSES", hide_env = true, value_name = "LIST")]
-    #[arg(default_value = "default", allow_hyphen_values = true)]
-    pub passes: Passes,
+    #[arg(allow_hyphen_values = true)]
+    pub passes: Option<Passes>,
     /// Show what each pass has removed, on standard error
     #[arg(long, env = "VOUCH_STATS", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]

@@ -25,6 +25,8 @@ const CONE: usize = 60;
 const MOST: usize = 40;
 /// Variables that are all compared with each other if they have to do with each other at all.
 const GROUP: usize = 6;
+/// Words that there are: among more than these, what matters is found rather by the engine alone.
+const WORDS: usize = 8;
 /// Edges times new variables: each is a comparison in the edge.
 const WORK: usize = 2000;
 
@@ -33,6 +35,9 @@ pub fn run(cfa: &mut Cfa) -> Step {
     let mut step = Step::keeping((0..cfa.edges.len() as u32).map(EdgeId));
     let most = MOST.min(WORK / cfa.edges.len().max(1));
     let live = Live::of(cfa);
+    if words(cfa, &live) > WORDS {
+        return step;
+    }
     for (left, right) in related(cfa, &live).into_iter().take(most / 2) {
         let op = match cfa.vars[left.index()].ty {
             Type::Signed => BinOp::Slt,
@@ -95,6 +100,13 @@ pub fn guesses(cfa: &Cfa, first: usize) -> Vec<Clause> {
         }
     }
     guesses
+}
+
+/// How many variables of more than a few bits are live somewhere.
+fn words(cfa: &Cfa, live: &Live) -> usize {
+    let is_live = |v: VarId| (0..cfa.locations.len() as u32).any(|l| live.has(LocId(l), v));
+    let vars = (0..).map(VarId).zip(&cfa.vars);
+    vars.filter(|(id, var)| var.width > 8 && is_live(*id)).count()
 }
 
 /// Pairs of variables that are compared or copied, the most frequent first.
