@@ -84,7 +84,12 @@ fn dropping_what_guards_read_is_noticed() {
         for seed in 0..20 {
             let cfa = generate(7000 + seed, shape);
             let truth = explicit::search(&cfa);
-            let mut simple = Simplified { cfa: cfa.clone(), back: Back::default(), stats: vec![] };
+            let mut simple = Simplified {
+                cfa: cfa.clone(),
+                back: Back::default(),
+                guesses: vec![],
+                stats: vec![],
+            };
             let live = Live::of_properties_alone(&cfa);
             simple.back.push(dead::run_with(&mut simple.cfa, &live));
             let judgement = verdicts(&cfa, &simple, &[]);

@@ -9,7 +9,8 @@
 //! Nothing in here is believed: what comes out is validated on the first automaton.
 
 use crate::ir::{
-    Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Term, Trace, Word, eval,
+    Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Term, Trace, VarId, Word,
+    eval,
 };
 use rustc_hash::FxHashMap as HashMap;
 use serde::{Deserialize, Serialize};
@@ -152,7 +153,9 @@ impl Back {
         for (number, step) in (1..).zip(&trace.steps) {
             walk.edge(step, number)?;
         }
-        let (property, initial) = (trace.property, trace.initial.clone());
+        let property = trace.property;
+        let own = |v: &&(VarId, Word)| v.0.index() < cfa.vars.len();
+        let initial = trace.initial.iter().filter(own).copied().collect();
         let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::default();
         let steps = walk.steps.into_iter().map(|(edge, inputs)| {
             let read = || cfa.edge_inputs(&cfa.edges[edge.index()]);

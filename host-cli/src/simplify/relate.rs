@@ -82,7 +82,8 @@ pub fn run(cfa: &mut Cfa) -> Step {
     step
 }
 
-/// Clauses that say what the variables from this one on might always be.
+/// Clauses that say what might always be: the variables from this one on, and the signs of those that
+/// they compare.
 pub fn guesses(cfa: &Cfa, first: usize) -> Vec<Clause> {
     if cfa.vars.len() <= first {
         return vec![];
@@ -90,10 +91,11 @@ pub fn guesses(cfa: &Cfa, first: usize) -> Vec<Clause> {
     let live = Live::of(cfa);
     let mut guesses = vec![];
     for location in (0..cfa.locations.len() as u32).map(LocId).filter(|l| *l != cfa.init) {
-        for var in (first as u32..cfa.vars.len() as u32).map(VarId) {
-            if live.has(location, var) {
+        for (id, var) in (0..).map(VarId).zip(&cfa.vars) {
+            let matters = id.index() >= first || var.width >= WIDTH;
+            if matters && live.has(location, id) {
                 guesses.extend([false, true].map(|value| {
-                    let lits = vec![BitLit { var, bit: 0, value }];
+                    let lits = vec![BitLit { var: id, bit: var.width - 1, value }];
                     Clause { location, lits }
                 }));
             }
