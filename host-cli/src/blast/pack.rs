@@ -1,10 +1,8 @@
 //! Numbers bits, inputs and gates as an image wants them, and writes it.
 
-use super::aig::{Lit, Node};
-use super::expr::{Blaster, Leaf};
-use super::live::{Cone, Liveness};
-use super::reach::Slice;
 use super::{BlastError, Map, Model};
+use crate::gates::aig::{Lit, Node};
+use crate::gates::{Blaster, Cone, Gates, Leaf, Liveness};
 use crate::ir::{Cfa, InputId, Type, VarKind};
 use rustc_hash::FxHashMap as HashMap;
 use vouch_core::image::{
@@ -12,13 +10,8 @@ use vouch_core::image::{
 };
 
 /// Writes the image.
-pub fn pack(
-    cfa: &Cfa,
-    source_hash: [u8; 32],
-    blaster: &Blaster,
-    slice: &Slice,
-    live: &Liveness,
-) -> Result<Model, BlastError> {
+pub fn pack(cfa: &Cfa, source_hash: [u8; 32], gates: &Gates) -> Result<Model, BlastError> {
+    let Gates { blaster, slice, live } = gates;
     let numbers = Numbers::new(cfa, blaster, live);
     let live_bits: Vec<Vec<u32>> = (live.locations.iter())
         .map(|bits| bits.iter().map(|flat| numbers.global(*flat)).collect())
