@@ -91,6 +91,18 @@ impl Graph {
         self.build(Node::Mux(s, t, e))
     }
 
+    /// Literals that hold if `lit` does, by their variables; all that a conjunction says at once.
+    pub fn conjuncts(&self, lit: Lit) -> HashMap<usize, Lit> {
+        let mut found = HashMap::default();
+        let mut stack = vec![lit];
+        while let Some(lit) = stack.pop() {
+            if lit.var() != 0 && found.insert(lit.var(), lit).is_none() {
+                self.as_and(lit).into_iter().for_each(|(a, b)| stack.extend([a, b]));
+            }
+        }
+        found
+    }
+
     /// The value of every node, 64 valuations at once.
     pub fn simulate(&self, leaf: impl Fn(u32) -> u64) -> Vec<u64> {
         let mut values: Vec<u64> = Vec::with_capacity(self.nodes.len());

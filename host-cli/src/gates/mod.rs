@@ -5,17 +5,20 @@
 //! - [`expr`]: expressions to literals, each once.
 //! - [`reach`]: which locations and edges matter at all.
 //! - [`live`]: which state bits matter at which location.
+//! - [`network`]: the gates of one edge, to be simulated, or built once more with other leaves.
 //!
 //! Nothing in here depends on the order of a hash table.
 
 pub mod aig;
 pub mod expr;
 pub mod live;
+pub mod network;
 pub mod reach;
 pub mod words;
 
 pub use expr::{Blaster, Leaf, TooManyNodes};
 pub use live::{Cone, Liveness};
+pub use network::Network;
 pub use reach::Slice;
 
 use crate::ir::Cfa;

@@ -7,7 +7,8 @@
 //! - [`passes`]: which passes there are, their order, and the choice among them.
 //! - [`constants`], [`narrow`]: values that variables have at a location, by abstract interpretation
 //!   ([`value`], [`flow`]), and expressions rewritten with them ([`rewrite`]).
-//! - [`equal`]: variables that always have the value of another one.
+//! - [`equal`]: bits that are constant, or always equal another one or its complement ([`classes`]), first
+//!   guessed ([`guess`]), then proved.
 //! - [`slice`]: what no error depends on.
 //! - [`dead`]: assignments that nobody reads ([`live`]).
 //! - [`blocks`]: large-block encoding: loop-free parts become single edges.
@@ -24,10 +25,12 @@
 
 pub mod back;
 pub mod blocks;
+pub mod classes;
 pub mod constants;
 pub mod dead;
 pub mod equal;
 pub mod flow;
+pub mod guess;
 pub mod live;
 pub mod merge;
 pub mod narrow;
