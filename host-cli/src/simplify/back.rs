@@ -13,7 +13,7 @@ use crate::ir::{
 };
 use rustc_hash::FxHashMap as HashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A way in the automaton before a pass. Ways are made of earlier ones in the same list.
@@ -145,7 +145,8 @@ impl Back {
                 *slot = *value;
             }
         }
-        let mut walk = Walk { back: self, cfa, at: cfa.init, values, steps: vec![] };
+        let state = State { at: cfa.init, values };
+        let mut walk = Walk { back: self, cfa, state, steps: vec![], known: HashMap::default() };
         for (number, step) in (1..).zip(&trace.steps) {
             walk.edge(step, number)?;
         }
@@ -239,98 +240,143 @@ impl Arcs {
     }
 }
 
-type Inputs = Rc<HashMap<InputId, Word>>;
+type Inputs = Rc<BTreeMap<InputId, Word>>;
 
-/// Something to walk: in the automaton after this many passes, this edge; or in the step of the pass
-/// with this number, this way.
+/// In the automaton after this many passes, this edge; or in the step of the pass with this number,
+/// this way.
 #[derive(Clone)]
-enum Todo {
+enum Part {
     Edge(usize, EdgeId, Inputs),
     Way(usize, u32, Inputs),
 }
 
-/// Where to go on if the way turns out to be none.
-struct Fork {
-    todo: Vec<Todo>,
+/// What follows when a part has been walked, or has turned out to be impossible.
+enum Next {
+    /// If it was possible, this part.
+    Then(Part),
+    /// If it was not, this part from here, after this many steps.
+    Else(Part, State, usize),
+    /// What came of two ways from here, after this many steps, is remembered: many ways begin alike.
+    Remember(Start, usize),
+}
+
+/// A way, by the number of its step and its own, and where it is to be walked from.
+type Start = (usize, u32, Inputs, State);
+
+/// A state of the first automaton.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct State {
     at: LocId,
     values: Vec<Word>,
-    steps: usize,
 }
+
+/// The steps of a way and where they lead, if it is possible.
+type Outcome = Option<(Vec<(EdgeId, Inputs)>, State)>;
 
 /// A run of the first automaton.
 struct Walk<'a> {
     back: &'a Back,
     cfa: &'a Cfa,
-    at: LocId,
-    values: Vec<Word>,
+    state: State,
     steps: Vec<(EdgeId, Inputs)>,
+    known: HashMap<Start, Outcome>,
 }
 
 impl Walk<'_> {
     /// Walks an edge of the last automaton.
     fn edge(&mut self, step: &TraceStep, number: usize) -> Result<(), BackError> {
         let inputs = Rc::new(step.inputs.iter().copied().collect());
-        let mut todo = vec![Todo::Edge(self.back.steps.len(), step.edge, inputs)];
-        let mut forks: Vec<Fork> = vec![];
+        let mut part = Part::Edge(self.back.steps.len(), step.edge, inputs);
+        let mut stack: Vec<Next> = vec![];
+        self.known.clear();
         for _ in 0..MOVES {
-            let Some(next) = todo.pop() else { return Ok(()) };
-            let possible = match next {
-                Todo::Edge(0, edge, inputs) => self.take(edge, inputs)?,
-                Todo::Edge(level, edge, inputs) => {
-                    let ways = &self.back.steps[level - 1].edges;
-                    let way = *ways.get(edge.index()).ok_or(BackError::NoEdge)?;
-                    todo.push(Todo::Way(level - 1, way, inputs));
-                    true
+            let possible = match self.enter(part, &mut stack)? {
+                Ok(first) => {
+                    part = first;
+                    continue;
                 }
-                Todo::Way(level, way, inputs) => {
-                    let ways = &self.back.steps[level].ways;
-                    match ways.get(way as usize).ok_or(BackError::NoEdge)? {
-                        Way::Edge(edge) => todo.push(Todo::Edge(level, *edge, inputs)),
-                        Way::Then { first, second, renamed } => {
-                            let mut later = (*inputs).clone();
-                            for (own, whole) in renamed {
-                                later.insert(*own, inputs.get(whole).copied().unwrap_or(0));
-                            }
-                            todo.push(Todo::Way(level, *second, Rc::new(later)));
-                            todo.push(Todo::Way(level, *first, inputs));
-                        }
-                        Way::Either { by: Some(by), first, second } => {
-                            let is_first = inputs.get(by).is_some_and(|v| *v != 0);
-                            let way = if is_first { *first } else { *second };
-                            todo.push(Todo::Way(level, way, inputs));
-                        }
-                        Way::Either { by: None, first, second } => {
-                            let mut other = todo.clone();
-                            other.push(Todo::Way(level, *second, inputs.clone()));
-                            let (values, steps) = (self.values.clone(), self.steps.len());
-                            forks.push(Fork { todo: other, at: self.at, values, steps });
-                            todo.push(Todo::Way(level, *first, inputs));
-                        }
+                Err(possible) => possible,
+            };
+            part = loop {
+                match stack.pop() {
+                    None if possible => return Ok(()),
+                    None => return Err(BackError::NoWay(number)),
+                    Some(Next::Then(part)) if possible => break part,
+                    // If the first of two is possible, the second is not, or leads to the same.
+                    Some(Next::Else(part, state, steps)) if !possible => {
+                        self.steps.truncate(steps);
+                        self.state = state;
+                        break part;
                     }
-                    true
+                    Some(Next::Remember(start, steps)) => {
+                        let outcome = || (self.steps[steps..].to_vec(), self.state.clone());
+                        self.known.insert(start, possible.then(outcome));
+                    }
+                    Some(Next::Then(..) | Next::Else(..)) => {}
                 }
             };
-            if !possible {
-                let fork = forks.pop().ok_or(BackError::NoWay(number))?;
-                todo = fork.todo;
-                (self.at, self.values) = (fork.at, fork.values);
-                self.steps.truncate(fork.steps);
-            }
         }
         Err(BackError::TooLong(number))
+    }
+
+    /// Begins a part: what it begins with, or else whether it is possible.
+    fn enter(
+        &mut self,
+        part: Part,
+        stack: &mut Vec<Next>,
+    ) -> Result<Result<Part, bool>, BackError> {
+        let (level, way, inputs) = match part {
+            Part::Edge(0, edge, inputs) => return Ok(Err(self.take(edge, inputs)?)),
+            Part::Edge(level, edge, inputs) => {
+                let ways = &self.back.steps[level - 1].edges;
+                let way = *ways.get(edge.index()).ok_or(BackError::NoEdge)?;
+                (level - 1, way, inputs)
+            }
+            Part::Way(level, way, inputs) => (level, way, inputs),
+        };
+        let ways = &self.back.steps[level].ways;
+        Ok(Ok(match ways.get(way as usize).ok_or(BackError::NoEdge)? {
+            Way::Edge(edge) => Part::Edge(level, *edge, inputs),
+            Way::Then { first, second, renamed } => {
+                let mut later = (*inputs).clone();
+                for (own, whole) in renamed {
+                    later.insert(*own, inputs.get(whole).copied().unwrap_or(0));
+                }
+                stack.push(Next::Then(Part::Way(level, *second, Rc::new(later))));
+                Part::Way(level, *first, inputs)
+            }
+            Way::Either { by: Some(by), first, second } => {
+                let is_first = inputs.get(by).is_some_and(|v| *v != 0);
+                Part::Way(level, if is_first { *first } else { *second }, inputs)
+            }
+            Way::Either { by: None, first, second } => {
+                let start = (level, way, inputs.clone(), self.state.clone());
+                if let Some(outcome) = self.known.get(&start) {
+                    if let Some((steps, state)) = outcome {
+                        self.steps.extend(steps.iter().cloned());
+                        self.state = state.clone();
+                    }
+                    return Ok(Err(outcome.is_some()));
+                }
+                stack.push(Next::Remember(start, self.steps.len()));
+                let second = Part::Way(level, *second, inputs.clone());
+                stack.push(Next::Else(second, self.state.clone(), self.steps.len()));
+                Part::Way(level, *first, inputs)
+            }
+        }))
     }
 
     /// Takes an edge of the first automaton, if that is possible.
     fn take(&mut self, id: EdgeId, inputs: Inputs) -> Result<bool, BackError> {
         let edge = self.cfa.edges.get(id.index()).ok_or(BackError::NoEdge)?;
-        if edge.from != self.at {
+        if edge.from != self.state.at {
             return Ok(false);
         }
         let input = |i: InputId| inputs.get(&i).copied().unwrap_or(0);
-        let Some(values) = eval::step(self.cfa, &self.values, id, input) else {
+        let Some(values) = eval::step(self.cfa, &self.state.values, id, input) else {
             return Ok(false);
         };
-        (self.at, self.values) = (edge.to, values);
+        self.state = State { at: edge.to, values };
         self.steps.push((id, inputs));
         Ok(true)
     }
