@@ -39,7 +39,6 @@ impl Network {
     fn of(gates: &Gates, cone: &Cone, places: &mut [u32]) -> Network {
         let graph = gates.blaster.graph();
         let mut all: Vec<u32> = cone.nodes.iter().copied().filter(|n| *n != 0).collect();
-        all.sort_unstable();
         all.iter().for_each(|n| places[*n as usize] = u32::MAX);
         let mut first = vec![];
         let mut stack = vec![cone.guard.var()];
@@ -80,7 +79,7 @@ impl Network {
             from: cone.from as usize,
             to: cone.to as usize,
             guard: get(&cone.guard),
-            next: cone.next.values().map(get).collect(),
+            next: cone.next.iter().map(get).collect(),
             inputs,
             nodes,
             first: count,

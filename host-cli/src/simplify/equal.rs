@@ -12,7 +12,9 @@
 
 use super::back::Step;
 use super::classes::{Bits, Classes};
+use super::fact::Fact;
 use super::guess;
+use super::stats::Size;
 use crate::gates::aig::{Graph, Lit};
 use crate::gates::{Gates, Network};
 use crate::ir::{
@@ -21,8 +23,9 @@ use crate::ir::{
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Gates of an automaton above which it is left alone, once for each, and once for each edge.
-const GATES: usize = 2_000_000;
+/// Bits of variables above which an automaton is left alone, and gates, summed up over edges.
+const BITS: usize = 1 << 16;
+const GATES: usize = 1_000_000;
 /// Gates that are built, besides each one some times, before locations where classes still split are
 /// given up.
 const WORK: usize = 500_000;
@@ -81,6 +84,9 @@ struct Found {
 impl Found {
     /// Finds what is inductive. `None`: that would take too long.
     fn of(cfa: &Cfa) -> Option<Found> {
+        if Size::of(cfa).bits > BITS {
+            return None;
+        }
         let gates = Gates::of(cfa, GATES).ok()?;
         let all: usize = gates.live.edges.iter().map(|cone| cone.nodes.len()).sum();
         if all > GATES {
@@ -116,21 +122,22 @@ impl Found {
     }
 
     /// What was found, as clauses.
-    fn facts(&self) -> Vec<Clause> {
+    fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![];
+        let mut claim = |location, lits| facts.push(Fact::Clause(Clause { location, lits }));
         for (&location, reads) in &self.at {
             let Some(reads) = reads else {
-                facts.push(Clause { location, lits: vec![] });
+                claim(location, vec![]);
                 continue;
             };
             for (&(var, bit), read) in reads {
                 let lit = |value| BitLit { var, bit, value };
                 match *read {
-                    Read::Const(value) => facts.push(Clause { location, lits: vec![lit(value)] }),
+                    Read::Const(value) => claim(location, vec![lit(value)]),
                     Read::Bit { var: v, bit: b, flip } if (v, b) != (var, bit) => {
                         for value in [false, true] {
                             let other = BitLit { var: v, bit: b, value: value == flip };
-                            facts.push(Clause { location, lits: vec![lit(value), other] });
+                            claim(location, vec![lit(value), other]);
                         }
                     }
                     Read::Bit { .. } => {}

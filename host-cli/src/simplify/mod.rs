@@ -13,7 +13,7 @@
 //! - [`dead`]: assignments that nobody reads ([`live`]).
 //! - [`blocks`]: large-block encoding: loop-free parts become single edges.
 //! - [`merge`]: locations with the same future.
-//! - [`back`]: traces and certificates in terms of the automaton before.
+//! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
 //! - [`stats`]: what a pass has removed.
 //!
 //! # What passes keep to
@@ -29,6 +29,7 @@ pub mod classes;
 pub mod constants;
 pub mod dead;
 pub mod equal;
+pub mod fact;
 pub mod flow;
 pub mod guess;
 pub mod live;
