@@ -4,11 +4,13 @@
 //! is live at such an edge's target, depends on it. Keeping a value is depending on it, so a
 //! parameter that is live anywhere is live all the way from the initial location. The least solution
 //! is found backwards, bit by bit; updates of bits that are live nowhere are never even blasted.
+//!
+//! A new value matters only if the guard holds, so it is built as what it is then.
 
 use super::aig::Lit;
 use super::expr::{Blaster, Leaf, TooManyNodes};
 use super::reach::Slice;
-use crate::ir::{Cfa, ExprId, Marks, VarId};
+use crate::ir::{Cfa, ExprId, Marks, VarId, VarKind};
 use rustc_hash::FxHashMap as HashMap;
 
 /// The result.
@@ -64,6 +66,9 @@ struct Growing {
     guard: Lit,
     next: Vec<(u32, Lit)>,
     nodes: Set,
+    /// What holds if the guard does, and what nodes are then.
+    holding: HashMap<usize, Lit>,
+    under: HashMap<usize, Lit>,
 }
 
 /// Finds what is live.
@@ -89,7 +94,8 @@ pub fn analyse(
         entering[to as usize].push(cones.len());
         let guard = guards[id.index()];
         let nodes = Set::new(cfa.pool.len());
-        let mut cone = Growing { from, to, guard, next: vec![], nodes };
+        let (holding, under) = (blaster.graph().conjuncts(guard), HashMap::default());
+        let mut cone = Growing { from, to, guard, next: vec![], nodes, holding, under };
         cone.depend(blaster, guard, &mut live[from as usize], &mut todo);
         cones.push(cone);
         updates.push(edge.updates.iter().copied().collect());
@@ -102,12 +108,18 @@ pub fn analyse(
                 None => blaster.state(flat),
             };
             let cone = &mut cones[at];
+            // A parameter stays what it is.
+            let is_param = cfa.vars[var.index()].kind != VarKind::State;
+            let value = match cone.holding.is_empty() || is_param {
+                true => value,
+                false => blaster.under(value, &cone.holding, &mut cone.under)?,
+            };
             cone.next.push((flat, value));
             cone.depend(blaster, value, &mut live[cone.from as usize], &mut todo);
         }
     }
     let finish = |cone: Growing| {
-        let Growing { from, to, guard, mut next, nodes } = cone;
+        let Growing { from, to, guard, mut next, nodes, .. } = cone;
         next.sort_unstable();
         let next = next.into_iter().map(|n| n.1).collect();
         Cone { from, to, guard, next, nodes: nodes.sorted() }

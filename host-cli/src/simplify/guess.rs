@@ -18,7 +18,7 @@ const RUNS: usize = 24;
 const STEPS: usize = 400;
 const QUIET: usize = 3;
 /// Gates that are evaluated in all for either purpose.
-const WORK: usize = 20_000_000;
+const WORK: usize = 5_000_000;
 /// Constants that inputs are tried with, for each width.
 const CONSTANTS: usize = 16;
 
