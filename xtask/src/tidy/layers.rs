@@ -67,9 +67,9 @@ const HOST: [Rule; 9] = [
 /// Imports in this file that its layer must not have.
 pub fn check(source: &Source) -> Vec<Finding> {
     let (rules, rest) = if let Some(rest) = source.path.strip_prefix("core/src/") {
-        (&CORE, rest)
+        (&CORE[..], rest)
     } else if let Some(rest) = source.path.strip_prefix("host-cli/src/") {
-        (&HOST, rest)
+        (&HOST[..], rest)
     } else {
         return Vec::new();
     };
