@@ -60,7 +60,7 @@ impl Pass {
             Pass::Constants => constants::run(cfa),
             Pass::Slice => slice::run(cfa),
             Pass::Dead => dead::run(cfa),
-            Pass::Blocks => blocks::run(cfa, back.arcs(first)),
+            Pass::Blocks => blocks::run(cfa, || back.arcs(first)),
             Pass::Narrow => narrow::run(cfa),
             Pass::Equal => equal::run(cfa),
             Pass::Merge => merge::run(cfa),

@@ -260,6 +260,7 @@ fn passed_locations_agree_with_enumeration() {
             }
         }
     }
+    println!("{accepted} {not_passed} {not_inductive}");
     let enough = accepted > 300 && not_passed > 300 && not_inductive > 10;
     assert!(enough, "{accepted} {not_passed} {not_inductive}");
 }
