@@ -14,14 +14,13 @@ extern crate alloc;
 
 use alloc::vec;
 use core::fmt::{self, Write};
-use cortex_m::peripheral::SCB;
 use vouch_core::guard::{At, Guard, bit, set_bit};
 use vouch_core::image::Image;
 use vouch_device::boot::{self, Decision, SelfCheck};
 use vouch_device::record;
 use vouch_firmware::board::{Board, Current};
 use vouch_firmware::count::Counter;
-use vouch_firmware::hw::memory;
+use vouch_firmware::hw::{self, memory};
 use vouch_firmware::models::Models;
 use vouch_firmware::{heap, send};
 
@@ -42,7 +41,7 @@ macro_rules! say {
     }};
 }
 
-#[cortex_m_rt::entry]
+#[vouch_firmware::entry]
 fn main() -> ! {
     Current::start();
     memory::start_heap();
@@ -52,7 +51,7 @@ fn main() -> ! {
     say!("done");
     loop {
         Current::feed_watchdog();
-        cortex_m::asm::nop();
+        core::hint::spin_loop();
     }
 }
 
@@ -101,7 +100,7 @@ fn self_check(counter: &Counter) {
     }
     if remembered.is_none() {
         say!("restarting");
-        SCB::sys_reset();
+        hw::reset();
     }
 }
 

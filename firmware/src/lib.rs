@@ -15,6 +15,12 @@ pub mod log;
 pub mod models;
 pub mod uart;
 
+/// Marks the function that the start-up code calls.
+#[cfg(target_arch = "arm")]
+pub use cortex_m_rt::entry;
+#[cfg(target_arch = "riscv32")]
+pub use riscv_rt::entry;
+
 use board::{Board, Current};
 use uart::Uart;
 

@@ -15,7 +15,7 @@ use vouch_firmware::models::Models;
 use vouch_firmware::send;
 use vouch_firmware::uart::Uart;
 
-#[cortex_m_rt::entry]
+#[vouch_firmware::entry]
 fn main() -> ! {
     Current::start();
     memory::start_heap();

@@ -1,34 +1,27 @@
 //! QEMU with its lid open: any program, any flash, its memory, and its debugger's stub.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use vouch::transport::qemu::flash::{Monitor, segments};
+use vouch::transport::companion::{self, Companion};
+use vouch::transport::qemu::flash::{self, Monitor};
 use vouch::transport::{Transport, qemu};
 
 /// A running board.
 pub struct Emulator {
-    child: Child,
     /// The board's port.
     pub uart: UnixStream,
+    all: std::ops::Range<u32>,
+    // Ended before the folder goes that it has files in.
+    _process: Companion,
     folder: tempfile::TempDir,
-    all: u32,
 }
 
 /// The contents of a board's flash: a program, and the models behind it.
 pub fn flash_with(board: &qemu::Board, elf: &Path, models: Option<&[u8]>) -> Vec<u8> {
-    let mut flash = vec![0xff; board.models.end as usize];
-    for (address, bytes) in segments(&fs::read(elf).unwrap()).unwrap() {
-        flash[address..address + bytes.len()].copy_from_slice(&bytes);
-    }
-    if let Some(models) = models {
-        flash[board.models.start as usize..].copy_from_slice(models);
-    }
-    flash
+    flash::contents(board, &fs::read(elf).unwrap(), models).unwrap()
 }
 
 fn connect(path: &Path) -> UnixStream {
@@ -48,29 +41,30 @@ impl Emulator {
         let folder = tempfile::Builder::new().prefix("vouch-").tempdir().unwrap();
         let file = |name: &str| -> PathBuf { folder.path().join(name) };
         fs::write(file("flash.bin"), flash).unwrap();
-        let mut command = Command::new("qemu-system-arm");
-        command
-            .args(["-machine", board.name, "-display", "none", "-monitor", "none", "-kernel"])
-            .arg(file("flash.bin"))
-            .args(["-icount", "shift=0", "-serial"])
-            .arg(format!("unix:{},server=on,wait=on", file("uart").display()))
-            .arg("-qmp")
-            .arg(format!("unix:{},server=on,wait=off", file("qmp").display()));
+        let mut args = board.arguments(&file("flash.bin"));
+        let mut socket = |option: &str, name: &str, wait: &str| {
+            let place = format!("unix:{},server=on,wait={wait}", file(name).display());
+            args.extend([option.into(), place.into()]);
+        };
+        socket("-serial", "uart", "on");
+        socket("-qmp", "qmp", "off");
         if stopped {
-            command.arg("-S").arg("-gdb");
-            command.arg(format!("unix:{},server=on,wait=off", file("gdb").display()));
+            socket("-gdb", "gdb", "off");
+            args.push("-S".into());
         }
-        let child = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = child.stdin(Stdio::null()).spawn().unwrap();
+        let program = companion::find(Path::new(board.emulator)).unwrap();
+        let complaints = File::create(file("stderr")).unwrap();
+        let process = Companion::start(&program, args, complaints).unwrap();
         let uart = connect(&file("uart"));
-        Emulator { child, uart, folder, all: board.models.end }
+        let all = board.base()..board.models.end;
+        Emulator { uart, all, _process: process, folder }
     }
 
     /// All of its flash.
     pub fn flash(&self) -> Vec<u8> {
         let file = self.folder.path().join("dump");
         let mut monitor = Monitor::connect(&self.folder.path().join("qmp")).unwrap();
-        monitor.save(0..self.all, &file).unwrap();
+        monitor.save(self.all.clone(), &file).unwrap();
         fs::read(file).unwrap()
     }
 
@@ -100,13 +94,6 @@ impl Emulator {
     /// A line for a client of the session.
     pub fn line(&self) -> Box<dyn Transport> {
         Box::new(Line(self.uart.try_clone().unwrap()))
-    }
-}
-
-impl Drop for Emulator {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

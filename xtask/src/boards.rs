@@ -13,10 +13,11 @@ pub struct Board {
 }
 
 /// All of them, the default one first.
-pub const BOARDS: [Board; 3] = [
+pub const BOARDS: [Board; 4] = [
     Board { name: "lm3s6965evb", target: "thumbv7m-none-eabi" },
     Board { name: "microbit", target: "thumbv6m-none-eabi" },
     Board { name: "mps2-an386", target: "thumbv7em-none-eabihf" },
+    Board { name: "riscv-virt", target: "riscv32imac-unknown-none-elf" },
 ];
 
 /// The board of the demo.

@@ -19,7 +19,8 @@ pub fn task(args: &[String]) -> Result<()> {
 pub fn run() -> Result<()> {
     shell::stage("set-up", || {
         rust()?;
-        program(&QEMU)?;
+        program(&QEMU_ARM)?;
+        program(&QEMU_RISCV)?;
         program(&CPP)
     })
 }
@@ -36,12 +37,22 @@ struct Program {
     elsewhere: &'static str,
 }
 
-const QEMU: Program = Program {
+const QEMU_ARM: Program = Program {
     names: &["qemu-system-arm"],
-    purpose: "emulates the boards",
+    purpose: "emulates the Arm boards",
     debian: "qemu-system-arm",
     elsewhere: "  Fedora:   dnf install qemu-system-arm
   Arch:     pacman -S qemu-system-arm
+  macOS:    brew install qemu
+  Windows:  the installer from https://www.qemu.org/download, with its folder in PATH",
+};
+
+const QEMU_RISCV: Program = Program {
+    names: &["qemu-system-riscv32"],
+    purpose: "emulates the RISC-V board",
+    debian: "qemu-system-misc",
+    elsewhere: "  Fedora:   dnf install qemu-system-riscv
+  Arch:     pacman -S qemu-system-riscv
   macOS:    brew install qemu
   Windows:  the installer from https://www.qemu.org/download, with its folder in PATH",
 };
@@ -160,7 +171,7 @@ mod tests {
         assert_eq!(missing_targets(&sysroot), all);
         let lib = sysroot.join("lib/rustlib").join(all[1]).join("lib");
         std::fs::create_dir_all(&lib).unwrap();
-        assert_eq!(missing_targets(&sysroot), [all[0], all[2]]);
+        assert_eq!(missing_targets(&sysroot), [&all[..1], &all[2..]].concat());
         std::fs::remove_dir_all(&sysroot).unwrap();
     }
 }

@@ -2,14 +2,12 @@
 
 #[cfg(feature = "lm3s6965evb")]
 mod fmc;
-#[cfg(not(feature = "mps2-an386"))]
 mod models;
 #[cfg(feature = "microbit")]
 mod nvmc;
 
 #[cfg(feature = "lm3s6965evb")]
 pub use fmc::Fmc;
-#[cfg(not(feature = "mps2-an386"))]
 pub use models::{Controller, ModelFlash};
 #[cfg(feature = "microbit")]
 pub use nvmc::Nvmc;

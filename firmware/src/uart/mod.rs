@@ -7,6 +7,8 @@
 mod cmsdk;
 #[cfg(feature = "microbit")]
 mod nrf51;
+#[cfg(feature = "riscv-virt")]
+mod ns16550;
 #[cfg(feature = "lm3s6965evb")]
 mod pl011;
 
@@ -14,6 +16,8 @@ mod pl011;
 pub use cmsdk::Cmsdk;
 #[cfg(feature = "microbit")]
 pub use nrf51::Nrf51;
+#[cfg(feature = "riscv-virt")]
+pub use ns16550::Ns16550;
 #[cfg(feature = "lm3s6965evb")]
 pub use pl011::Pl011;
 

@@ -122,7 +122,7 @@ Examples:
     #[command(after_help = "\
 Targets:
   sim               the device's program in this process
-  qemu:BOARD        an emulated board: lm3s6965evb, microbit, mps2-an386
+  qemu:BOARD        an emulated board: lm3s6965evb, microbit, mps2-an386, riscv-virt
   serial:PATH       a board on a serial port
   tcp:HOST:PORT     a serial port that is served over TCP
   probe[:SELECTOR]  a board on a debug probe
@@ -504,10 +504,10 @@ pub struct EmulatorArgs {
     #[arg(long, env = "VOUCH_FIRMWARE_DIR", hide_env = true, value_name = "FOLDER")]
     #[arg(value_hint = ValueHint::DirPath)]
     pub firmware_dir: Option<PathBuf>,
-    /// QEMU's program
+    /// QEMU's program [default: the one for the board's processor, as qemu-system-arm]
     #[arg(long, env = "VOUCH_QEMU", hide_env = true, value_name = "PROGRAM")]
-    #[arg(default_value = "qemu-system-arm", value_hint = ValueHint::CommandName)]
-    pub qemu: PathBuf,
+    #[arg(value_hint = ValueHint::CommandName)]
+    pub qemu: Option<PathBuf>,
 }
 
 /// Arguments of `certify`.

@@ -3,6 +3,7 @@
 //! A [`Target`] says which; [`Target::open`] gives a [`Transport`], which moves bytes and knows
 //! nothing of what they mean. [`fault`] wraps one and damages what passes through, for tests.
 
+pub mod companion;
 pub mod fault;
 pub mod qemu;
 pub mod serial;
@@ -73,8 +74,8 @@ pub struct Settings {
     pub baud: u32,
     /// Where the firmware's ELF files are; searched for if not given.
     pub firmware_dir: Option<PathBuf>,
-    /// QEMU's program.
-    pub qemu: PathBuf,
+    /// QEMU's program, if not the one that the board's processor needs.
+    pub qemu: Option<PathBuf>,
     /// Where the models' flash of a simulated or emulated device is kept from one run to the next.
     pub flash_file: Option<PathBuf>,
 }
@@ -85,7 +86,7 @@ impl Default for Settings {
             sim_ram: sim::DEFAULT_RAM,
             baud: 115_200,
             firmware_dir: None,
-            qemu: "qemu-system-arm".into(),
+            qemu: None,
             flash_file: None,
         }
     }
@@ -223,6 +224,7 @@ mod tests {
             "qemu:lm3s6965evb",
             "qemu:microbit",
             "qemu:mps2-an386",
+            "qemu:riscv-virt",
             "serial:/dev/ttyACM0",
             "serial:COM3",
             "tcp:localhost:4000",
