@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use vouch::transport::companion::{self, Companion};
+use vouch::transport::probe::gdb::Gdb;
 use vouch::transport::qemu::flash::{self, Monitor};
 use vouch::transport::{Transport, qemu};
 
@@ -71,7 +72,7 @@ impl Emulator {
     /// The debugger's stub.
     pub fn debugger(&self) -> Debugger {
         let stream = connect(&self.folder.path().join("gdb"));
-        Debugger { stream }
+        Debugger { gdb: Gdb::new(stream) }
     }
 
     /// Text from the port up to and including the line `last`; if that does not come in time, what came.
@@ -116,41 +117,15 @@ impl Transport for Line {
     }
 }
 
-/// GDB's remote protocol, as much of it as stops a processor at an address.
+/// The debugger's side of a processor that stops at addresses.
 pub struct Debugger {
-    stream: UnixStream,
+    gdb: Gdb<UnixStream>,
 }
 
 impl Debugger {
-    fn send(&mut self, command: &str) {
-        let sum = command.bytes().fold(0u8, u8::wrapping_add);
-        self.stream.write_all(format!("${command}#{sum:02x}").as_bytes()).unwrap();
-    }
-
-    /// The next packet; `None` if none comes in time.
-    fn receive(&mut self, patience: Duration) -> Option<String> {
-        self.stream.set_read_timeout(Some(patience)).unwrap();
-        let mut byte = || {
-            let mut byte = [0];
-            self.stream.read_exact(&mut byte).ok().map(|()| byte[0])
-        };
-        while byte()? != b'$' {}
-        let mut packet = String::new();
-        loop {
-            match byte()? {
-                b'#' => break,
-                other => packet.push(other as char),
-            }
-        }
-        byte()?;
-        byte()?;
-        self.stream.write_all(b"+").unwrap();
-        Some(packet)
-    }
-
     fn ask(&mut self, command: &str) -> String {
-        self.send(command);
-        self.receive(Duration::from_secs(10)).unwrap()
+        self.gdb.stream().set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        self.gdb.ask(command).unwrap()
     }
 
     /// Stops whenever the processor comes to `address`.
@@ -160,12 +135,13 @@ impl Debugger {
 
     /// Lets it run.
     pub fn run(&mut self) {
-        self.send("c");
+        self.gdb.resume().unwrap();
     }
 
     /// Waits until it has stopped; false if it does not in time.
     pub fn stopped(&mut self, patience: Duration) -> bool {
-        self.receive(patience).is_some()
+        self.gdb.stream().set_read_timeout(Some(patience)).unwrap();
+        self.gdb.receive().is_ok()
     }
 
     /// Registers 0 to 15.

@@ -8,7 +8,6 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use vouch::engines::Engine;
-use vouch::transport::Settings;
 use vouch::transport::qemu::{BOARDS, find_firmware};
 
 #[derive(Serialize)]
@@ -31,11 +30,7 @@ struct Port {
 /// The command.
 pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
     let emulator = &args.emulator;
-    let settings = Settings {
-        firmware_dir: emulator.firmware_dir.clone(),
-        qemu: emulator.qemu.clone(),
-        ..Settings::default()
-    };
+    let settings = emulator.settings();
     let emulators = emulators(emulator.qemu.as_deref());
     let boards: Vec<Board> = BOARDS
         .iter()

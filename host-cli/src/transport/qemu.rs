@@ -4,7 +4,7 @@
 //! firmware run. `-icount shift=0` ties its clock to the instructions executed, so that counts
 //! repeat from run to run.
 
-use super::{OpenError, Settings};
+use super::{OpenError, Settings, find_file};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -110,27 +110,14 @@ pub fn names(prefix: &str) -> String {
     names.join(", ")
 }
 
-/// The firmware's file for `board`: in the folder given, or in `firmware/out` of this folder, of
-/// one above it, or of one above this program.
+/// The firmware's file for `board`.
 pub fn find_firmware(board: &Board, settings: &Settings) -> Result<PathBuf, OpenError> {
     let name = board.elf();
-    let missing = |place: String| {
+    find_file(&name, settings).map_err(|place| {
         OpenError::new(format_args!("qemu:{}", board.name), format_args!("no {name} {place}")).hint(
             "build it with `cargo xtask firmware`, or say where it is with VOUCH_FIRMWARE_DIR",
         )
-    };
-    if let Some(folder) = &settings.firmware_dir {
-        let path = folder.join(&name);
-        let place = format!("in {}", folder.display());
-        return if path.is_file() { Ok(path) } else { Err(missing(place)) };
-    }
-    let here = std::env::current_dir().ok();
-    let program = std::env::current_exe().ok();
-    let starts = [here.as_deref(), program.as_deref()];
-    let mut folders = starts.into_iter().flatten().flat_map(Path::ancestors);
-    folders
-        .find_map(|f| Some(f.join("firmware/out").join(&name)).filter(|p| p.is_file()))
-        .ok_or_else(|| missing("in firmware/out".into()))
+    })
 }
 
 #[cfg(unix)]
