@@ -6,11 +6,13 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Each board's feature as cargo spells it, and where its memory layout is.
-const LAYOUTS: [(&str, &str); 4] = [
+const LAYOUTS: [(&str, &str); 6] = [
     ("LM3S6965EVB", "../memory.x"),
     ("MICROBIT", "src/board/microbit.x"),
     ("MPS2_AN386", "src/board/mps2_an386.x"),
     ("RISCV_VIRT", "src/board/riscv_virt.x"),
+    ("NRF52840", "src/board/nrf52840.x"),
+    ("STM32F411", "src/board/stm32f411.x"),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -43,8 +43,7 @@ macro_rules! say {
 
 #[vouch_firmware::entry]
 fn main() -> ! {
-    Current::start();
-    memory::start_heap();
+    vouch_firmware::start();
     let counter = Counter::calibrated();
     say!("{} starts", Current::NAME);
     self_check(&counter);

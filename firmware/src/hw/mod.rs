@@ -6,11 +6,19 @@
 mod arm;
 mod logger;
 pub mod memory;
-#[cfg(feature = "microbit")]
-pub mod nvmc;
+#[cfg(feature = "nrf52840")]
+mod nrf_usb;
+#[cfg(any(feature = "microbit", feature = "nrf52840", feature = "stm32f411"))]
+pub mod program;
 mod register;
 #[cfg(target_arch = "riscv32")]
 mod riscv;
+#[cfg(feature = "rtt")]
+pub mod rtt;
+#[cfg(feature = "stm32f411")]
+mod stm_usb;
+#[cfg(feature = "usb")]
+pub mod usb;
 
 #[cfg(target_arch = "arm")]
 pub use arm::{STACK_PAINT, guard, reset, spin, stack, systick};
