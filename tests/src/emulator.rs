@@ -141,7 +141,7 @@ impl Debugger {
     /// Waits until it has stopped; false if it does not in time.
     pub fn stopped(&mut self, patience: Duration) -> bool {
         self.gdb.stream().set_read_timeout(Some(patience)).unwrap();
-        self.gdb.receive().is_ok()
+        self.gdb.stopped().is_ok()
     }
 
     /// Registers 0 to 15.
@@ -156,7 +156,8 @@ impl Debugger {
     /// Executes one instruction although it is stopped at a breakpoint.
     pub fn step_over(&mut self, address: u32) {
         self.ask(&format!("z1,{address:x},2"));
-        self.ask("s");
+        self.gdb.send("s").unwrap();
+        assert!(self.stopped(Duration::from_secs(10)));
         self.ask(&format!("Z1,{address:x},2"));
     }
 }

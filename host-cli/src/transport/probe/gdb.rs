@@ -78,13 +78,14 @@ impl<S: Read + Write> Gdb<S> {
         Ok(byte[0])
     }
 
-    /// Sends a command and waits for its answer.
+    /// Sends a command about a processor that stands still, and waits for its answer.
     pub fn ask(&mut self, command: &str) -> io::Result<String> {
         self.send(command)?;
         loop {
             let answer = self.receive()?;
-            // Text for the debugger's user, which is nobody.
-            if answer == "OK" || !answer.starts_with('O') {
+            // Text for the debugger's user, who is nobody; that the processor stands, again.
+            let is_aside = answer.starts_with(['O', 'S', 'T']) && answer != "OK";
+            if !is_aside {
                 return Ok(answer);
             }
         }
@@ -98,6 +99,11 @@ impl<S: Read + Write> Gdb<S> {
     /// Stops a running processor, and waits until it has.
     pub fn halt(&mut self) -> io::Result<()> {
         self.stream.write_all(&[INTERRUPT])?;
+        self.stopped()
+    }
+
+    /// Waits until the processor has stopped.
+    pub fn stopped(&mut self) -> io::Result<()> {
         loop {
             match self.receive()?.bytes().next() {
                 Some(b'S' | b'T') => return Ok(()),
@@ -172,19 +178,19 @@ mod tests {
 
     #[test]
     fn memory_is_read_through_repetitions_and_chatter() {
-        // `0*,` is a zero and fifteen more; `O…` is text for people.
-        let mut gdb = script("+$O6869#39+$0*,11#b8");
+        // `0*,` is a zero and fifteen more; `O…` is text for people, `T…` that it stands.
+        let mut gdb = script("+$O6869#2c+$T05#b9$0*,11#e8");
         let mut bytes = [9; 9];
         gdb.read(0x2000_0000, &mut bytes).unwrap();
         assert_eq!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0x11]);
-        assert_eq!(gdb.stream().heard, b"$m20000000,9#93++");
+        assert_eq!(gdb.stream().heard, b"$m20000000,9#54+++");
     }
 
     #[test]
     fn memory_is_written_and_refusals_are_errors() {
         let mut gdb = script("+$OK#9a+$E01#a6");
         gdb.write(0x10, &[0xab, 1]).unwrap();
-        assert_eq!(gdb.stream().heard, b"$M10,2:ab01#74+");
+        assert_eq!(gdb.stream().heard, b"$M10,2:ab01#6a+");
         assert!(gdb.write(0x10, &[0]).unwrap_err().to_string().contains("0x10"));
     }
 

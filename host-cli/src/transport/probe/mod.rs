@@ -173,7 +173,8 @@ fn said(folder: &Path) -> String {
 /// Waits until the firmware has set up its buffers, and lets it run.
 fn attach(gdb: &mut Gdb<TcpStream>, address: u32) -> io::Result<Rtt> {
     // Whoever connects finds the processor stopped.
-    gdb.ask("?")?;
+    gdb.send("?")?;
+    gdb.stopped()?;
     let start = Instant::now();
     loop {
         let found = Rtt::find(gdb, address)?;
