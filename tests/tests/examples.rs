@@ -174,8 +174,8 @@ fn on_the_boards() {
         let Some(sim) = run(&args) else { return };
         let quick = sim["queries"].as_u64().is_some_and(|n| n < QUICK);
         let boards = match (all, quick && rows.iter().all(|r| r.small)) {
-            (true, _) => &["lm3s6965evb", "microbit", "mps2-an386"][..],
-            (false, true) => &["lm3s6965evb"],
+            (true, _) => &["lm3s6965evb", "microbit", "mps2-an386", "riscv-virt"][..],
+            (false, true) => &["lm3s6965evb", "riscv-virt"],
             (false, false) => continue,
         };
         for board in boards {
