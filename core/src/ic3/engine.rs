@@ -58,6 +58,8 @@ pub(super) struct State {
     pub(super) invariant: usize,
     pub(super) cube_len: [usize; CUBES],
     pub(super) input_len: usize,
+    /// Counterexamples to generalisation that are blocked for one literal of the lemma at hand.
+    pub(super) ctgs: usize,
 }
 
 /// A run of the engine.
@@ -245,6 +247,7 @@ impl Engine {
                 invariant: 0,
                 cube_len: [0; CUBES],
                 input_len: 0,
+                ctgs: 0,
             },
             solver: sat::State::new::<W>(&plan.solver),
             obligations: Ends::new::<W>(),
