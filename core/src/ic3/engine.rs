@@ -219,15 +219,14 @@ impl<W: Word> Run<'_, W> {
 }
 
 impl Engine {
-    /// Prepares a run in `memory`, which has at least `plan.bytes()` bytes.
+    /// Prepares a run in `memory`, which has at least `plan.bytes()` bytes. What they hold does not
+    /// matter; those of clauses and obligations are not even touched before they are needed.
     pub fn new<W: Word>(
         image: &Image<'_, W>,
         plan: Plan,
         config: Config,
         memory: &mut [u32],
     ) -> Engine {
-        let used = memory.len().min(plan.bytes() / 4);
-        memory[..used].fill(0);
         let mut engine = Engine {
             state: State {
                 plan,
@@ -261,6 +260,10 @@ impl Engine {
         }
         let mut run = engine.resume(image, memory);
         run.lemmas.fill(W::NONE);
+        run.changed.fill(W::of(0));
+        run.activity.fill(W::of(0));
+        run.bound.fill(0);
+        run.marks.fill(0);
         for (p, property) in image.properties().enumerate() {
             run.errors[p] = W::of(property.error as usize);
             let asked = config.property.is_none_or(|only| only as usize == p);
