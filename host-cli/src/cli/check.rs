@@ -19,6 +19,7 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
     let setup = Setup {
         property: asked.property,
         bindings: asked.bindings,
+        guesses: model.guesses(),
         budget: args.proof.budget.unwrap_or(0),
         timeout: args.proof.timeout,
         memory: args.memory.map_or_else(Memory::default, Memory::Fixed),

@@ -105,6 +105,9 @@ fn once<W: Word>(
         let bound = engine.bind(image, memory, *param as usize, *value);
         bound.map_err(|e| EngineError::Param(*param, e))?;
     }
+    for (location, lits) in &setup.guesses {
+        engine.seed(image, memory, *location, lits);
+    }
     let mut traces = vec![];
     let mut ended = Ended::Itself;
     let over = |limit: Duration| start.elapsed() >= limit;

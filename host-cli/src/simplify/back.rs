@@ -9,7 +9,7 @@
 //! Nothing in here is believed: what comes out is validated on the first automaton.
 
 use crate::ir::{
-    Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Trace, Word, eval,
+    Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Term, Trace, Word, eval,
 };
 use rustc_hash::FxHashMap as HashMap;
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,8 @@ pub struct Step {
     pub passed: Vec<LocId>,
     /// Locations from which no error can be reached, which the automaton after has lost.
     pub void: Vec<LocId>,
+    /// Variables that the pass has added at the end, whose values others determine.
+    pub terms: Vec<Term>,
     /// Locations that were merged into another one.
     pub merged: Vec<(LocId, LocId)>,
 }
@@ -163,7 +165,7 @@ impl Back {
 
     /// A certificate of the first automaton from one of the last.
     pub fn certificate(&self, certificate: Certificate) -> Certificate {
-        let Certificate { properties, bindings, passed, clauses } = certificate;
+        let Certificate { properties, bindings, passed, clauses, terms } = certificate;
         let mut passed: BTreeSet<LocId> = passed.into_iter().collect();
         let mut clauses: BTreeSet<Clause> = clauses.into_iter().collect();
         for step in self.steps.iter().rev() {
@@ -193,7 +195,9 @@ impl Back {
         // What is known at a passed location follows from where the path comes from.
         clauses.retain(|c| !passed.contains(&c.location));
         let clauses = clauses.into_iter().collect();
-        Certificate { properties, bindings, passed: passed.into_iter().collect(), clauses }
+        // Variables that passes have added are terms of the first automaton.
+        let terms = self.steps.iter().flat_map(|s| &s.terms).copied().chain(terms).collect();
+        Certificate { properties, bindings, passed: passed.into_iter().collect(), terms, clauses }
     }
 }
 

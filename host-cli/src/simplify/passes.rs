@@ -1,7 +1,7 @@
 //! The passes, their order, and the choice among them.
 
 use super::back::{Back, Step};
-use super::{blocks, constants, dead, equal, merge, narrow, slice};
+use super::{blocks, constants, dead, equal, merge, narrow, relate, slice};
 use crate::ir::Cfa;
 use std::fmt;
 use std::str::FromStr;
@@ -23,11 +23,13 @@ pub enum Pass {
     Equal,
     /// Locations with the same future.
     Merge,
+    /// Comparisons of variables as variables.
+    Relate,
 }
 
 impl Pass {
     /// All of them.
-    pub const ALL: [Pass; 7] = [
+    pub const ALL: [Pass; 8] = [
         Pass::Constants,
         Pass::Slice,
         Pass::Dead,
@@ -35,6 +37,7 @@ impl Pass {
         Pass::Narrow,
         Pass::Equal,
         Pass::Merge,
+        Pass::Relate,
     ];
 
     /// What it is called.
@@ -47,6 +50,7 @@ impl Pass {
             Pass::Narrow => "narrow",
             Pass::Equal => "equal",
             Pass::Merge => "merge",
+            Pass::Relate => "relate",
         }
     }
 
@@ -60,6 +64,7 @@ impl Pass {
             Pass::Narrow => narrow::run(cfa),
             Pass::Equal => equal::run(cfa),
             Pass::Merge => merge::run(cfa),
+            Pass::Relate => relate::run(cfa),
         }
     }
 }
@@ -69,12 +74,13 @@ impl Pass {
 /// stands here again where one before it makes new work for it: blocks bring expressions together that
 /// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
 /// is not run.
-const SCHEDULE: [Pass; 11] = [
+const SCHEDULE: [Pass; 12] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
     Pass::Narrow,
     Pass::Blocks,
+    Pass::Relate,
     Pass::Narrow,
     Pass::Equal,
     Pass::Slice,
@@ -91,6 +97,11 @@ impl Passes {
     /// Every pass.
     pub fn all() -> Passes {
         Passes(Pass::ALL.to_vec())
+    }
+    /// These, or all if they are the default: for automata whose variables are words, and that are not
+    /// meant for a device.
+    pub fn for_words(&self) -> Passes {
+        if *self == Passes::default() { Passes::all() } else { self.clone() }
     }
     /// No pass: the automaton as the front end made it.
     pub fn none() -> Passes {
@@ -116,8 +127,9 @@ impl Passes {
 }
 
 impl Default for Passes {
+    /// All that make automata smaller. [`Pass::Relate`] makes them larger: see [`Passes::for_words`].
     fn default() -> Passes {
-        Passes::all()
+        Passes::all().without(Pass::Relate)
     }
 }
 
@@ -173,14 +185,19 @@ mod tests {
     #[test]
     fn lists_are_read() {
         let read = |list: &str| list.parse::<Passes>().map(|p| p.to_string());
-        assert_eq!(read("all"), Ok("constants,slice,dead,blocks,narrow,equal,merge".into()));
+        assert_eq!(read("all"), Ok("constants,slice,dead,blocks,narrow,equal,merge,relate".into()));
         assert_eq!(read("none"), Ok("none".into()));
         assert_eq!(read("dead, blocks"), Ok("dead,blocks".into()));
-        assert_eq!(read("all,-blocks,-merge"), Ok("constants,slice,dead,narrow,equal".into()));
+        assert_eq!(
+            read("all,-blocks,-merge"),
+            Ok("constants,slice,dead,narrow,equal,relate".into())
+        );
         assert_eq!(read("blocks,none,dead"), Ok("dead".into()));
         assert_eq!(read("-blocks").unwrap(), Passes::default().without(Pass::Blocks).to_string());
         assert!(read("lbe").unwrap_err().contains("constants, slice"));
         assert!(read("").is_err());
+        assert_eq!(Passes::default().for_words(), Passes::all());
+        assert_eq!(Passes::none().for_words(), Passes::none());
         for passes in [Passes::all(), Passes::none(), Passes::default()] {
             assert_eq!(passes.to_string().parse(), Ok(passes));
         }

@@ -130,7 +130,7 @@ fn exact(cfa: &Cfa, bindings: &[(VarId, Word)]) -> Certificate {
     let safe = |p: &usize| !reached.iter().any(|(l, _)| *l == cfa.properties[*p].error);
     let properties = (0..cfa.properties.len()).filter(safe).map(|p| PropertyId(p as u32));
     let bindings = bindings.to_vec();
-    Certificate { properties: properties.collect(), bindings, passed: vec![], clauses }
+    Certificate { properties: properties.collect(), bindings, clauses, ..Certificate::default() }
 }
 
 fn random_lit(cfa: &Cfa, r: &mut Random) -> BitLit {
