@@ -95,8 +95,8 @@ pub enum Memory {
 
 impl Default for Memory {
     fn default() -> Memory {
-        // The engine clears its arena, so a small first one makes small models quick.
-        Memory::Growing { first: 16 << 20, most: 1 << 30 }
+        // What is not used costs nothing: the system gives pages when they are written to.
+        Memory::Growing { first: 256 << 20, most: 1 << 30 }
     }
 }
 
