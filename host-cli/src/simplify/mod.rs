@@ -13,7 +13,8 @@
 //! - [`dead`]: assignments that nobody reads ([`live`]).
 //! - [`blocks`]: large-block encoding: loop-free parts become single edges.
 //! - [`merge`]: locations with the same future.
-//! - [`relate`]: comparisons of variables as variables of their own, so that invariants can speak of them.
+//! - [`relate`]: comparisons of variables as variables of their own, so that invariants can speak of them;
+//!   and linear equations that hold in random runs ([`affine`]).
 //! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
 //! - [`stats`]: what a pass has removed.
 //!
@@ -25,6 +26,7 @@
 //! a clause over variables that are live where it stands, because a later pass may drop assignments
 //! to others. Equal automata give equal results: no order of a hash table enters.
 
+pub mod affine;
 pub mod back;
 pub mod blocks;
 pub mod classes;
