@@ -291,7 +291,7 @@ const TWINS: &str = "
 fn bits_that_are_the_same_vanish() {
     let source = Source { path: "twins.vch".into(), text: TWINS.into() };
     let load = |passes: Passes| {
-        let options = pipeline::Options { passes, ..Default::default() };
+        let options = pipeline::Options { passes: Some(passes), ..Default::default() };
         pipeline::compile(source.clone(), Language::Vch, &options).unwrap()
     };
     let before = load(Passes::none());
