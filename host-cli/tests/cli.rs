@@ -425,7 +425,7 @@ fn wrong_input_gets_a_clear_error() {
         (&["run", "pump.vch"][..], 2, "--target"),
         (&["run", "pump.vch", "--target", "pdp11"][..], 2, "qemu:BOARD"),
         (&["run", "pump.vch", "--target", "qemu:pdp11"][..], 2, "qemu:microbit"),
-        (&["run", "pump.vch", "--target", "probe"][..], 4, "serial:PATH"),
+        (&["run", "pump.vch", "--target", "probe"][..], 4, "--chip nRF52840_xxAA"),
         (&["run", "pump.vch", "--target", "serial:/no/such/port"][..], 4, "/no/such/port"),
         (&["run", "pump.vch", "--target", "tcp:localhost:1"][..], 4, "localhost:1"),
         (&["replay", "pump.vch", "pump.vch"][..], 2, "vouch-trace"),

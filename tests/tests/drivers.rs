@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use usb_device::bus::{PollResult, UsbBus, UsbBusAllocator};
 use usb_device::endpoint::{EndpointAddress, EndpointType};
 use usb_device::{UsbDirection, UsbError};
+use vouch_core::image::{EdgeSpec, ImageBuilder, LocationSpec, PropertySpec};
 use vouch_device::{MappedFlash, Policy, Store};
 use vouch_tests::product;
 
@@ -242,7 +243,7 @@ fn exercise<C: Controller>(kind: Kind) {
     let page = C::PAGE as u32;
     assert!(flash.write(0, &[1, 2, 3, 4]).is_err(), "it is not blank: {kind:?}");
     flash.erase(page, 3 * page).unwrap();
-    let data: Vec<u8> = (0..96).map(|i| i * 37 + 5).collect();
+    let data: Vec<u8> = (0..96u32).map(|i| (i * 37 + 5) as u8).collect();
     flash.write(page + 8, &data).unwrap();
     let mut back = vec![0; 96];
     flash.read(page + 8, &mut back).unwrap();
@@ -264,7 +265,14 @@ fn stores_a_model<C: Controller>(kind: Kind) {
     part::with(|part| part.flash.fill(0xff));
     let mut store = Store::new(ModelFlash::<C>::of_board(), Policy::Signed);
     store.provision_key(&product::owner().verifying_key().to_bytes()).unwrap();
-    let image = vec![0x5a; 1000];
+    let model = ImageBuilder {
+        name: "stored".into(),
+        locations: vec![LocationSpec::default(), LocationSpec::default()],
+        edges: vec![EdgeSpec::plain(0, 1, 1, &[])],
+        properties: vec![PropertySpec { name: "never".into(), error: 1 }],
+        ..ImageBuilder::default()
+    };
+    let image = model.build_as::<u16>().unwrap();
     let package = product::package(&image, 1);
     for round in 0..3 {
         store.begin_update(package.len() as u32).unwrap();

@@ -117,9 +117,11 @@ impl Engine {
             let len = record.map_or(0, |r| run.solver.pool.len(r));
             let [at, count, lits @ ..] = table.get_mut(end..end + 2 + len)? else { return None };
             (*at, *count) = (W::of(location), W::of(len));
-            for (l, to) in run.literals(location, record).zip(lits) {
+            for (l, to) in run.literals(location, record).zip(&mut *lits) {
                 *to = W::of(l.code());
             }
+            // As the table's format has it.
+            lits.sort_unstable();
             (end, cursor) = (end + 2 + len, next);
         }
         let start = self.state().plan.before_obligations::<W>();

@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// Starts its arguments, and ends them when standard input does. A process in the background has no
-/// standard input of its own: hence the copy.
+/// standard input of its own: hence the copy. When the program ends by itself, nobody must end whatever
+/// has its number then: hence the last line.
 #[cfg(unix)]
 const KEEPER: &str = "exec 3<&0; \"$@\" </dev/null 3<&- & child=$!; \
-                      { cat <&3 >/dev/null; kill -9 $child; } 2>/dev/null & wait $child";
+                      { cat <&3 >/dev/null; kill -9 $child; } 2>/dev/null & keeper=$!; \
+                      wait $child; status=$?; kill $keeper 2>/dev/null; exit $status";
 
 /// A running program.
 #[derive(Debug)]
