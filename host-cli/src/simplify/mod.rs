@@ -12,13 +12,14 @@
 //! - [`dead`]: assignments that nobody reads ([`live`]).
 //! - [`blocks`]: large-block encoding: loop-free parts become single edges.
 //! - [`merge`]: locations with the same future.
+//! - [`unfold`]: variables with few values become locations.
 //! - [`back`]: traces and certificates in terms of the automaton before.
 //! - [`stats`]: what a pass has removed.
 //!
 //! # What passes keep to
 //!
 //! Variables, inputs and locations keep their numbers, and parameters stay what they are; a location
-//! that is gone just has no edges. Inputs may be added at the end. A *fact* that a pass relies on is
+//! that is gone just has no edges. Inputs and locations may be added at the end. A *fact* that a pass relies on is
 //! a clause over variables that are live where it stands, because a later pass may drop assignments
 //! to others. Equal automata give equal results: no order of a hash table enters.
 
@@ -35,6 +36,7 @@ pub mod passes;
 pub mod rewrite;
 pub mod slice;
 pub mod stats;
+pub mod unfold;
 pub mod value;
 
 pub use back::{Back, BackError};

@@ -1,7 +1,7 @@
 //! The passes, their order, and the choice among them.
 
 use super::back::{Back, Step};
-use super::{blocks, constants, dead, equal, merge, narrow, slice};
+use super::{blocks, constants, dead, equal, merge, narrow, slice, unfold};
 use crate::ir::Cfa;
 use std::fmt;
 use std::str::FromStr;
@@ -23,11 +23,13 @@ pub enum Pass {
     Equal,
     /// Locations with the same future.
     Merge,
+    /// Variables with few values become locations.
+    Unfold,
 }
 
 impl Pass {
     /// All of them.
-    pub const ALL: [Pass; 7] = [
+    pub const ALL: [Pass; 8] = [
         Pass::Constants,
         Pass::Slice,
         Pass::Dead,
@@ -35,6 +37,7 @@ impl Pass {
         Pass::Narrow,
         Pass::Equal,
         Pass::Merge,
+        Pass::Unfold,
     ];
 
     /// What it is called.
@@ -47,6 +50,7 @@ impl Pass {
             Pass::Narrow => "narrow",
             Pass::Equal => "equal",
             Pass::Merge => "merge",
+            Pass::Unfold => "unfold",
         }
     }
 
@@ -56,10 +60,14 @@ impl Pass {
             Pass::Constants => constants::run(cfa),
             Pass::Slice => slice::run(cfa),
             Pass::Dead => dead::run(cfa),
-            Pass::Blocks => blocks::run(cfa, back.arcs(first)),
+            Pass::Blocks => {
+                let groups = back.groups(cfa.locations.len());
+                blocks::run(cfa, back.arcs(first), groups)
+            }
             Pass::Narrow => narrow::run(cfa),
             Pass::Equal => equal::run(cfa),
             Pass::Merge => merge::run(cfa),
+            Pass::Unfold => unfold::run(cfa),
         }
     }
 }
@@ -69,11 +77,14 @@ impl Pass {
 /// stands here again where one before it makes new work for it: blocks bring expressions together that
 /// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
 /// is not run.
-const SCHEDULE: [Pass; 11] = [
+const SCHEDULE: [Pass; 14] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
     Pass::Narrow,
+    Pass::Unfold,
+    Pass::Slice,
+    Pass::Dead,
     Pass::Blocks,
     Pass::Narrow,
     Pass::Equal,
@@ -116,8 +127,9 @@ impl Passes {
 }
 
 impl Default for Passes {
+    /// All but unfolding, which makes images larger: it has to be asked for.
     fn default() -> Passes {
-        Passes::all()
+        Passes::all().without(Pass::Unfold)
     }
 }
 
@@ -173,11 +185,15 @@ mod tests {
     #[test]
     fn lists_are_read() {
         let read = |list: &str| list.parse::<Passes>().map(|p| p.to_string());
-        assert_eq!(read("all"), Ok("constants,slice,dead,blocks,narrow,equal,merge".into()));
+        assert_eq!(read("all"), Ok("constants,slice,dead,blocks,narrow,equal,merge,unfold".into()));
         assert_eq!(read("none"), Ok("none".into()));
         assert_eq!(read("dead, blocks"), Ok("dead,blocks".into()));
-        assert_eq!(read("all,-blocks,-merge"), Ok("constants,slice,dead,narrow,equal".into()));
+        assert_eq!(
+            read("all,-blocks,-merge"),
+            Ok("constants,slice,dead,narrow,equal,unfold".into())
+        );
         assert_eq!(read("blocks,none,dead"), Ok("dead".into()));
+        assert!(!Passes::default().has(Pass::Unfold));
         assert_eq!(read("-blocks").unwrap(), Passes::default().without(Pass::Blocks).to_string());
         assert!(read("lbe").unwrap_err().contains("constants, slice"));
         assert!(read("").is_err());
