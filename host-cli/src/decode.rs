@@ -170,7 +170,7 @@ pub fn certificate(
             decoded.push(clause);
         }
     }
-    Ok(Certificate { properties: proven, bindings, passed: vec![], clauses: decoded })
+    Ok(Certificate { properties: proven, bindings, clauses: decoded, ..Certificate::default() })
 }
 
 #[cfg(test)]

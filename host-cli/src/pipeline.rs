@@ -4,9 +4,10 @@ use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
 use crate::frontend::c::COptions;
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
-use crate::ir::Cfa;
+use crate::ir::{BitLit, Cfa, Clause, LocId, VarId};
 use crate::simplify::{self, Back, Passes, Simplified};
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use vouch_core::image::{ImageError, Preamble, VERSION};
@@ -22,8 +23,9 @@ pub struct Options {
     pub language: Option<Language>,
     /// What arithmetic does when a result does not fit. Decided already in an image.
     pub overflow: Overflow,
-    /// How the automaton is simplified. Done already in an image.
-    pub passes: Passes,
+    /// How the automaton is simplified, if not in the way that suits its language. Done already in an
+    /// image.
+    pub passes: Option<Passes>,
     /// What only C needs.
     pub c: COptions,
 }
@@ -139,7 +141,8 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
     if language == Language::Aiger && bytes.starts_with(b"aig ") {
         let source = Source { path: path.display().to_string(), text: String::new() };
         let compiled = frontend::aiger::compile(&bytes, &source.stem());
-        return finish(source, Sha256::digest(&bytes).into(), compiled, options);
+        let passes = passes(language, options);
+        return finish(source, Sha256::digest(&bytes).into(), compiled, &passes);
     }
     let text = String::from_utf8(bytes).map_err(|e| LoadError::NotText {
         path: path.to_path_buf(),
@@ -154,7 +157,15 @@ pub fn compile(source: Source, language: Language, options: &Options) -> Result<
     let front = frontend::Options { overflow: options.overflow, c: options.c.clone() };
     let compiled = frontend::compile(&source, language, &front);
     let digest = Sha256::digest(source.text.as_bytes()).into();
-    finish(source, digest, compiled, options)
+    finish(source, digest, compiled, &passes(language, options))
+}
+
+/// The passes that are asked for, or those that suit a language: only C has words for everything.
+fn passes(language: Language, options: &Options) -> Passes {
+    options.passes.clone().unwrap_or_else(|| match language {
+        Language::C => Passes::all(),
+        _ => Passes::default(),
+    })
 }
 
 /// Makes an image of what the front end gives.
@@ -162,7 +173,7 @@ fn finish(
     source: Source,
     digest: [u8; 32],
     compiled: Result<Compiled, Vec<Diagnostic>>,
-    options: &Options,
+    passes: &Passes,
 ) -> Result<Loaded, LoadError> {
     let compiled = match compiled {
         Ok(compiled) => compiled,
@@ -170,7 +181,7 @@ fn finish(
     };
     let broken = |error| LoadError::Compile { path: source.path.clone(), error };
     compiled.cfa.check().map_err(|why| broken(BlastError::IllFormed(why)))?;
-    let simplified = simplify::run(&compiled.cfa, &options.passes);
+    let simplified = simplify::run(&compiled.cfa, passes);
     let model = blast::compile(&simplified.cfa, digest, &blast::Options::default());
     let model = model.map_err(broken)?;
     Ok(Loaded {
@@ -222,11 +233,28 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let digest = digest.map_err(|e| broken(DebugError::Image(e)))?;
     let source = Source { path: source_path, text: source };
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
-    let simplified = Simplified { cfa: simple, back, stats: vec![] };
+    let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
     Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![] })
 }
 
+/// Clauses that may be invariants, in the image's numbers: locations and literals.
+pub fn guesses(simplified: &Simplified, map: &Map) -> Vec<(usize, Vec<u32>)> {
+    let locations: HashMap<LocId, usize> = map.locations.iter().copied().zip(0..).collect();
+    let bits: HashMap<(VarId, u32), u32> = map.bits.iter().copied().zip(0..).collect();
+    let lit = |l: &BitLit| Some(2 * bits.get(&(l.var, l.bit))? + !l.value as u32);
+    let clause = |c: &Clause| {
+        let lits: Option<Vec<u32>> = c.lits.iter().map(lit).collect();
+        Some((*locations.get(&c.location)?, lits?))
+    };
+    simplified.guesses.iter().filter_map(clause).collect()
+}
+
 impl Loaded {
+    /// What may be invariants, in the image's numbers.
+    pub fn guesses(&self) -> Vec<(usize, Vec<u32>)> {
+        guesses(&self.simplified, &self.map)
+    }
+
     /// The bytes of a `.vimg` file. The same source gives the same bytes, wherever it lies.
     pub fn to_file(&self) -> Vec<u8> {
         let name = Path::new(&self.source.path).file_name();

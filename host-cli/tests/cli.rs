@@ -362,7 +362,7 @@ fn inspect_shows_the_parts() {
 fn list_names_what_there_is() {
     let place = Place::new();
     let text = place.run(&["list", "--qemu", "no-such-qemu"]).ended(0).out;
-    for part in ["qemu:lm3s6965evb", "qemu:microbit", "qemu:mps2-an386", "ic3cfa", "not installed"]
+    for part in ["qemu:lm3s6965evb", "qemu:microbit", "qemu:riscv-virt", "ic3cfa", "not installed"]
     {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }

@@ -4,15 +4,17 @@
 use std::collections::BTreeMap;
 use vouch::blast::{self, AlignedImage};
 use vouch::engines::{Engine, Setup};
+use vouch::formats;
 use vouch::frontend::{Language, Source};
 use vouch::ir::{
-    BinOp, Cfa, Edge, EdgeId, ExprId, Input, InputId, LocId, Property, PropertyId, Span, Step,
-    Trace, Type, Var, VarId, VarKind, Word, eval,
+    BinOp, BitLit, Certificate, Cfa, Edge, EdgeId, ExprId, Input, InputId, LocId, Property,
+    PropertyId, Span, Step, Term, Trace, Type, Var, VarId, VarKind, Word, eval,
 };
 use vouch::judge::{Finding, Judgement, Question, Reason, judge_simplified};
 use vouch::pipeline;
 use vouch::simplify::live::Live;
 use vouch::simplify::{self, Back, Pass, Passes, Simplified, dead};
+use vouch::validate;
 use vouch_tests::explicit::{self, Outcome, within_bounds};
 use vouch_tests::random_cfa::{Shape, generate};
 use vouch_tests::rng::Rng;
@@ -28,7 +30,8 @@ fn verdicts(cfa: &Cfa, simple: &Simplified, bindings: &[(VarId, Word)]) -> Judge
     let image = AlignedImage::new(&model.image);
     let number = |var: VarId| model.map.params.iter().position(|p| *p == var).unwrap() as u32;
     let bound = bindings.iter().map(|(var, value)| (number(*var), *value as u64)).collect();
-    let setup = Setup { bindings: bound, budget: 50_000_000, ..Setup::default() };
+    let guesses = pipeline::guesses(simple, &model.map);
+    let setup = Setup { bindings: bound, guesses, budget: 50_000_000, ..Setup::default() };
     let answer = Engine::Ic3Cfa.run(&image, &setup, &mut |_| true).unwrap();
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
     let question = Question { properties, bindings: bindings.to_vec() };
@@ -81,7 +84,12 @@ fn dropping_what_guards_read_is_noticed() {
         for seed in 0..20 {
             let cfa = generate(7000 + seed, shape);
             let truth = explicit::search(&cfa);
-            let mut simple = Simplified { cfa: cfa.clone(), back: Back::default(), stats: vec![] };
+            let mut simple = Simplified {
+                cfa: cfa.clone(),
+                back: Back::default(),
+                guesses: vec![],
+                stats: vec![],
+            };
             let live = Live::of_properties_alone(&cfa);
             simple.back.push(dead::run_with(&mut simple.cfa, &live));
             let judgement = verdicts(&cfa, &simple, &[]);
@@ -228,6 +236,76 @@ fn runs_lead_back_to_runs() {
     assert!(runs > 5000 && longer > 200, "{runs} runs, {longer} longer");
 }
 
+/// What passes claim to hold does, in every state that a run can be in: bits that are constant, equal or
+/// complements, and sets of values.
+#[test]
+fn facts_hold_wherever_runs_are() {
+    for pass in [Pass::Constants, Pass::Narrow, Pass::Equal] {
+        let (mut units, mut pairs, mut states) = (0, 0, 0);
+        for shape in Shape::ALL {
+            for seed in 0..60 {
+                let cfa = shuffled(9000 + seed, shape);
+                let simple = simplify::run(&cfa, &Passes::only(pass));
+                let facts = simple.back.certificate(Certificate::default()).clauses;
+                units += facts.iter().filter(|c| c.lits.len() == 1).count();
+                pairs += facts.iter().filter(|c| c.lits.len() == 2).count();
+                explicit::explore(&cfa, &[], |_, location, state| {
+                    let holds = |l: &BitLit| (state[l.var.index()] >> l.bit & 1 == 1) == l.value;
+                    for c in facts.iter().filter(|c| c.location == location) {
+                        let place = format!("{} with {}", cfa.name, pass.name());
+                        assert!(c.lits.iter().any(holds), "{place}: {c:?} in {state:?}");
+                        states += 1;
+                    }
+                });
+            }
+        }
+        assert!(units > 200 && states > 1000, "{}: {units} {pairs} {states}", pass.name());
+        assert!(pass != Pass::Equal || pairs > 100, "{pairs}");
+    }
+}
+
+/// A counter of four bits, the complements of two of its bits kept apart, the other two copied into one
+/// word, upper bits that are never set, and a Gray code of it that is computed in another way.
+const TWINS: &str = "
+    machine twins {
+        input go: bool;
+        var n: u4 = 0;
+        var a: bool = true;
+        var b: bool = true;
+        var w: u8 = 0x50;
+        initial state S {
+            on go {
+                n = n + 1;
+                a = n & 1 == 0;
+                b = !(n & 2 != 0);
+                w = 0x50 | ((n >> 2) as u8);
+            }
+        }
+        property low: always a == (n & 1 == 0);
+        property next: always b != (n & 2 != 0);
+        property high: always (w & 0x0f) as u4 == n >> 2;
+        property upper: always w & 0xf0 == 0x50;
+    }";
+
+#[test]
+fn bits_that_are_the_same_vanish() {
+    let source = Source { path: "twins.vch".into(), text: TWINS.into() };
+    let load = |passes: Passes| {
+        let options = pipeline::Options { passes, ..Default::default() };
+        pipeline::compile(source.clone(), Language::Vch, &options).unwrap()
+    };
+    let before = load(Passes::none());
+    let after = load(Passes::only(Pass::Equal));
+    assert_eq!(before.map.bits.len(), 14);
+    // All that the properties say is known without a search: no bit is left.
+    assert_eq!(after.map.bits.len(), 0, "{:?}", after.map.bits);
+    let judgement = verdicts(&after.cfa, &after.simplified, &[]);
+    assert!(judgement.findings.iter().all(|f| f.1 == Finding::Safe), "{judgement:?}");
+    // The validator has proved the classes along with the rest.
+    let clauses = judgement.certificate.unwrap().clauses;
+    assert!(clauses.iter().filter(|c| c.lits.len() == 2).count() >= 8, "{clauses:?}");
+}
+
 #[test]
 fn equal_automata_give_equal_results() {
     for shape in Shape::ALL {
@@ -242,7 +320,7 @@ fn equal_automata_give_equal_results() {
 
 /// Each pass finds something to do in what is generated.
 #[test]
-fn every_pass_removes_something() {
+fn every_pass_changes_something() {
     for pass in Pass::ALL {
         let mut removed = 0;
         for shape in Shape::ALL {
@@ -284,7 +362,7 @@ fn verdicts_on_examples_do_not_depend_on_passes() {
             continue;
         }
         for passes in chosen {
-            let options = pipeline::Options { passes: passes.clone(), ..Default::default() };
+            let options = pipeline::Options { passes: Some(passes.clone()), ..Default::default() };
             let model = pipeline::load(&folder.join(file), &options).unwrap();
             let judgement = verdicts(&model.cfa, &model.simplified, &[]);
             assert!(judgement.validated, "{file} with {passes}: {:?}", judgement.reason());
@@ -394,4 +472,37 @@ fn long_programs_collapse() {
     assert_eq!(judgement.findings[0].1, Finding::Safe);
     let certificate = judgement.certificate.unwrap();
     assert_eq!(certificate.passed.len(), 36);
+}
+
+/// What clauses over bits cannot say within reason: bounds that variables are for each other. The
+/// certificate speaks of comparisons, survives its text, and not the loss of what they mean.
+#[test]
+fn comparisons_are_proved_with_terms() {
+    let text = "extern int __VERIFIER_nondet_int(void); extern void reach_error(void);
+        int main() {
+          int n = __VERIFIER_nondet_int(), i = 0, j = 0;
+          if (n < 1) return 0;
+          while (__VERIFIER_nondet_int()) {
+            if (i == n) return 0;
+            i++;
+            if (__VERIFIER_nondet_int() && j < i) j++;
+            if (i > n || j > n) reach_error();
+          }
+        }";
+    let source = Source { path: "bounds.c".into(), text: text.into() };
+    let model = pipeline::compile(source, Language::C, &pipeline::Options::default()).unwrap();
+    let judgement = verdicts(&model.cfa, &model.simplified, &[]);
+    assert!(judgement.validated, "{:?}", judgement.reason());
+    assert!(judgement.findings.iter().all(|f| matches!(f.1, Finding::Safe)));
+    let certificate = judgement.certificate.unwrap();
+    assert!(!certificate.terms.is_empty());
+    let text = formats::certificate::write(&model.cfa, &certificate, None).unwrap();
+    let (_, read) = formats::certificate::parse(&model.cfa, &text).unwrap();
+    assert_eq!(read, certificate, "{text}");
+    assert!(validate::check(&model.cfa, &read).is_ok());
+    let swapped = |t: &Term| Term { left: t.right, right: t.left, ..*t };
+    let terms = certificate.terms.iter().map(swapped).collect();
+    assert!(validate::check(&model.cfa, &Certificate { terms, ..certificate.clone() }).is_err());
+    let terms = certificate.terms[1..].to_vec();
+    assert!(validate::check(&model.cfa, &Certificate { terms, ..certificate }).is_err());
 }

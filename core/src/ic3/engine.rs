@@ -58,6 +58,8 @@ pub(super) struct State {
     pub(super) invariant: usize,
     pub(super) cube_len: [usize; CUBES],
     pub(super) input_len: usize,
+    /// Counterexamples to generalisation that are blocked for one literal of the lemma at hand.
+    pub(super) ctgs: usize,
 }
 
 /// A run of the engine.
@@ -217,15 +219,14 @@ impl<W: Word> Run<'_, W> {
 }
 
 impl Engine {
-    /// Prepares a run in `memory`, which has at least `plan.bytes()` bytes.
+    /// Prepares a run in `memory`, which has at least `plan.bytes()` bytes. What they hold does not
+    /// matter; those of clauses and obligations are not even touched before they are needed.
     pub fn new<W: Word>(
         image: &Image<'_, W>,
         plan: Plan,
         config: Config,
         memory: &mut [u32],
     ) -> Engine {
-        let used = memory.len().min(plan.bytes() / 4);
-        memory[..used].fill(0);
         let mut engine = Engine {
             state: State {
                 plan,
@@ -245,6 +246,7 @@ impl Engine {
                 invariant: 0,
                 cube_len: [0; CUBES],
                 input_len: 0,
+                ctgs: 0,
             },
             solver: sat::State::new::<W>(&plan.solver),
             obligations: Ends::new::<W>(),
@@ -258,6 +260,10 @@ impl Engine {
         }
         let mut run = engine.resume(image, memory);
         run.lemmas.fill(W::NONE);
+        run.changed.fill(W::of(0));
+        run.activity.fill(W::of(0));
+        run.bound.fill(0);
+        run.marks.fill(0);
         for (p, property) in image.properties().enumerate() {
             run.errors[p] = W::of(property.error as usize);
             let asked = config.property.is_none_or(|only| only as usize == p);

@@ -2,15 +2,25 @@
 //!
 //! When dropping fails because of a predecessor that is itself unreachable (a counterexample to
 //! generalisation), that predecessor is blocked first (Hassan, Bradley, Somenzi, FMCAD'13), a few
-//! times and not recursively.
+//! times and not recursively. Most of the time that costs more than it gains, so it is done only where
+//! plain lemmas have not helped: for the predecessors of an obligation that keeps coming back (as
+//! rIC3 does it).
 
 use super::Limit;
 use super::block::Blocked;
 use super::engine::{CTG, MAIN, Run, TRY};
 use crate::word::Word;
 
-/// Counterexamples to generalisation that are blocked for one literal.
+/// Counterexamples to generalisation that are blocked for one literal, at most.
 const MAX_CTGS: usize = 3;
+/// Visits of an obligation from which on one is blocked, and for which one more is.
+const CTG_VISITS: usize = 4;
+
+/// How many counterexamples to generalisation to block, after this much [effort](
+/// super::obligation::Obligations::effort).
+pub(super) fn ctgs_worthwhile(effort: usize) -> usize {
+    (effort / CTG_VISITS).min(MAX_CTGS)
+}
 
 /// What is known of a literal of `MAIN`.
 const FREE: u8 = 0;
@@ -142,13 +152,13 @@ impl<W: Word> Run<'_, W> {
 
     /// Whether the candidate can be blocked, perhaps after blocking what stands in the way.
     fn drop_succeeds(&mut self, group: Group, level: usize) -> Result<bool, Limit> {
-        for attempt in 0..=MAX_CTGS {
+        for attempt in 0..=self.ctgs {
             match self.candidate_holds(group, level)? {
                 Some(Blocked::Yes) => return Ok(true),
                 None => return Ok(false),
                 Some(Blocked::No { edge }) => {
                     let source = self.image.ends(edge).0;
-                    if attempt == MAX_CTGS || source == 0 || level < 2 {
+                    if attempt == self.ctgs || source == 0 || level < 2 {
                         return Ok(false);
                     }
                     self.predecessor(TRY, CTG)?;

@@ -2,7 +2,7 @@
 //!
 //! Records lie one after the other; the queue links those still to be handled. A record stays until
 //! the queue is empty, because it may be the parent of another: the chain of parents is the trace.
-//! A record is `[level, location, edge, parent, next, length]`, the cube, the packed input bits.
+//! A record is `[level, location, edge, parent, next, length, visits]`, the cube, the packed input bits.
 
 use crate::lit::Lit;
 use crate::word::Word;
@@ -13,7 +13,13 @@ const EDGE: usize = 2;
 const PARENT: usize = 3;
 const NEXT: usize = 4;
 const LEN: usize = 5;
-const HEADER: usize = 6;
+const VISITS: usize = 6;
+const HEADER: usize = 7;
+
+/// How far up the chain of parents [`Obligations::effort`] looks.
+const ANCESTORS: usize = 3;
+/// Visits are counted up to here.
+const MOST_VISITS: usize = 1000;
 
 /// Words of a record.
 pub(super) fn size<W: Word>(len: usize, inputs: usize) -> usize {
@@ -80,6 +86,7 @@ impl<W: Word> Obligations<'_, W> {
         record[EDGE] = edge;
         record[PARENT] = parent;
         record[LEN] = W::of(cube.len());
+        record[VISITS] = W::of(0);
         record[HEADER..HEADER + cube.len()].copy_from_slice(cube);
         for (word, bits) in record[HEADER + cube.len()..].iter_mut().zip(inputs.chunks(bits::<W>()))
         {
@@ -106,14 +113,31 @@ impl<W: Word> Obligations<'_, W> {
         }
     }
 
-    /// Takes the first out of the queue; to be handled again at `level`, if any.
+    /// Takes the first out of the queue; to be handled again at `level`, if any. What was hard below
+    /// need not be hard there: its visits count less with each level.
     pub(super) fn postpone(&mut self, level: Option<usize>) {
         let r = self.ends.first;
         self.ends.first = self.words[r + NEXT].get();
         if let Some(level) = level {
+            for _ in self.level(r)..level {
+                self.words[r + VISITS] = W::of(self.words[r + VISITS].get() * 5 / 8);
+            }
             self.words[r + LEVEL] = W::of(level);
             self.enqueue(r);
         }
+    }
+
+    /// Counts that `r` is being handled.
+    pub(super) fn visit(&mut self, r: Ref) {
+        // No word is too narrow for what is told apart.
+        self.words[r + VISITS] = W::of((self.words[r + VISITS].get() + 1).min(MOST_VISITS));
+    }
+
+    /// How often the obligation that `r` is a predecessor of, or one close behind, has been handled:
+    /// one that comes back many times has its predecessors enumerated, and lemmas that are too weak.
+    pub(super) fn effort(&self, r: Ref) -> usize {
+        let parents = core::iter::successors(self.parent(r), |p| self.parent(*p));
+        parents.take(ANCESTORS).map(|p| self.words[p + VISITS].get()).max().unwrap_or(0)
     }
 
     pub(super) fn level(&self, r: Ref) -> usize {

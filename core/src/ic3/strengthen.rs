@@ -7,6 +7,7 @@ use super::Limit;
 use super::block::Blocked;
 use super::engine::{MAIN, Run, TRY};
 use super::frame::decode;
+use super::generalize::ctgs_worthwhile;
 use super::{Status, Verdict};
 use crate::word::Word;
 
@@ -28,6 +29,7 @@ impl<W: Word> Run<'_, W> {
             self.postpone(level);
             return Ok(Some(Status::Running));
         }
+        self.obligations.visit(r);
         match self.block(location, level, MAIN)? {
             Blocked::No { edge } => {
                 self.predecessor(MAIN, TRY)?;
@@ -40,6 +42,7 @@ impl<W: Word> Run<'_, W> {
                     // Committed before any edge was asked.
                     self.cube_len[MAIN] = self.cube_len[MAIN].min(1);
                 }
+                self.ctgs = ctgs_worthwhile(self.obligations.effort(r));
                 self.generalize(location, level)?;
                 let reached = self.push_forward(location, level, MAIN)?;
                 self.add_lemma(location, reached, MAIN)?;

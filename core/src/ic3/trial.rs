@@ -20,6 +20,9 @@ use crate::word::Word;
 
 /// Trials take at most about one part in so many of the work.
 const SHARE: u64 = 4;
+/// Work on one question of a trial: most candidates are answered with much less, and no single one is
+/// worth a proof of its own.
+const EFFORT: u64 = 500_000;
 
 impl<W: Word> Run<'_, W> {
     /// Adds a clause over global state bits to the trial before the first frontier. `false` if it
@@ -141,12 +144,18 @@ impl<W: Word> Run<'_, W> {
         Ok(changed)
     }
 
-    /// Whether `TRY` does not follow over some of `edges`. Without room for the query it is taken not
-    /// to.
+    /// Whether `TRY` does not follow over some of `edges`. Without room or patience for the query it is
+    /// taken not to.
     fn is_refuted(&mut self, edges: impl Iterator<Item = usize>) -> Result<bool, Limit> {
-        match self.block_over(edges, self.trial(), TRY) {
+        let state = &mut self.solver.state;
+        let budget = state.limit;
+        state.limit = budget.min(state.propagations.saturating_add(EFFORT));
+        let answer = self.block_over(edges, self.trial(), TRY);
+        self.solver.state.limit = budget;
+        match answer {
             Ok(Blocked::Yes) => Ok(false),
             Ok(Blocked::No { .. }) | Err(Limit::Capacity) => Ok(true),
+            Err(Limit::Budget) if self.solver.state.propagations < budget => Ok(true),
             Err(limit) => Err(limit),
         }
     }

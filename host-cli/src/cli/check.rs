@@ -58,6 +58,7 @@ fn at_depth(
     let setup = Setup {
         property: asked.property,
         bindings: asked.bindings,
+        guesses: model.guesses(),
         budget: if last || own > 0 && own < DEPTH_BUDGET { own } else { DEPTH_BUDGET },
         timeout: args.proof.timeout.map(|t| t.saturating_sub(start.elapsed())),
         memory: args.memory.map_or_else(Memory::default, Memory::Fixed),

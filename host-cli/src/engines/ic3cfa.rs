@@ -16,29 +16,28 @@ type Watch<'a> = &'a mut dyn FnMut(&Stats) -> bool;
 /// Checks `image`. What does not fit into the memory is tried again with more, as far as `setup`
 /// allows it.
 pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
-    let start = Instant::now();
     let preamble = Preamble::read(image).map_err(EngineError::Image)?;
     match preamble.word {
         2 => {
             let view = image.view::<u16>().map_err(EngineError::Image)?;
-            let narrow = match attempts(&view, setup, start, None, watch) {
-                Ok((answer, used)) if is_short(&answer) && used < most(setup.memory) => answer,
-                Err(EngineError::Shortage { needed, given }) if needed <= given => {
-                    Answer::default()
-                }
-                other => return other.map(|a| a.0),
-            };
-            // The words, not the memory, were too small.
+            if reaches(&view, most(setup.memory)) {
+                return attempts(&view, setup, watch);
+            }
             let wide = widen(&view).map_err(|_| EngineError::Image(ImageError::Length))?;
             let wide = AlignedImage::new(&wide);
-            let view = wide.view::<u32>().map_err(EngineError::Image)?;
-            attempts(&view, setup, start, Some(narrow), watch).map(|a| a.0)
+            attempts(&wide.view::<u32>().map_err(EngineError::Image)?, setup, watch)
         }
-        4 => {
-            let view = image.view::<u32>().map_err(EngineError::Image)?;
-            attempts(&view, setup, start, None, watch).map(|a| a.0)
-        }
+        4 => attempts(&image.view::<u32>().map_err(EngineError::Image)?, setup, watch),
         other => Err(EngineError::Image(ImageError::WordWidth(other))),
+    }
+}
+
+/// Whether the image's words can address about all of the memory. If not, a run would end for want of
+/// words, and all its work would be done again with wider ones.
+fn reaches<W: Word>(image: &Image<'_, W>, bytes: usize) -> bool {
+    match Plan::new(image, bytes) {
+        Ok(plan) => plan.bytes() + (1 << 16) >= bytes,
+        Err(shortage) => shortage.needed as usize > bytes,
     }
 }
 
@@ -54,42 +53,38 @@ fn most(memory: Memory) -> usize {
     }
 }
 
-/// Runs with more and more memory. Returns the last answer, with the traces of all, and the bytes
-/// that its plan used up.
+/// Runs with more and more memory. Returns the last answer, with the traces of all.
 fn attempts<W: Word>(
     image: &Image<'_, W>,
     setup: &Setup,
-    start: Instant,
-    before: Option<Answer>,
     watch: Watch<'_>,
-) -> Result<(Answer, usize), EngineError> {
+) -> Result<Answer, EngineError> {
+    let start = Instant::now();
     let most = most(setup.memory);
     let mut bytes = match setup.memory {
         Memory::Fixed(bytes) => bytes,
         Memory::Growing { first, most } => first.max(Plan::minimum(image)).min(most),
     };
-    let mut last = before;
+    let mut last: Option<Answer> = None;
     loop {
         let spent = last.as_ref().map_or(0, |a| a.stats.propagations);
         let budget = setup.budget.saturating_sub(spent).max((setup.budget > 0) as u64);
-        let (mut answer, used) = once(image, setup, budget, bytes, start, watch)?;
+        let mut answer = once(image, setup, budget, bytes, start, watch)?;
         answer.stats.propagations += spent;
         if let Some(last) = last {
             let known = |t: &ImageTrace| answer.traces.iter().any(|n| n.property == t.property);
             let lost: Vec<ImageTrace> = last.traces.into_iter().filter(|t| !known(t)).collect();
             answer.traces.extend(lost);
         }
-        // A plan that leaves memory unused would not use more of it either.
-        let sated = used + (1 << 16) < bytes;
-        if !is_short(&answer) || bytes >= most || sated {
-            return Ok((answer, if sated { used } else { bytes }));
+        if !is_short(&answer) || bytes >= most {
+            return Ok(answer);
         }
         bytes = bytes.saturating_mul(4).min(most);
         last = Some(answer);
     }
 }
 
-/// One run. Returns also how many bytes its plan covers.
+/// One run.
 fn once<W: Word>(
     image: &Image<'_, W>,
     setup: &Setup,
@@ -97,7 +92,7 @@ fn once<W: Word>(
     bytes: usize,
     start: Instant,
     watch: Watch<'_>,
-) -> Result<(Answer, usize), EngineError> {
+) -> Result<Answer, EngineError> {
     let plan = Plan::new(image, bytes)
         .map_err(|s| EngineError::Shortage { needed: s.needed.into(), given: bytes as u64 })?;
     let used = plan.bytes();
@@ -109,6 +104,9 @@ fn once<W: Word>(
     for (param, value) in &setup.bindings {
         let bound = engine.bind(image, memory, *param as usize, *value);
         bound.map_err(|e| EngineError::Param(*param, e))?;
+    }
+    for (location, lits) in &setup.guesses {
+        engine.seed(image, memory, *location, lits);
     }
     let mut traces = vec![];
     let mut ended = Ended::Itself;
@@ -136,8 +134,7 @@ fn once<W: Word>(
         false => vec![],
     };
     let stats = engine.stats();
-    let answer = Answer { verdicts, traces, clauses, stats, arena_bytes: used as u64, ended };
-    Ok((answer, used))
+    Ok(Answer { verdicts, traces, clauses, stats, arena_bytes: used as u64, ended })
 }
 
 fn bits(bytes: &[u8], count: usize) -> Vec<bool> {

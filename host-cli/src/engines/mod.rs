@@ -95,8 +95,8 @@ pub enum Memory {
 
 impl Default for Memory {
     fn default() -> Memory {
-        // The engine clears its arena, so a small first one makes small models quick.
-        Memory::Growing { first: 16 << 20, most: 1 << 30 }
+        // What is not used costs nothing: the system gives pages when they are written to.
+        Memory::Growing { first: 256 << 20, most: 1 << 30 }
     }
 }
 
@@ -107,6 +107,8 @@ pub struct Setup {
     pub property: Option<u32>,
     /// Parameters and their values, as raw bits.
     pub bindings: Vec<(u32, u64)>,
+    /// Clauses that may be invariants: locations and literals `2 * state bit + sign`.
+    pub guesses: Vec<(usize, Vec<u32>)>,
     /// Work units after which to give up; 0: no limit.
     pub budget: u64,
     /// Give up after this time.

@@ -2,11 +2,13 @@
 
 use super::scan::{Line, Lines, ParseErrorKind};
 use super::{Digest, Header, Names, ParseError, WriteError, assignment, spell_value};
-use crate::ir::{BitLit, Certificate, Cfa, Clause, LocId, PropertyId, VarId};
+use crate::ir::{
+    BinOp, BitLit, Certificate, Cfa, Clause, LocId, Operand, PropertyId, Term, VarId, term,
+};
 
 const FORMAT: &str = "vouch-certificate";
 const VERSION: u32 = 2;
-const WHAT: &str = "`property`, `bind`, `pass`, `at`, `end`, or literals of a clause";
+const WHAT: &str = "`property`, `bind`, `pass`, `term`, `at`, `end`, or literals of a clause";
 
 /// A certificate of this model as text. Order is kept; clauses at one location are together as far
 /// as they are in the certificate.
@@ -15,7 +17,7 @@ pub fn write(
     certificate: &Certificate,
     source: Option<Digest>,
 ) -> Result<String, WriteError> {
-    let names = Names::new(cfa);
+    let names = Names::with_terms(cfa, &certificate.terms);
     let missing = |what, index| WriteError { what, index, model: cfa.name.clone() };
     let mut text = Header { model: cfa.name.clone(), source }.write(FORMAT, VERSION);
     for p in &certificate.properties {
@@ -32,9 +34,20 @@ pub fn write(
         let name = names.locations.get(index).ok_or_else(|| missing("location", index))?;
         text.push_str(&format!("pass {name}\n"));
     }
+    let vars = cfa.vars.len() + certificate.terms.len();
+    for term in &certificate.terms {
+        let side = |operand| match operand {
+            Operand::Const(word) => Ok(word.to_string()),
+            Operand::Var(var) => {
+                names.vars.get(var.0).map(str::to_string).ok_or_else(|| missing("variable", var.0))
+            }
+        };
+        let (op, left, right) = (operator(term.op), side(term.left)?, side(term.right)?);
+        text.push_str(&format!("term {op} {left} {right}\n"));
+    }
     let mut at = None;
     for clause in &certificate.clauses {
-        if let Some(lit) = clause.lits.iter().find(|l| l.var.index() >= cfa.vars.len()) {
+        if let Some(lit) = clause.lits.iter().find(|l| l.var.index() >= vars) {
             return Err(missing("variable", lit.var.0));
         }
         if at != Some(clause.location) {
@@ -52,7 +65,8 @@ pub fn write(
 /// Reads a certificate of this model. That it belongs to the same source is for the caller to
 /// compare, and that it proves something for [`crate::validate::certificate`] to check.
 pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Certificate), ParseError> {
-    let names = Names::new(cfa);
+    let mut names = Names::new(cfa);
+    let mut widths: Vec<u32> = cfa.vars.iter().map(|v| v.width).collect();
     let mut lines = Lines::new(text);
     let header = Header::parse(&mut lines, FORMAT, VERSION)?;
     let mut certificate = Certificate::default();
@@ -61,7 +75,7 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Certificate), ParseError>
         let mut line = lines.expect_line(WHAT)?;
         let first = line.peek();
         match first.text {
-            "property" | "bind" | "pass" if at.is_some() => {
+            "property" | "bind" | "pass" | "term" if at.is_some() => {
                 return Err(line.expected(&first, "literals, `never`, `at` or `end`"));
             }
             "property" => {
@@ -84,6 +98,20 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Certificate), ParseError>
                 let index = line.find(&names.locations, &name, "location")?;
                 certificate.passed.push(LocId(index));
             }
+            "term" => {
+                line.keyword("term", WHAT)?;
+                let term = term(&names, &mut line)?;
+                certificate.terms.push(term);
+                widths.truncate(cfa.vars.len());
+                match term::widths(cfa, &certificate.terms) {
+                    Ok(all) => widths.extend(all),
+                    Err(_) => {
+                        let message = "the operands of a term have one width".into();
+                        return Err(line.error(&first, ParseErrorKind::Model, message));
+                    }
+                }
+                names = Names::with_terms(cfa, &certificate.terms);
+            }
             "at" => {
                 line.keyword("at", WHAT)?;
                 let name = line.name("a location's name")?;
@@ -99,9 +127,11 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Certificate), ParseError>
             }
             _ => {
                 let Some(location) = at else {
-                    return Err(line.expected(&first, "`property`, `bind`, `pass`, `at` or `end`"));
+                    return Err(
+                        line.expected(&first, "`property`, `bind`, `pass`, `term`, `at` or `end`")
+                    );
                 };
-                let lits = clause(cfa, &names, &mut line)?;
+                let lits = clause(&widths, &names, &mut line)?;
                 certificate.clauses.push(Clause { location, lits });
             }
         }
@@ -109,7 +139,47 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Certificate), ParseError>
     }
 }
 
-fn clause(cfa: &Cfa, names: &Names, line: &mut Line<'_>) -> Result<Vec<BitLit>, ParseError> {
+/// The operators of terms.
+const OPERATORS: [(&str, BinOp); 13] = [
+    ("and", BinOp::And),
+    ("or", BinOp::Or),
+    ("xor", BinOp::Xor),
+    ("add", BinOp::Add),
+    ("sub", BinOp::Sub),
+    ("mul", BinOp::Mul),
+    ("urem", BinOp::URem),
+    ("srem", BinOp::SRem),
+    ("eq", BinOp::Eq),
+    ("ult", BinOp::Ult),
+    ("ule", BinOp::Ule),
+    ("slt", BinOp::Slt),
+    ("sle", BinOp::Sle),
+];
+
+fn operator(op: BinOp) -> &'static str {
+    OPERATORS.iter().find(|o| o.1 == op).map_or("?", |o| o.0)
+}
+
+fn term(names: &Names, line: &mut Line<'_>) -> Result<Term, ParseError> {
+    let word = line.word("an operator")?;
+    let Some((_, op)) = OPERATORS.iter().find(|o| o.0 == word.text) else {
+        let known = OPERATORS.map(|o| o.0).join(", ");
+        return Err(line.expected(&word, &format!("an operator: {known}")));
+    };
+    let side = |line: &mut Line<'_>| match line.peek().text.parse() {
+        Ok(number) => {
+            line.word("a number")?;
+            Ok(Operand::Const(number))
+        }
+        Err(_) => {
+            let name = line.name("a variable's name or a number")?;
+            Ok(Operand::Var(VarId(line.find(&names.vars, &name, "variable")?)))
+        }
+    };
+    Ok(Term { op: *op, left: side(line)?, right: side(line)? })
+}
+
+fn clause(widths: &[u32], names: &Names, line: &mut Line<'_>) -> Result<Vec<BitLit>, ParseError> {
     if line.peek().text == "never" {
         line.keyword("never", WHAT)?;
         return Ok(vec![]);
@@ -118,7 +188,7 @@ fn clause(cfa: &Cfa, names: &Names, line: &mut Line<'_>) -> Result<Vec<BitLit>, 
     while !line.is_at_end() {
         let (name, word, bit, value) = line.literal()?;
         let var = VarId(line.find(&names.vars, &name, "variable")?);
-        let width = cfa.vars[var.index()].width;
+        let width = widths[var.index()];
         if bit >= width {
             let message = format!("{} has only {width} bits, from 0", names.var(var));
             return Err(line.error(&word, ParseErrorKind::Model, message));

@@ -1,7 +1,7 @@
 //! How the things of a model are called in files and reports: by name, with `#n` where several have
 //! the same one.
 
-use crate::ir::{BitLit, Cfa, Clause, EdgeId, InputId, LocId, PropertyId, VarId};
+use crate::ir::{BitLit, Cfa, Clause, EdgeId, InputId, LocId, PropertyId, Term, VarId};
 use std::collections::HashMap;
 
 /// One kind of thing, with a unique spelling for each.
@@ -87,8 +87,19 @@ pub struct Names {
 impl Names {
     /// Collects the names of a model.
     pub fn new(cfa: &Cfa) -> Names {
+        Names::with_terms(cfa, &[])
+    }
+
+    /// The same, with terms as further variables.
+    pub fn with_terms(cfa: &Cfa, terms: &[Term]) -> Names {
+        let mut vars: Vec<String> = cfa.vars.iter().map(|v| v.name.clone()).collect();
+        for term in terms {
+            let name = |var: VarId| vars.get(var.index()).map_or("?", |n| n).to_string();
+            let name = term.name(name);
+            vars.push(name);
+        }
         Names {
-            vars: Table::new(cfa.vars.iter().map(|v| v.name.as_str())),
+            vars: Table::new(vars.iter().map(String::as_str)),
             inputs: Table::new(cfa.inputs.iter().map(|i| i.name.as_str())),
             locations: Table::new(cfa.locations.iter().map(|l| l.name.as_str())),
             properties: Table::new(cfa.properties.iter().map(|p| p.name.as_str())),

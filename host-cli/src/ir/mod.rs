@@ -4,12 +4,14 @@
 //! - [`cfa`]: variables, inputs, locations, edges, properties, and the well-formedness check.
 //! - [`eval`]: the reference interpreter. Everything that claims to run a model is compared to it.
 //! - [`value`]: values as people write them.
+//! - [`term`]: values that invariants may speak of besides variables.
 //! - [`run`]: concrete runs (counterexamples) and invariants (certificates), in terms of this IR.
 
 pub mod cfa;
 pub mod eval;
 pub mod expr;
 pub mod run;
+pub mod term;
 pub mod value;
 
 pub use cfa::{
@@ -18,3 +20,4 @@ pub use cfa::{
 };
 pub use expr::{BinOp, Expr, ExprId, Marks, Pool, UnOp, Word, mask};
 pub use run::{BitLit, Certificate, Clause, Step, Trace};
+pub use term::{Operand, Term};

@@ -2,6 +2,7 @@
 
 use super::cfa::{EdgeId, InputId, LocId, PropertyId, VarId};
 use super::expr::Word;
+use super::term::Term;
 use serde::{Deserialize, Serialize};
 
 /// One step of a run.
@@ -24,10 +25,10 @@ pub struct Trace {
     pub steps: Vec<Step>,
 }
 
-/// One bit of a variable, or its negation.
+/// One bit of a variable or term, or its negation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct BitLit {
-    /// The variable.
+    /// The variable; the numbers past the automaton's variables are those of the certificate's terms.
     pub var: VarId,
     /// The bit, 0 being the lowest.
     pub bit: u32,
@@ -56,6 +57,8 @@ pub struct Certificate {
     pub bindings: Vec<(VarId, Word)>,
     /// Locations without an invariant of their own. No cycle consists of them alone.
     pub passed: Vec<LocId>,
+    /// What clauses may speak of besides variables.
+    pub terms: Vec<Term>,
     /// The invariant: a conjunction of clauses at each location that is not passed.
     pub clauses: Vec<Clause>,
 }

@@ -8,9 +8,11 @@
 //!
 //! Nothing in here is believed: what comes out is validated on the first automaton.
 
+use super::fact::Fact;
 use super::unfold::{self, Unfolded};
 use crate::ir::{
-    Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Trace, Word, eval,
+    Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Term, Trace, VarId, Word,
+    eval,
 };
 use rustc_hash::FxHashMap as HashMap;
 use serde::{Deserialize, Serialize};
@@ -49,12 +51,14 @@ pub struct Step {
     pub ways: Vec<Way>,
     /// The way that each edge of the automaton after is.
     pub edges: Vec<u32>,
-    /// What was used: clauses that hold in the automaton before.
-    pub facts: Vec<Clause>,
+    /// What was used: what holds in the automaton before.
+    pub facts: Vec<Fact>,
     /// Locations that edges of the automaton after pass through.
     pub passed: Vec<LocId>,
     /// Locations from which no error can be reached, which the automaton after has lost.
     pub void: Vec<LocId>,
+    /// Variables that the pass has added at the end, whose values others determine.
+    pub terms: Vec<Term>,
     /// Locations that were merged into another one.
     pub merged: Vec<(LocId, LocId)>,
     /// Locations that have copies in the automaton after.
@@ -68,7 +72,7 @@ impl Step {
         Step { edges: (0..ways.len() as u32).collect(), ways, ..Step::default() }
     }
 
-    /// Whether ways are made of earlier ones, and edges are ways.
+    /// Whether ways are made of earlier ones, edges are ways, and facts can be said.
     fn is_sound(&self) -> bool {
         let earlier = |at: usize, way: &Way| match way {
             Way::Edge(_) => true,
@@ -79,6 +83,7 @@ impl Step {
         self.ways.iter().enumerate().all(|(at, way)| earlier(at, way))
             && self.edges.iter().all(|e| (*e as usize) < self.ways.len())
             && self.unfolded.iter().all(Unfolded::is_sound)
+            && self.facts.iter().all(Fact::is_sound)
     }
 }
 
@@ -184,7 +189,9 @@ impl Back {
         for (number, step) in (1..).zip(&trace.steps) {
             walk.edge(step, number)?;
         }
-        let (property, initial) = (trace.property, trace.initial.clone());
+        let property = trace.property;
+        let own = |v: &&(VarId, Word)| v.0.index() < cfa.vars.len();
+        let initial = trace.initial.iter().filter(own).copied().collect();
         let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::default();
         let steps = walk.steps.into_iter().map(|(edge, inputs)| {
             let read = || cfa.edge_inputs(&cfa.edges[edge.index()]);
@@ -197,7 +204,7 @@ impl Back {
 
     /// A certificate of the first automaton from one of the last.
     pub fn certificate(&self, certificate: Certificate) -> Certificate {
-        let Certificate { properties, bindings, passed, clauses } = certificate;
+        let Certificate { properties, bindings, passed, clauses, terms } = certificate;
         let mut passed: BTreeSet<LocId> = passed.into_iter().collect();
         let mut clauses: BTreeSet<Clause> = clauses.into_iter().collect();
         for step in self.steps.iter().rev() {
@@ -225,12 +232,15 @@ impl Back {
             if !step.unfolded.is_empty() {
                 clauses = unfold::fold(&step.unfolded, clauses, &mut passed);
             }
-            clauses.extend(step.facts.iter().cloned());
+            let facts = step.facts.iter().filter(|f| !passed.contains(&f.location()));
+            clauses.extend(facts.flat_map(Fact::clauses));
         }
         // What is known at a passed location follows from where the path comes from.
         clauses.retain(|c| !passed.contains(&c.location));
         let clauses = clauses.into_iter().collect();
-        Certificate { properties, bindings, passed: passed.into_iter().collect(), clauses }
+        // Variables that passes have added are terms of the first automaton.
+        let terms = self.steps.iter().flat_map(|s| &s.terms).copied().chain(terms).collect();
+        Certificate { properties, bindings, passed: passed.into_iter().collect(), terms, clauses }
     }
 }
 

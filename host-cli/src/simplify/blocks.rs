@@ -42,15 +42,20 @@ struct Block {
 }
 
 /// Puts edges together. `arcs` are edges of the control graph, those included that other passes have
-/// dropped: a cycle of them keeps a location, too. They are between `groups` of locations, of which all
-/// are passed or none.
+/// dropped: a cycle of them keeps a location, too; they are asked for only if something may be passed.
+/// They are between `groups` of locations, of which all are passed or none.
 pub fn run(
     cfa: &mut Cfa,
-    arcs: impl IntoIterator<Item = (LocId, LocId)>,
+    arcs: impl FnOnce() -> BTreeSet<(LocId, LocId)>,
     groups: Vec<LocId>,
 ) -> Step {
-    let mut builder = Builder::new(cfa, arcs, groups);
+    let mut builder = Builder::new(cfa, groups);
     builder.join_all();
+    let is_passable =
+        |g: &LocId| builder.members.get(g).is_some_and(|members| builder.is_passable(*g, members));
+    if builder.order().iter().any(is_passable) {
+        builder.arcs = Arcs::new(builder.cfa.locations.len(), arcs());
+    }
     for _ in 0..ROUNDS {
         let mut changed = false;
         for group in builder.order() {
@@ -89,12 +94,8 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(
-        cfa: &'a mut Cfa,
-        arcs: impl IntoIterator<Item = (LocId, LocId)>,
-        groups: Vec<LocId>,
-    ) -> Builder<'a> {
-        let arcs = Arcs::new(cfa.locations.len(), arcs);
+    fn new(cfa: &'a mut Cfa, groups: Vec<LocId>) -> Builder<'a> {
+        let arcs = Arcs::new(cfa.locations.len(), []);
         let mut members: HashMap<LocId, Vec<LocId>> = HashMap::default();
         for (location, group) in (0..).map(LocId).zip(&groups) {
             members.entry(*group).or_default().push(location);

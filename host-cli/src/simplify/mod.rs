@@ -7,32 +7,39 @@
 //! - [`passes`]: which passes there are, their order, and the choice among them.
 //! - [`constants`], [`narrow`]: values that variables have at a location, by abstract interpretation
 //!   ([`value`], [`flow`]), and expressions rewritten with them ([`rewrite`]).
-//! - [`equal`]: variables that always have the value of another one.
+//! - [`equal`]: bits that are constant, or always equal another one or its complement ([`classes`]), first
+//!   guessed ([`guess`]), then proved.
 //! - [`slice`]: what no error depends on.
 //! - [`dead`]: assignments that nobody reads ([`live`]).
 //! - [`blocks`]: large-block encoding: loop-free parts become single edges.
 //! - [`merge`]: locations with the same future.
 //! - [`unfold`]: variables with few values become locations.
-//! - [`back`]: traces and certificates in terms of the automaton before.
+//! - [`relate`]: comparisons of variables as variables of their own, so that invariants can speak of them.
+//! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
 //! - [`stats`]: what a pass has removed.
 //!
 //! # What passes keep to
 //!
 //! Variables, inputs and locations keep their numbers, and parameters stay what they are; a location
-//! that is gone just has no edges. Inputs and locations may be added at the end. A *fact* that a pass relies on is
+//! that is gone just has no edges. Inputs and locations may be added at the end, and so may variables whose values
+//! others determine. A *fact* that a pass relies on is
 //! a clause over variables that are live where it stands, because a later pass may drop assignments
 //! to others. Equal automata give equal results: no order of a hash table enters.
 
 pub mod back;
 pub mod blocks;
+pub mod classes;
 pub mod constants;
 pub mod dead;
 pub mod equal;
+pub mod fact;
 pub mod flow;
+pub mod guess;
 pub mod live;
 pub mod merge;
 pub mod narrow;
 pub mod passes;
+pub mod relate;
 pub mod rewrite;
 pub mod slice;
 pub mod stats;
@@ -43,7 +50,7 @@ pub use back::{Back, BackError};
 pub use passes::{Pass, Passes};
 pub use stats::{PassStats, Size};
 
-use crate::ir::{Cfa, ExprId, Pool};
+use crate::ir::{Cfa, Clause, ExprId, Pool};
 use rustc_hash::FxHashMap as HashMap;
 use std::time::Instant;
 
@@ -54,13 +61,16 @@ pub struct Simplified {
     pub cfa: Cfa,
     /// From its traces and certificates to those of the one before.
     pub back: Back,
+    /// Clauses that may be invariants and are worth a try.
+    pub guesses: Vec<Clause>,
     /// What was done.
     pub stats: Vec<PassStats>,
 }
 
 /// Runs the passes. `cfa` is well-formed, as [`Cfa::check`] says it.
 pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
-    let mut result = Simplified { cfa: cfa.clone(), back: Back::default(), stats: vec![] };
+    let mut result =
+        Simplified { cfa: cfa.clone(), back: Back::default(), guesses: vec![], stats: vec![] };
     // How often the automaton has changed, and at which change each pass has seen it last.
     let mut changes = 0;
     let mut seen = HashMap::default();
@@ -83,6 +93,7 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
         let after = Size::of(&result.cfa);
         result.stats.push(PassStats { pass, before, after, time });
     }
+    result.guesses = relate::guesses(&result.cfa, cfa.vars.len());
     if changes > 0 {
         collect(&mut result.cfa);
     }

@@ -1,7 +1,7 @@
 //! The passes, their order, and the choice among them.
 
 use super::back::{Back, Step};
-use super::{blocks, constants, dead, equal, merge, narrow, slice, unfold};
+use super::{blocks, constants, dead, equal, merge, narrow, relate, slice, unfold};
 use crate::ir::Cfa;
 use std::fmt;
 use std::str::FromStr;
@@ -23,13 +23,15 @@ pub enum Pass {
     Equal,
     /// Locations with the same future.
     Merge,
+    /// Comparisons of variables as variables.
+    Relate,
     /// Variables with few values become locations.
     Unfold,
 }
 
 impl Pass {
     /// All of them.
-    pub const ALL: [Pass; 8] = [
+    pub const ALL: [Pass; 9] = [
         Pass::Constants,
         Pass::Slice,
         Pass::Dead,
@@ -37,6 +39,7 @@ impl Pass {
         Pass::Narrow,
         Pass::Equal,
         Pass::Merge,
+        Pass::Relate,
         Pass::Unfold,
     ];
 
@@ -50,6 +53,7 @@ impl Pass {
             Pass::Narrow => "narrow",
             Pass::Equal => "equal",
             Pass::Merge => "merge",
+            Pass::Relate => "relate",
             Pass::Unfold => "unfold",
         }
     }
@@ -62,11 +66,12 @@ impl Pass {
             Pass::Dead => dead::run(cfa),
             Pass::Blocks => {
                 let groups = back.groups(cfa.locations.len());
-                blocks::run(cfa, back.arcs(first), groups)
+                blocks::run(cfa, || back.arcs(first), groups)
             }
             Pass::Narrow => narrow::run(cfa),
             Pass::Equal => equal::run(cfa),
             Pass::Merge => merge::run(cfa),
+            Pass::Relate => relate::run(cfa),
             Pass::Unfold => unfold::run(cfa),
         }
     }
@@ -77,7 +82,7 @@ impl Pass {
 /// stands here again where one before it makes new work for it: blocks bring expressions together that
 /// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
 /// is not run.
-const SCHEDULE: [Pass; 14] = [
+const SCHEDULE: [Pass; 15] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
@@ -86,6 +91,7 @@ const SCHEDULE: [Pass; 14] = [
     Pass::Slice,
     Pass::Dead,
     Pass::Blocks,
+    Pass::Relate,
     Pass::Narrow,
     Pass::Equal,
     Pass::Slice,
@@ -127,9 +133,9 @@ impl Passes {
 }
 
 impl Default for Passes {
-    /// All but unfolding, which makes images larger: it has to be asked for.
+    /// All that make automata smaller. [`Pass::Relate`] and [`Pass::Unfold`] make them larger.
     fn default() -> Passes {
-        Passes::all().without(Pass::Unfold)
+        Passes::all().without(Pass::Relate).without(Pass::Unfold)
     }
 }
 
@@ -185,12 +191,13 @@ mod tests {
     #[test]
     fn lists_are_read() {
         let read = |list: &str| list.parse::<Passes>().map(|p| p.to_string());
-        assert_eq!(read("all"), Ok("constants,slice,dead,blocks,narrow,equal,merge,unfold".into()));
+        let all = "constants,slice,dead,blocks,narrow,equal,merge,relate,unfold";
+        assert_eq!(read("all"), Ok(all.into()));
         assert_eq!(read("none"), Ok("none".into()));
         assert_eq!(read("dead, blocks"), Ok("dead,blocks".into()));
         assert_eq!(
             read("all,-blocks,-merge"),
-            Ok("constants,slice,dead,narrow,equal,unfold".into())
+            Ok("constants,slice,dead,narrow,equal,relate,unfold".into())
         );
         assert_eq!(read("blocks,none,dead"), Ok("dead".into()));
         assert!(!Passes::default().has(Pass::Unfold));

@@ -14,8 +14,12 @@
 //! initial or an error location, and they form no cycle. Condition 2 then holds for each path from a
 //! location that is not passed over passed ones to the next that is not ([`paths`]).
 //!
-//! Each edge has its own solver, in which the edge and the clauses at its source stay and the
-//! clauses at its target are refuted one after the other as assumptions.
+//! Clauses may speak of *terms*: values that variables determine, which the certificate defines. They
+//! are expressions like any other here.
+//!
+//! Each edge has its own solver, which is asked once: whether the edge can lead from where the clauses
+//! at its source hold to where one of those at its target does not. (Asked clause by clause, varisat
+//! would prove each answer to its checker anew, which takes a hundred times longer than finding it.)
 
 use super::encode::{Encoder, flip_sign};
 use super::solver::{Lit, Solver, Varisat};
@@ -23,8 +27,8 @@ use super::{well_formed, within};
 use crate::formats::Names;
 use crate::ir::value;
 use crate::ir::{
-    BitLit, Certificate, Cfa, Clause, EdgeId, ExprId, InputId, LocId, PropertyId, Type, VarId,
-    VarKind, Word, eval, mask,
+    BitLit, Certificate, Cfa, Clause, EdgeId, Expr, ExprId, InputId, LocId, PropertyId, Type,
+    VarId, VarKind, Word, eval, mask, term,
 };
 use paths::{NoWay, Ways};
 use std::collections::{HashMap, HashSet};
@@ -101,6 +105,9 @@ pub enum CertificateError {
         /// Its number.
         index: u32,
     },
+    /// A term has operands that do not fit.
+    #[error("term {0} of the certificate makes no sense")]
+    Term(usize),
     /// A literal names a bit above the width.
     #[error("the certificate names bit {bit} of {var}, which has {width} bits")]
     NoSuchBit {
@@ -215,7 +222,17 @@ pub fn check_with(
     certificate: &Certificate,
     options: &Options,
 ) -> Result<CertificateStats, CertificateError> {
-    let checker = Checker::new(cfa, certificate, *options)?;
+    well_formed(cfa).map_err(CertificateError::IllFormed)?;
+    let mut extended;
+    let mut terms = vec![];
+    let mut cfa = cfa;
+    if !certificate.terms.is_empty() {
+        extended = cfa.clone();
+        terms =
+            term::expressions(&mut extended, &certificate.terms).map_err(CertificateError::Term)?;
+        cfa = &extended;
+    }
+    let checker = Checker::new(cfa, certificate, terms, *options)?;
     let mut stats = CertificateStats {
         properties: certificate.properties.len(),
         bindings: certificate.bindings.len(),
@@ -244,6 +261,8 @@ struct Checker<'a> {
     cfa: &'a Cfa,
     certificate: &'a Certificate,
     names: Names,
+    /// The expressions of the certificate's terms.
+    terms: Vec<ExprId>,
     /// By location.
     clauses: Vec<Vec<Numbered<'a>>>,
     ways: Ways,
@@ -255,13 +274,13 @@ impl<'a> Checker<'a> {
     fn new(
         cfa: &'a Cfa,
         certificate: &'a Certificate,
+        terms: Vec<ExprId>,
         options: Options,
     ) -> Result<Self, CertificateError> {
-        well_formed(cfa).map_err(CertificateError::IllFormed)?;
         if certificate.properties.is_empty() {
             return Err(CertificateError::NothingClaimed);
         }
-        let names = Names::new(cfa);
+        let names = Names::with_terms(cfa, &certificate.terms);
         let unknown = |what, index| Err(CertificateError::Unknown { what, index });
         for p in &certificate.properties {
             if p.index() >= cfa.properties.len() {
@@ -272,10 +291,13 @@ impl<'a> Checker<'a> {
         let mut clauses = vec![vec![]; cfa.locations.len()];
         for (number, clause) in certificate.clauses.iter().enumerate() {
             for lit in &clause.lits {
-                let Some(var) = cfa.vars.get(lit.var.index()) else {
-                    return unknown("variable", lit.var.0);
+                let term = lit.var.index().checked_sub(cfa.vars.len());
+                let width = match term {
+                    None => Some(cfa.vars[lit.var.index()].width),
+                    Some(term) => terms.get(term).map(|t| cfa.pool.width(*t)),
                 };
-                let (bit, width) = (lit.bit, var.width);
+                let Some(width) = width else { return unknown("variable", lit.var.0) };
+                let bit = lit.bit;
                 if bit >= width {
                     let var = names.var(lit.var);
                     return Err(CertificateError::NoSuchBit { var, bit, width });
@@ -291,7 +313,7 @@ impl<'a> Checker<'a> {
             NoWay::Missing(index) => CertificateError::Unknown { what: "location", index },
             NoWay::Passed(l, why) => CertificateError::Passed { location: names.location(l), why },
         })?;
-        Ok(Checker { cfa, certificate, names, clauses, ways, options })
+        Ok(Checker { cfa, certificate, names, terms, clauses, ways, options })
     }
 
     /// Condition 1.
@@ -312,7 +334,7 @@ impl<'a> Checker<'a> {
                 None => return Err(CertificateError::Solver("the solver gave up")),
             }
             let state = self.state(&encoder);
-            if !self.parameters_hold(&state) || holds(clause, &state) {
+            if !self.parameters_hold(&state) || self.holds(clause, &state) {
                 return Err(CertificateError::Solver("a model of the solver is none"));
             }
             let shown = self.show(&state, &[], &state);
@@ -344,8 +366,9 @@ impl<'a> Checker<'a> {
         }
         let updates: HashMap<VarId, ExprId> = edge.updates.iter().copied().collect();
         // What the edge leaves alone and the source has as well needs no solver.
-        let untouched =
-            |c: &Clause| !c.lits.is_empty() && c.lits.iter().all(|l| !updates.contains_key(&l.var));
+        let is_left =
+            |l: &BitLit| l.var.index() < self.cfa.vars.len() && !updates.contains_key(&l.var);
+        let untouched = |c: &Clause| !c.lits.is_empty() && c.lits.iter().all(is_left);
         let there: HashSet<Vec<BitLit>> = source.iter().map(|(_, c)| sorted(c)).collect();
         let target: Vec<Numbered<'_>> = target
             .iter()
@@ -364,33 +387,20 @@ impl<'a> Checker<'a> {
             encoder.solver.add_clause(&lits);
         }
         // All of the edge that is needed comes before the first question.
-        let mut questions = vec![];
+        let asked = self.reads(target.iter().map(|t| t.1));
+        let after = updates.iter().filter(|u| asked.contains(u.0));
+        let after = after.map(|(var, value)| (*var, encoder.expr(*value))).collect();
+        let inputs = encoder.enter(after);
+        let mut wrong = vec![];
         for (number, clause) in target {
-            let negated = clause.lits.iter().map(|lit| match updates.get(&lit.var) {
-                Some(value) => encoder.expr(*value)[lit.bit as usize].same_if(!lit.value),
-                None => !self.lit(&mut encoder, lit),
-            });
-            questions.push((number, clause, negated.collect::<Vec<Lit>>()));
+            let negated = clause.lits.iter().map(|l| !self.lit(&mut encoder, l)).collect();
+            wrong.push(((number, clause), negated));
         }
-        let impossible = encoder.constant(false);
-        for (number, clause, negated) in questions {
-            // A literal that the edge makes true by a constant: frequent where runs begin.
-            if negated.contains(&impossible) {
-                continue;
-            }
-            stats.queries += 1;
-            match encoder.solver.solve(&negated) {
-                Some(false) => {}
-                Some(true) => {
-                    let inputs = (self.cfa.edge_inputs(edge).into_iter())
-                        .map(|input| (input, encoder.input_value(input).unwrap_or(0)))
-                        .collect();
-                    return Err(self.not_inductive(&[(id, inputs)], number, clause, &encoder));
-                }
-                None => return Err(CertificateError::Solver("the solver gave up")),
-            }
-        }
-        Ok(())
+        let Some((number, clause)) = any(&mut encoder, wrong, stats)? else { return Ok(()) };
+        let inputs = (self.cfa.edge_inputs(edge).into_iter())
+            .map(|id| (id, inputs.get(&id).map_or(0, |bits| encoder.value(bits))))
+            .collect();
+        Err(self.not_inductive(&[(id, inputs)], number, clause, &encoder))
     }
 
     /// Condition 3. Checked last, because a clause that fails says more.
@@ -411,9 +421,45 @@ impl<'a> Checker<'a> {
         Encoder::new(&self.cfa.pool, Varisat::new(self.options.self_check))
     }
 
+    /// A literal where the encoder is.
     fn lit(&self, encoder: &mut Encoder<'_, Varisat>, lit: &BitLit) -> Lit {
-        let width = self.cfa.vars[lit.var.index()].width;
-        encoder.var(lit.var, width)[lit.bit as usize].same_if(lit.value)
+        let bits = match lit.var.index().checked_sub(self.cfa.vars.len()) {
+            None => encoder.var(lit.var, self.cfa.vars[lit.var.index()].width),
+            Some(term) => encoder.expr(self.terms[term]),
+        };
+        bits[lit.bit as usize].same_if(lit.value)
+    }
+
+    /// The variables that clauses depend on.
+    fn reads<'c>(&self, clauses: impl Iterator<Item = &'c Clause>) -> HashSet<VarId> {
+        let mut vars = HashSet::new();
+        for lit in clauses.flat_map(|c| &c.lits) {
+            match lit.var.index().checked_sub(self.cfa.vars.len()) {
+                None => {
+                    vars.insert(lit.var);
+                }
+                Some(term) => {
+                    let cone = self.cfa.pool.cone([self.terms[term]]);
+                    vars.extend(cone.into_iter().filter_map(|x| match self.cfa.pool.get(x) {
+                        Expr::Var(var) => Some(var),
+                        _ => None,
+                    }));
+                }
+            }
+        }
+        vars
+    }
+
+    /// Whether a clause is true in a state.
+    fn holds(&self, clause: &Clause, state: &[Word]) -> bool {
+        let value = |l: &BitLit| match l.var.index().checked_sub(self.cfa.vars.len()) {
+            None => state[l.var.index()],
+            Some(term) => {
+                let root = self.terms[term];
+                eval::expressions(&self.cfa.pool, &[root], |v| state[v.index()], |_| 0)[0]
+            }
+        };
+        clause.lits.iter().any(|l| (value(l) >> l.bit & 1 == 1) == l.value)
     }
 
     /// P of the module's documentation.
@@ -464,7 +510,8 @@ impl<'a> Checker<'a> {
         let from = self.cfa.edges[first.index()].from;
         let state = self.state(encoder);
         let source = &self.clauses[from.index()];
-        let mut good = self.parameters_hold(&state) && source.iter().all(|(_, c)| holds(c, &state));
+        let mut good =
+            self.parameters_hold(&state) && source.iter().all(|(_, c)| self.holds(c, &state));
         let (mut at, mut after) = (from, state.clone());
         for (id, inputs) in path {
             let input = |id: InputId| inputs.iter().find(|i| i.0 == id).map_or(0, |i| i.1);
@@ -474,7 +521,7 @@ impl<'a> Checker<'a> {
                 _ => good = false,
             }
         }
-        if !good || at != clause.location || holds(clause, &after) {
+        if !good || at != clause.location || self.holds(clause, &after) {
             return no_model;
         }
         let inputs: Vec<(InputId, Word)> = path.iter().flat_map(|p| p.1.clone()).collect();
@@ -520,6 +567,41 @@ impl<'a> Checker<'a> {
     }
 }
 
+/// One of several things that should not be, each a conjunction of literals, if one can be; the solver
+/// then holds the model.
+fn any<T>(
+    encoder: &mut Encoder<'_, Varisat>,
+    wrong: Vec<(T, Vec<Lit>)>,
+    stats: &mut CertificateStats,
+) -> Result<Option<T>, CertificateError> {
+    let impossible = encoder.constant(false);
+    let mut chosen = vec![];
+    for (what, lits) in wrong {
+        // A literal that the edge makes true by a constant: frequent where runs begin.
+        if lits.contains(&impossible) {
+            continue;
+        }
+        let choice = encoder.fresh();
+        lits.iter().for_each(|l| encoder.solver.add_clause(&[!choice, *l]));
+        chosen.push((what, choice));
+    }
+    if chosen.is_empty() {
+        return Ok(None);
+    }
+    let choices: Vec<Lit> = chosen.iter().map(|c| c.1).collect();
+    encoder.solver.add_clause(&choices);
+    stats.queries += 1;
+    match encoder.solver.solve(&[]) {
+        Some(false) => Ok(None),
+        Some(true) => {
+            let is_chosen = |l: Lit| encoder.solver.value(l.var) == l.value;
+            let found = chosen.into_iter().find(|c| is_chosen(c.1)).map(|c| c.0);
+            found.map(Some).ok_or(CertificateError::Solver("a model of the solver is none"))
+        }
+        None => Err(CertificateError::Solver("the solver gave up")),
+    }
+}
+
 fn check_parameters(
     cfa: &Cfa,
     certificate: &Certificate,
@@ -550,11 +632,6 @@ fn check_parameters(
         return Err(CertificateError::Binding { var: names.var(*id), value: shown, why });
     }
     Ok(())
-}
-
-/// Whether a clause is true in a state.
-fn holds(clause: &Clause, state: &[Word]) -> bool {
-    clause.lits.iter().any(|l| (state[l.var.index()] >> l.bit & 1 == 1) == l.value)
 }
 
 fn sorted(clause: &Clause) -> Vec<BitLit> {
