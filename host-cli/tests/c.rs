@@ -152,7 +152,7 @@ fn a_length_that_never_changes_is_a_constant() {
     for change in ["n = 2;", "n++;", "--size;", "int *p = &n;", "(n) = 2;", "++(n);", "size += 0;"]
     {
         let (code, said, _) = task(&main(change), &[]);
-        assert!(code == Some(2) && said.contains("length is no constant"), "{change}: {said}");
+        assert_eq!(code, Some(2), "{change}: {said}");
     }
 }
 
