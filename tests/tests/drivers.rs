@@ -132,7 +132,7 @@ mod part {
         }
 
         fn erase(&mut self, offset: usize, page: usize) {
-            if offset % page != 0 || offset + page > self.flash.len() {
+            if !offset.is_multiple_of(page) || offset + page > self.flash.len() {
                 return self.fault(format!("erases {offset:#x}"));
             }
             self.flash[offset..offset + page].fill(0xff);
@@ -141,7 +141,7 @@ mod part {
         }
 
         fn program(&mut self, offset: usize, word: u32) {
-            if offset % 4 != 0 || offset + 4 > self.flash.len() {
+            if !offset.is_multiple_of(4) || offset + 4 > self.flash.len() {
                 return self.fault(format!("writes to {offset:#x}"));
             }
             for (cell, byte) in self.flash[offset..offset + 4].iter_mut().zip(word.to_le_bytes()) {
@@ -421,7 +421,7 @@ fn bytes_pass_over_usb_both_ways() {
     assert!(taken.is_empty() && host.lock().unwrap().setups.is_empty(), "it is configured");
     let data: Vec<u8> = (0..=255).cycle().take(3000).collect();
     for (i, byte) in data.iter().enumerate() {
-        if i % 48 == 0 {
+        if i.is_multiple_of(48) {
             let packet = data[i..data.len().min(i + 48)].to_vec();
             host.lock().unwrap().to_device.push_back(packet);
         }

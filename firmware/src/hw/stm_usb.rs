@@ -33,8 +33,9 @@ pub type Bus = UsbBus<Peripheral>;
 /// A bus without devices. To be called once.
 pub fn bus() -> UsbBusAllocator<Bus> {
     static mut PACKETS: [u32; 128] = [0; 128];
+    let packets = &raw mut PACKETS;
     // SAFETY: this function's own memory, and it is called once.
-    UsbBus::new(Peripheral, unsafe { &mut *(&raw mut PACKETS) })
+    UsbBus::new(Peripheral, unsafe { &mut *packets })
 }
 
 /// Whether it can be used: it waits for power by itself.

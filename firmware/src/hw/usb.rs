@@ -31,5 +31,8 @@ fn allocator() -> &'static UsbBusAllocator<Bus> {
     static mut ALLOCATOR: MaybeUninit<UsbBusAllocator<Bus>> = MaybeUninit::uninit();
     // SAFETY: called only while there is no port, and from then on there is one; within a critical
     // section. Nobody else knows this memory.
-    unsafe { (*(&raw mut ALLOCATOR)).write(bus()) }
+    unsafe {
+        let place = &raw mut ALLOCATOR;
+        (*place).write(bus())
+    }
 }

@@ -76,7 +76,8 @@ fn command(program: &Path) -> Command {
     Command::new(program)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::time::{Duration, Instant};

@@ -203,7 +203,7 @@ mod tests {
             sent += rtt.send(&mut device, more).unwrap();
             (0..turn % 5).for_each(|_| taken.extend(device.take()));
             given += device.send(&data[given..data.len().min(given + turn % 23)]);
-            if turn % 3 == 0 {
+            if turn.is_multiple_of(3) {
                 rtt.receive(&mut device, &mut received).unwrap();
             }
         }
