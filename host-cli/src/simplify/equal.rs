@@ -96,7 +96,7 @@ impl Found {
             let (var, _) = gates.blaster.state_bit(flat);
             cfa.vars[var.index()].kind != VarKind::State
         };
-        let flats = gates.live.locations.iter().map(|l| l.iter().copied().collect());
+        let flats = gates.live.locations.iter().map(|l| l.to_vec());
         let bits: Vec<Bits> = flats.map(|flats| Bits::new(flats, is_param)).collect();
         let networks = Network::all(&gates);
         let guess = guess::guess(cfa, &gates, &bits, &networks);
