@@ -406,6 +406,8 @@ fn wrong_input_gets_a_clear_error() {
         (&["check", "pump.vch", "--lang", "cobol"][..], 2, "vch"),
         (&["check", "pump.vch", "--overflow", "ignore"][..], 2, "wrap, error, assume"),
         (&["check", "pump.vch", "--engine", "z4"][..], 2, "there is: ic3cfa"),
+        (&["check", "pump.vch", "--threads", "0"][..], 2, "1..=64"),
+        (&["check", "pump.vch", "--threads", "2", "--engine", "ic3"][..], 2, "cannot be used with"),
         (&["check", "pump.vch", "--property", "shrt"][..], 2, "short, bounded"),
         (&["check", "pump.vch", "--property", "shrt"][..], 2, "did you mean `short`"),
         (&["check", "pump.vch", "--bind", "limit"][..], 2, "PARAMETER=VALUE"),

@@ -8,9 +8,12 @@ use super::files;
 use super::verdict::{self, Answered};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-use vouch::engines::{EngineError, Memory, Setup};
+use vouch::engines::portfolio::{self, Won};
+use vouch::engines::{Answer, EngineError, Memory, Setup};
 use vouch::ir::PropertyId;
+use vouch::report::Verdict;
 use vouch::report::text::size;
+use vouch_core::ic3::Stats;
 
 /// The command.
 pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
@@ -27,17 +30,33 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
     let cancel = context.catch_cancel();
     context.stage("proving");
     let start = Instant::now();
-    let answer = args.engine.run(&model.image, &setup, &mut |stats| {
+    let watch = &mut |stats: &Stats| {
         context.advance_engine(stats);
         !cancel.load(Ordering::Relaxed)
-    });
+    };
+    let answer = match args.threads {
+        1 => {
+            let answer = args.engine.run(&model.image, &setup, watch);
+            answer.map(|answer| Won { engine: args.engine, answer, judged: None })
+        }
+        threads => {
+            let judge = |answer: &Answer| {
+                let validate = !args.proof.no_validate;
+                let judgement = verdict::judge(&model, &asked.question, answer, validate);
+                let settled = judgement.findings.iter().all(|f| f.1.verdict() != Verdict::Unknown);
+                (judgement, settled)
+            };
+            portfolio::run(&model.image, &setup, threads, &judge, watch)
+        }
+    };
     let time = start.elapsed().as_secs_f64();
     let mut outcome = verdict::outcome_of(&model);
-    outcome.engine = Some(args.engine.name().into());
+    let engine = answer.as_ref().map_or(args.engine, |won| won.engine);
+    outcome.engine = Some(engine.name().into());
     outcome.target = Some("host".into());
     outcome.time_s = Some(time);
-    let answer = match answer {
-        Ok(answer) => answer,
+    let Won { answer, judged, .. } = match answer {
+        Ok(won) => won,
         Err(error @ (EngineError::Shortage { .. } | EngineError::Refused(_))) => {
             context.finish();
             let detail = format!("{error}\nhelp: allow more with `--memory`");
@@ -62,6 +81,7 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
         property: asked.property.map(PropertyId),
         proof: &args.proof,
         answer: &answer,
+        judgement: judged,
     };
     verdict::report(&answered, outcome, context)
 }
