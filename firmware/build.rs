@@ -6,10 +6,13 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Each board's feature as cargo spells it, and where its memory layout is.
-const LAYOUTS: [(&str, &str); 3] = [
+const LAYOUTS: [(&str, &str); 6] = [
     ("LM3S6965EVB", "../memory.x"),
     ("MICROBIT", "src/board/microbit.x"),
     ("MPS2_AN386", "src/board/mps2_an386.x"),
+    ("RISCV_VIRT", "src/board/riscv_virt.x"),
+    ("NRF52840", "src/board/nrf52840.x"),
+    ("STM32F411", "src/board/stm32f411.x"),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -19,9 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some())
         .collect();
     let [(_, layout)] = chosen[..] else {
-        return Err(
-            "choose exactly one board: --features lm3s6965evb | microbit | mps2-an386".into()
-        );
+        let all = LAYOUTS.map(|(feature, _)| feature.to_lowercase().replace('_', "-"));
+        return Err(format!("choose exactly one board: --features {}", all.join(" | ")).into());
     };
     fs::copy(layout, out.join("memory.x"))?;
     for (_, layout) in LAYOUTS {

@@ -129,6 +129,26 @@ pub struct Outcome {
     pub work: u64,
     /// Most bytes of memory in use.
     pub peak_bytes: usize,
+    /// Words of 16 bits at the front of the memory that hold the invariant of a proof found here; 0 if
+    /// there is none. See [`Outcome::invariant`].
+    pub table: usize,
+}
+
+impl Outcome {
+    /// The invariant that was proved, as the [guard](vouch_core::guard) wants it: the image's
+    /// certificate if that was checked; else what a proof has left at the front of `memory`, which is
+    /// the memory that [`check`] had. `None` unless all is safe, or if the proof's obligations left no
+    /// room for it.
+    pub fn invariant<'m>(&self, image: &'m Image<'_, u16>, memory: &'m [u32]) -> Option<&'m [u16]> {
+        match (self.verdict, self.method) {
+            (Verdict::Safe, Method::Certificate) => image.certificate(),
+            (Verdict::Safe, Method::Proof) => {
+                let words = bytemuck::cast_slice(memory);
+                words.get(..self.table).filter(|table| !table.is_empty())
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Who looks on.
@@ -161,6 +181,7 @@ pub fn check(
         method: Method::Certificate,
         work: 0,
         peak_bytes: 0,
+        table: 0,
     };
     let mut bindings = [(0, 0); MAX_PARAMETERS];
     let bound = match bind(image, what, &mut bindings) {
@@ -332,23 +353,23 @@ mod prove {
                 return;
             }
         };
-        let (clause, memory) = memory.split_at_mut(room);
-        let mut engine = Engine::new(image, plan, Config::new(left, None), memory);
+        let (clause, arena) = memory.split_at_mut(room);
+        let mut engine = Engine::new(image, plan, Config::new(left, None), arena);
         for (param, value) in bindings {
             // Name and range were checked before; if it is refused all the same, nothing is proved.
-            if engine.bind(image, memory, *param, *value).is_err() {
+            if engine.bind(image, arena, *param, *value).is_err() {
                 outcome.verdict = Verdict::Unknown(Why::OutOfRange(*param));
                 return;
             }
         }
-        seed(image, &mut engine, memory, clause);
+        seed(image, &mut engine, arena, clause);
         let mut broken = None;
         loop {
-            match engine.step(image, memory, what.slice) {
+            match engine.step(image, arena, what.slice) {
                 Status::Running => watch.idle(),
                 Status::Broken { property } => {
                     broken = broken.or(Some(property));
-                    watch.broken(&mut Trace { property, image, engine: &engine, memory });
+                    watch.broken(&mut Trace { property, image, engine: &engine, memory: arena });
                 }
                 Status::Finished => break,
             }
@@ -356,7 +377,7 @@ mod prove {
         let stats = engine.stats();
         outcome.work = before + stats.propagations;
         outcome.peak_bytes = outcome.peak_bytes.max(stats.peak_bytes as usize + room * 4);
-        let verdict = |p: usize| engine.verdict(memory, p);
+        let verdict = |p: usize| engine.verdict(arena, p);
         let is_safe = |p: usize| verdict(p) == ic3::Verdict::Safe;
         outcome.decision = worst(image, what, is_safe);
         let properties = 0..image.header.properties as usize;
@@ -373,6 +394,11 @@ mod prove {
             (None, None) if properties.clone().all(is_safe) => Verdict::Safe,
             (None, None) => Verdict::Unknown(Why::NoCertificate),
         };
+        if outcome.verdict == Verdict::Safe {
+            outcome.table = engine.into_table(image, arena).unwrap_or(0);
+            let words = outcome.table.div_ceil(2);
+            memory.copy_within(room..room + words, 0);
+        }
     }
 
     /// Offers the certificate's clauses to the engine, which keeps those that hold.

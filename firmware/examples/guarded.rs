@@ -4,6 +4,9 @@
 //! with inputs by chance: what a product's own state machine would do. Bits of its state are flipped
 //! now and then, as radiation or a stray pointer would, and the guard is asked.
 //!
+//! The invariant that guards it is the one that was proved: the stored certificate, or what the device
+//! found itself.
+//!
 //! It tells about all that in lines of text on the board's port, and restarts once, to show that the
 //! verdict outlives a reset.
 #![no_std]
@@ -14,14 +17,13 @@ extern crate alloc;
 
 use alloc::vec;
 use core::fmt::{self, Write};
-use cortex_m::peripheral::SCB;
 use vouch_core::guard::{At, Guard, bit, set_bit};
 use vouch_core::image::Image;
 use vouch_device::boot::{self, Decision, SelfCheck};
 use vouch_device::record;
 use vouch_firmware::board::{Board, Current};
 use vouch_firmware::count::Counter;
-use vouch_firmware::hw::memory;
+use vouch_firmware::hw::{self, memory};
 use vouch_firmware::models::Models;
 use vouch_firmware::{heap, send};
 
@@ -42,17 +44,16 @@ macro_rules! say {
     }};
 }
 
-#[cortex_m_rt::entry]
+#[vouch_firmware::entry]
 fn main() -> ! {
-    Current::start();
-    memory::start_heap();
+    vouch_firmware::start();
     let counter = Counter::calibrated();
     say!("{} starts", Current::NAME);
     self_check(&counter);
     say!("done");
     loop {
         Current::feed_watchdog();
-        cortex_m::asm::nop();
+        core::hint::spin_loop();
     }
 }
 
@@ -80,7 +81,7 @@ fn self_check(counter: &Counter) {
     let record = memory::record();
     let remembered = record.recall(&subject);
     say!("remembered: {remembered:?}");
-    let mut arena = vec![0; heap::available() / 4 - 64];
+    let mut arena = vec![0; heap::available().saturating_sub(Runner::bytes(&image)) / 4];
     let mut feed = || Current::feed_watchdog();
     let before = counter.instructions();
     let outcome = boot::check(&image, &config, &mut arena, &mut feed);
@@ -91,17 +92,17 @@ fn self_check(counter: &Counter) {
     say!("cost: {spent:?} instructions, {} bytes", outcome.peak_bytes);
     let (stack, used) = memory::stack_used();
     say!("stack: {used} of {stack} bytes");
-    drop(arena);
     if outcome.decision == Decision::Start {
         say!("application started");
-        // Once will do.
-        if let Some(invariant) = image.certificate().filter(|_| remembered.is_some()) {
+    }
+    // Once will do.
+    if remembered.is_none() {
+        if let Some(invariant) = outcome.invariant(&image, &arena) {
+            say!("guarded by {} words of {:?}", invariant.len(), outcome.method);
             application(&Guard::new(&image, invariant), &image, counter);
         }
-    }
-    if remembered.is_none() {
         say!("restarting");
-        SCB::sys_reset();
+        hw::reset();
     }
 }
 
@@ -141,6 +142,13 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
+    /// Memory that it takes, generously: what the heap adds to each block included.
+    fn bytes(image: &Image<'_, u16>) -> usize {
+        let header = &image.header;
+        let bits = 2 * header.state_bits + header.max_inputs + header.max_vars;
+        bits.div_ceil(8) as usize + 256
+    }
+
     /// Begins anew, with any values where the model leaves them open.
     fn begin(&mut self) {
         self.location = 0;

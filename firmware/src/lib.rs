@@ -15,12 +15,33 @@ pub mod log;
 pub mod models;
 pub mod uart;
 
+/// Marks the function that the start-up code calls.
+#[cfg(target_arch = "arm")]
+pub use cortex_m_rt::entry;
+#[cfg(target_arch = "riscv32")]
+pub use riscv_rt::entry;
+
 use board::{Board, Current};
 use uart::Uart;
+
+/// The port to the host.
+#[cfg(not(feature = "rtt"))]
+pub type Port = <Current as Board>::Port;
+/// The port to the host: a debug probe, whatever else the board has.
+#[cfg(feature = "rtt")]
+pub type Port = uart::Rtt;
+
+/// Makes the board ready: clocks, pins, port, timer and heap. To be called once, first of all.
+pub fn start() {
+    #[cfg(feature = "rtt")]
+    Port::start();
+    Current::start();
+    hw::memory::start_heap();
+}
 
 /// Passes bytes to the host.
 pub fn send(bytes: &[u8]) {
     for byte in bytes {
-        <Current as Board>::Port::write(*byte);
+        Port::write(*byte);
     }
 }

@@ -12,13 +12,12 @@ use vouch_firmware::count::Counter;
 use vouch_firmware::heap::{self, Heap};
 use vouch_firmware::hw::memory;
 use vouch_firmware::models::Models;
-use vouch_firmware::send;
 use vouch_firmware::uart::Uart;
+use vouch_firmware::{Port, send};
 
-#[cortex_m_rt::entry]
+#[vouch_firmware::entry]
 fn main() -> ! {
-    Current::start();
-    memory::start_heap();
+    vouch_firmware::start();
     // Cuts off whatever rubbish the line held, and lets a host know that the port is up.
     send(&[0]);
     let identity = identity();
@@ -31,7 +30,7 @@ fn main() -> ! {
         identity.heap
     );
     loop {
-        while let Some(byte) = <Current as Board>::Port::read() {
+        while let Some(byte) = Port::read() {
             session.receive(byte, &mut heap, &mut send);
         }
         let mut spoke = false;

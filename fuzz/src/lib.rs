@@ -7,6 +7,7 @@
 mod device;
 mod host;
 mod model;
+mod source;
 
 pub use model::Memory;
 
@@ -22,14 +23,18 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "link", run: device::link, seeds: device::link_seeds },
     Target { name: "session", run: device::session, seeds: device::session_seeds },
     Target { name: "store", run: device::store, seeds: device::store_seeds },
     Target { name: "image", run: model::image, seeds: model::image_seeds },
     Target { name: "certificate", run: model::certificate, seeds: model::certificate_seeds },
     Target { name: "file", run: host::file, seeds: host::file_seeds },
-    Target { name: "vch", run: host::vch, seeds: host::vch_seeds },
+    Target { name: "vch", run: source::vch, seeds: source::vch_seeds },
+    Target { name: "c", run: source::c, seeds: source::c_seeds },
+    Target { name: "aag", run: source::aag, seeds: source::aag_seeds },
+    Target { name: "aig", run: source::aig, seeds: source::aig_seeds },
+    Target { name: "btor2", run: source::btor2, seeds: source::btor2_seeds },
 ];
 
 impl Target {

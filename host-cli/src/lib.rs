@@ -14,6 +14,7 @@ pub mod engines;
 pub mod export;
 pub mod formats;
 pub mod frontend;
+pub mod gates;
 pub mod ir;
 pub mod judge;
 pub mod lint;

@@ -23,8 +23,9 @@ pub struct Options {
     pub language: Option<Language>,
     /// What arithmetic does when a result does not fit. Decided already in an image.
     pub overflow: Overflow,
-    /// How the automaton is simplified. Done already in an image.
-    pub passes: Passes,
+    /// How the automaton is simplified, if not in the way that suits its language. Done already in an
+    /// image.
+    pub passes: Option<Passes>,
     /// What only C needs.
     pub c: COptions,
 }
@@ -140,7 +141,8 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
     if language == Language::Aiger && bytes.starts_with(b"aig ") {
         let source = Source { path: path.display().to_string(), text: String::new() };
         let compiled = frontend::aiger::compile(&bytes, &source.stem());
-        return finish(source, Sha256::digest(&bytes).into(), compiled, &options.passes);
+        let passes = passes(language, options);
+        return finish(source, Sha256::digest(&bytes).into(), compiled, &passes);
     }
     let text = String::from_utf8(bytes).map_err(|e| LoadError::NotText {
         path: path.to_path_buf(),
@@ -155,11 +157,15 @@ pub fn compile(source: Source, language: Language, options: &Options) -> Result<
     let front = frontend::Options { overflow: options.overflow, c: options.c.clone() };
     let compiled = frontend::compile(&source, language, &front);
     let digest = Sha256::digest(source.text.as_bytes()).into();
-    let passes = match language {
-        Language::C => options.passes.for_words(),
-        _ => options.passes.clone(),
-    };
-    finish(source, digest, compiled, &passes)
+    finish(source, digest, compiled, &passes(language, options))
+}
+
+/// The passes that are asked for, or those that suit a language: only C has words for everything.
+fn passes(language: Language, options: &Options) -> Passes {
+    options.passes.clone().unwrap_or_else(|| match language {
+        Language::C => Passes::all(),
+        _ => Passes::default(),
+    })
 }
 
 /// Makes an image of what the front end gives.

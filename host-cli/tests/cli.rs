@@ -362,7 +362,7 @@ fn inspect_shows_the_parts() {
 fn list_names_what_there_is() {
     let place = Place::new();
     let text = place.run(&["list", "--qemu", "no-such-qemu"]).ended(0).out;
-    for part in ["qemu:lm3s6965evb", "qemu:microbit", "qemu:mps2-an386", "ic3cfa", "not installed"]
+    for part in ["qemu:lm3s6965evb", "qemu:microbit", "qemu:riscv-virt", "ic3cfa", "not installed"]
     {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
@@ -427,7 +427,7 @@ fn wrong_input_gets_a_clear_error() {
         (&["run", "pump.vch"][..], 2, "--target"),
         (&["run", "pump.vch", "--target", "pdp11"][..], 2, "qemu:BOARD"),
         (&["run", "pump.vch", "--target", "qemu:pdp11"][..], 2, "qemu:microbit"),
-        (&["run", "pump.vch", "--target", "probe"][..], 4, "serial:PATH"),
+        (&["run", "pump.vch", "--target", "probe"][..], 4, "--chip nRF52840_xxAA"),
         (&["run", "pump.vch", "--target", "serial:/no/such/port"][..], 4, "/no/such/port"),
         (&["run", "pump.vch", "--target", "tcp:localhost:1"][..], 4, "localhost:1"),
         (&["replay", "pump.vch", "pump.vch"][..], 2, "vouch-trace"),

@@ -1,34 +1,28 @@
 //! QEMU with its lid open: any program, any flash, its memory, and its debugger's stub.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use vouch::transport::qemu::flash::{Monitor, segments};
+use vouch::transport::companion::{self, Companion};
+use vouch::transport::probe::gdb::Gdb;
+use vouch::transport::qemu::flash::{self, Monitor};
 use vouch::transport::{Transport, qemu};
 
 /// A running board.
 pub struct Emulator {
-    child: Child,
     /// The board's port.
     pub uart: UnixStream,
+    all: std::ops::Range<u32>,
+    // Ended before the folder goes that it has files in.
+    _process: Companion,
     folder: tempfile::TempDir,
-    all: u32,
 }
 
 /// The contents of a board's flash: a program, and the models behind it.
 pub fn flash_with(board: &qemu::Board, elf: &Path, models: Option<&[u8]>) -> Vec<u8> {
-    let mut flash = vec![0xff; board.models.end as usize];
-    for (address, bytes) in segments(&fs::read(elf).unwrap()).unwrap() {
-        flash[address..address + bytes.len()].copy_from_slice(&bytes);
-    }
-    if let Some(models) = models {
-        flash[board.models.start as usize..].copy_from_slice(models);
-    }
-    flash
+    flash::contents(board, &fs::read(elf).unwrap(), models).unwrap()
 }
 
 fn connect(path: &Path) -> UnixStream {
@@ -48,36 +42,37 @@ impl Emulator {
         let folder = tempfile::Builder::new().prefix("vouch-").tempdir().unwrap();
         let file = |name: &str| -> PathBuf { folder.path().join(name) };
         fs::write(file("flash.bin"), flash).unwrap();
-        let mut command = Command::new("qemu-system-arm");
-        command
-            .args(["-machine", board.name, "-display", "none", "-monitor", "none", "-kernel"])
-            .arg(file("flash.bin"))
-            .args(["-icount", "shift=0", "-serial"])
-            .arg(format!("unix:{},server=on,wait=on", file("uart").display()))
-            .arg("-qmp")
-            .arg(format!("unix:{},server=on,wait=off", file("qmp").display()));
+        let mut args = board.arguments(&file("flash.bin"));
+        let mut socket = |option: &str, name: &str, wait: &str| {
+            let place = format!("unix:{},server=on,wait={wait}", file(name).display());
+            args.extend([option.into(), place.into()]);
+        };
+        socket("-serial", "uart", "on");
+        socket("-qmp", "qmp", "off");
         if stopped {
-            command.arg("-S").arg("-gdb");
-            command.arg(format!("unix:{},server=on,wait=off", file("gdb").display()));
+            socket("-gdb", "gdb", "off");
+            args.push("-S".into());
         }
-        let child = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = child.stdin(Stdio::null()).spawn().unwrap();
+        let program = companion::find(Path::new(board.emulator)).unwrap();
+        let complaints = File::create(file("stderr")).unwrap();
+        let process = Companion::start(&program, args, complaints).unwrap();
         let uart = connect(&file("uart"));
-        Emulator { child, uart, folder, all: board.models.end }
+        let all = board.base()..board.models.end;
+        Emulator { uart, all, _process: process, folder }
     }
 
     /// All of its flash.
     pub fn flash(&self) -> Vec<u8> {
         let file = self.folder.path().join("dump");
         let mut monitor = Monitor::connect(&self.folder.path().join("qmp")).unwrap();
-        monitor.save(0..self.all, &file).unwrap();
+        monitor.save(self.all.clone(), &file).unwrap();
         fs::read(file).unwrap()
     }
 
     /// The debugger's stub.
     pub fn debugger(&self) -> Debugger {
         let stream = connect(&self.folder.path().join("gdb"));
-        Debugger { stream }
+        Debugger { gdb: Gdb::new(stream) }
     }
 
     /// Text from the port up to and including the line `last`; if that does not come in time, what came.
@@ -103,13 +98,6 @@ impl Emulator {
     }
 }
 
-impl Drop for Emulator {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 struct Line(UnixStream);
 
 impl Transport for Line {
@@ -129,41 +117,15 @@ impl Transport for Line {
     }
 }
 
-/// GDB's remote protocol, as much of it as stops a processor at an address.
+/// The debugger's side of a processor that stops at addresses.
 pub struct Debugger {
-    stream: UnixStream,
+    gdb: Gdb<UnixStream>,
 }
 
 impl Debugger {
-    fn send(&mut self, command: &str) {
-        let sum = command.bytes().fold(0u8, u8::wrapping_add);
-        self.stream.write_all(format!("${command}#{sum:02x}").as_bytes()).unwrap();
-    }
-
-    /// The next packet; `None` if none comes in time.
-    fn receive(&mut self, patience: Duration) -> Option<String> {
-        self.stream.set_read_timeout(Some(patience)).unwrap();
-        let mut byte = || {
-            let mut byte = [0];
-            self.stream.read_exact(&mut byte).ok().map(|()| byte[0])
-        };
-        while byte()? != b'$' {}
-        let mut packet = String::new();
-        loop {
-            match byte()? {
-                b'#' => break,
-                other => packet.push(other as char),
-            }
-        }
-        byte()?;
-        byte()?;
-        self.stream.write_all(b"+").unwrap();
-        Some(packet)
-    }
-
     fn ask(&mut self, command: &str) -> String {
-        self.send(command);
-        self.receive(Duration::from_secs(10)).unwrap()
+        self.gdb.stream().set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        self.gdb.ask(command).unwrap()
     }
 
     /// Stops whenever the processor comes to `address`.
@@ -173,12 +135,13 @@ impl Debugger {
 
     /// Lets it run.
     pub fn run(&mut self) {
-        self.send("c");
+        self.gdb.resume().unwrap();
     }
 
     /// Waits until it has stopped; false if it does not in time.
     pub fn stopped(&mut self, patience: Duration) -> bool {
-        self.receive(patience).is_some()
+        self.gdb.stream().set_read_timeout(Some(patience)).unwrap();
+        self.gdb.stopped().is_ok()
     }
 
     /// Registers 0 to 15.
@@ -193,7 +156,8 @@ impl Debugger {
     /// Executes one instruction although it is stopped at a breakpoint.
     pub fn step_over(&mut self, address: u32) {
         self.ask(&format!("z1,{address:x},2"));
-        self.ask("s");
+        self.gdb.send("s").unwrap();
+        assert!(self.stopped(Duration::from_secs(10)));
         self.ask(&format!("Z1,{address:x},2"));
     }
 }

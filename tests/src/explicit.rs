@@ -33,13 +33,29 @@ pub fn search(cfa: &Cfa) -> Vec<Outcome> {
 
 /// The truth about every property when some parameters have a fixed value.
 pub fn search_bound(cfa: &Cfa, bindings: &[(VarId, Word)]) -> Vec<Outcome> {
+    let mut outcomes = vec![Outcome::Safe; cfa.properties.len()];
+    let done = explore(cfa, bindings, |length, location, _| {
+        for (property, outcome) in cfa.properties.iter().zip(&mut outcomes) {
+            if property.error == location && *outcome == Outcome::Safe {
+                *outcome = Outcome::Unsafe { length };
+            }
+        }
+    });
+    if done { outcomes } else { vec![Outcome::TooLarge; cfa.properties.len()] }
+}
+
+/// Visits each state that a run can be in, with the fewest steps to it. `false`: there are too many.
+pub fn explore(
+    cfa: &Cfa,
+    bindings: &[(VarId, Word)],
+    mut visit: impl FnMut(usize, LocId, &[Word]),
+) -> bool {
     let layout = Layout::new(cfa);
     let edges: Vec<Program> =
         (0..cfa.edges.len() as u32).map(|e| Program::new(cfa, EdgeId(e))).collect();
     if layout.bits > MAX_STATE_BITS || edges.iter().any(|e| e.input_bits > MAX_INPUT_BITS) {
-        return vec![Outcome::TooLarge; cfa.properties.len()];
+        return false;
     }
-    let mut outcomes = vec![Outcome::Safe; cfa.properties.len()];
     let mut seen = vec![false; 1 << layout.bits];
     let mut level = initial(cfa, &layout, bindings);
     let mut length = 0;
@@ -50,11 +66,7 @@ pub fn search_bound(cfa: &Cfa, bindings: &[(VarId, Word)]) -> Vec<Outcome> {
                 continue;
             }
             let (location, state) = layout.unpack(code);
-            for (property, outcome) in cfa.properties.iter().zip(&mut outcomes) {
-                if property.error == location && *outcome == Outcome::Safe {
-                    *outcome = Outcome::Unsafe { length };
-                }
-            }
+            visit(length, location, &state);
             for program in edges.iter().filter(|e| e.from == location) {
                 let mut inputs = vec![0; cfa.inputs.len()];
                 for choice in 0..1 << program.input_bits {
@@ -73,7 +85,7 @@ pub fn search_bound(cfa: &Cfa, bindings: &[(VarId, Word)]) -> Vec<Outcome> {
         level = next;
         length += 1;
     }
-    outcomes
+    true
 }
 
 /// Whether a parameter may have this value; any value will do for a state variable.

@@ -4,6 +4,7 @@ use vouch::blast::{AlignedImage, certified};
 use vouch::engines::{Engine, Setup};
 use vouch::frontend::{Language, Source};
 use vouch::pipeline;
+use vouch_core::certificate::{Check, Checker};
 use vouch_core::guard::{Alarm, At, Guard, bit, set_bit};
 use vouch_core::image::{Image, ImageBuilder};
 use vouch_device::boot::{Decision, Method, Mode, Outcome, Policy, SelfCheck, Trace};
@@ -98,6 +99,75 @@ fn a_certificate_is_checked_and_where_it_does_not_hold_a_proof_is_found() {
     let (outcome, _) = boot(&certified_pump(5), &only, 4000);
     assert_eq!(outcome.verdict, Verdict::Unknown(Why::NoCertificate));
     assert_eq!(outcome.decision, Decision::Refuse);
+}
+
+/// Whether a table proves the image for these parameters, by the checker.
+fn proves(image: &Image<'_, u16>, table: &[u16], bindings: &[(usize, u64)]) -> bool {
+    let mut checker = Checker::new(image, table, 0..image.header.properties as usize).unwrap();
+    let mut arena = vec![0; Checker::bytes(image, table) / 4 + 1];
+    loop {
+        match checker.step(image, table, bindings, &mut arena, 1000) {
+            Check::Running => {}
+            end => return end == Check::Valid,
+        }
+    }
+}
+
+#[test]
+fn a_proof_found_at_boot_leaves_its_invariant_for_the_guard() {
+    for limit in 3..=12 {
+        let parameters = [("limit", limit)];
+        let what = SelfCheck { parameters: &parameters, mode: Mode::Prove, ..SelfCheck::default() };
+        let image = pump();
+        let view = image.view::<u16>().unwrap();
+        let mut memory = vec![0xdead_beef; 4000];
+        let outcome = check(&view, &what, &mut memory, &mut || {});
+        let table = outcome.invariant(&view, &memory).expect("an invariant");
+        assert!(proves(&view, table, &[(0, limit)]), "{table:?}");
+        // Where the certificate was checked, it is the invariant.
+        let image = certified_pump(limit);
+        let view = image.view::<u16>().unwrap();
+        let what = SelfCheck { mode: Mode::Recheck, ..what };
+        let outcome = check(&view, &what, &mut memory, &mut || {});
+        assert_eq!(outcome.invariant(&view, &memory), view.certificate());
+    }
+    // What is not safe leaves none.
+    let limit = [("limit", 14)];
+    let what = SelfCheck { parameters: &limit, ..SelfCheck::default() };
+    let image = certified_pump(5);
+    let view = image.view::<u16>().unwrap();
+    let mut memory = vec![0; 4000];
+    let outcome = check(&view, &what, &mut memory, &mut || {});
+    assert_eq!((outcome.invariant(&view, &memory), outcome.table), (None, 0));
+}
+
+/// On random models, in memory from little to much: whatever invariant is left proves the model again,
+/// and every reachable state fulfils it.
+#[test]
+fn invariants_left_by_proofs_hold_in_every_reachable_state() {
+    let (mut tables, mut none) = (0, 0);
+    for seed in 0..150 {
+        let image = random_image::generate(seed);
+        let bytes = AlignedImage::new(&image.build_as::<u16>().unwrap());
+        let view = bytes.view::<u16>().unwrap();
+        let mut memory = vec![0xdead_beef; 150 << (seed % 6)];
+        let what = SelfCheck { mode: Mode::Prove, budget: 200_000, ..SelfCheck::default() };
+        let outcome = check(&view, &what, &mut memory, &mut || {});
+        let Some(table) = outcome.invariant(&view, &memory) else {
+            none += (outcome.verdict == Verdict::Safe) as u32;
+            continue;
+        };
+        tables += 1;
+        assert!(proves(&view, table, &[]), "{seed}");
+        let guard = Guard::new(&view, table);
+        let mut bits = vec![0x5a; image.state_bits.div_ceil(8) as usize];
+        for (location, values) in reach(&image, |_| true).into_keys() {
+            let location = location as usize;
+            spread(&image.locations[location].live, values, &mut bits);
+            assert_eq!(guard.holds(At { location, bits: &bits }), Ok(()), "{seed}");
+        }
+    }
+    assert!(tables > 20, "{tables} with a table, {none} without");
 }
 
 #[test]

@@ -43,12 +43,22 @@ fn the_application_starts_after_the_check_and_is_guarded() {
         assert_eq!(lines("remembered: None"), 1, "{text}");
         assert_eq!(lines("remembered: Some(Safe)"), 1, "{text}");
         assert_eq!(lines("application started"), 2, "{text}");
-        assert_eq!(lines("200 steps, 0 alarms"), 1, "{text}");
-        // A flip in a step is always noticed.
-        let flips = text.lines().find_map(|line| line.strip_prefix("flips in a step: "));
-        let (made, caught) = flips.and_then(|f| f.split_once(", caught ")).unwrap();
-        assert!(made == caught && made.parse::<u32>().unwrap() > 50, "{text}");
+        guards(&text, "Certificate");
     }
+}
+
+/// What an application says that is guarded by an invariant of this origin.
+fn guards(text: &str, origin: &str) {
+    let lines = |part: &str| text.lines().filter(|line| line.contains(part)).count();
+    assert_eq!(lines(&format!("words of {origin}")), 1, "{text}");
+    assert_eq!(lines("200 steps, 0 alarms"), 1, "{text}");
+    // A flip in a step is always noticed.
+    let flips = text.lines().find_map(|line| line.strip_prefix("flips in a step: "));
+    let (made, caught) = flips.and_then(|f| f.split_once(", caught ")).unwrap();
+    assert!(made == caught && made.parse::<u32>().unwrap() > 50, "{text}");
+    // The invariant itself notices something too.
+    let jumps = text.lines().find_map(|line| line.strip_prefix("jumps: ")).unwrap();
+    assert!(!jumps.ends_with("caught 0"), "{text}");
 }
 
 #[test]
@@ -59,6 +69,7 @@ fn without_a_certificate_it_proves_and_a_broken_model_does_not_start() {
         let text = run(&folder, board, product::models(board, &image).as_deref());
         assert!(text.contains("self-check: Safe by Proof"), "{text}");
         assert!(text.contains("application started"), "{text}");
+        guards(&text, "Proof");
         let image = product::image(&example("precharge-broken.vch"), true);
         let text = run(&folder, board, product::models(board, &image).as_deref());
         assert!(text.contains("self-check: Unsafe") && text.contains("decision: Refuse"), "{text}");

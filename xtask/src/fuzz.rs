@@ -2,14 +2,20 @@
 //!
 //! Works with a stable compiler: the coverage that guides the fuzzer is an instrumentation pass of
 //! LLVM's, which any compiler can be told to run. There is no address sanitizer, since there is no
-//! `unsafe` in what is fuzzed; panics, overflows and hangs are what is looked for.
+//! `unsafe` in what is fuzzed; panics, overflows, hangs and runaway memory are what is looked for.
+//! What a run of at least a minute took goes to `benches/record/fuzz.tsv`.
 
 use crate::project;
 use crate::shell::{self, Usage};
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
-const TARGETS: [&str; 7] = ["link", "session", "store", "image", "certificate", "file", "vch"];
+const TARGETS: [&str; 11] =
+    ["link", "session", "store", "image", "certificate", "file", "vch", "c", "aag", "aig", "btor2"];
 
 /// Flags for the compiler.
 const FLAGS: [&str; 8] = [
@@ -27,22 +33,27 @@ const FLAGS: [&str; 8] = [
 pub fn task(args: &[String]) -> Result<()> {
     let usage = || {
         let all = TARGETS.join(", ");
-        Usage(format!("`fuzz --minutes N [--target T]`: minutes for each target. Targets: {all}."))
+        let how = "`fuzz --minutes N [--target T]…`: minutes for each target";
+        Usage(format!("{how}. Targets: {all}."))
     };
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let (minutes, targets) = match args[..] {
-        ["--minutes", n] => (n, TARGETS.to_vec()),
-        ["--minutes", n, "--target", t] | ["--target", t, "--minutes", n]
-            if TARGETS.contains(&t) =>
-        {
-            (n, vec![t])
+    let (mut minutes, mut targets) = (None, Vec::new());
+    for pair in args.chunks(2) {
+        match pair {
+            [flag, n] if flag == "--minutes" => minutes = n.parse::<f64>().ok(),
+            [flag, t] if flag == "--target" => {
+                let known = TARGETS.into_iter().find(|target| target == t);
+                targets.push(known.ok_or_else(usage)?);
+            }
+            _ => return Err(usage().into()),
         }
-        _ => return Err(usage().into()),
-    };
-    let minutes: f64 = minutes.parse().map_err(|_| usage())?;
+    }
+    let minutes = minutes.ok_or_else(usage)?;
+    if targets.is_empty() {
+        targets = TARGETS.to_vec();
+    }
     let folder = project::target().join("fuzz");
     // The host is named, so that the flags are not for build scripts and macros.
-    let host = shell::output(std::process::Command::new("rustc").arg("--print=host-tuple"))?;
+    let host = shell::output(Command::new("rustc").arg("--print=host-tuple"))?;
     shell::stage("fuzzer", || {
         shell::run(
             shell::cargo()
@@ -54,36 +65,33 @@ pub fn task(args: &[String]) -> Result<()> {
         )
     })?;
     let program = folder.join(&host).join("release").join("fuzz");
+    let corpus = |target: &str| folder.join("corpus").join(target);
+    let found = |target: &str| project::root().join("fuzz").join("regressions").join(target);
+    for target in &targets {
+        for folder in [corpus(target), found(target)] {
+            fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        }
+        let seeds = ["run", "--quiet", "--package", "vouch-fuzz", "--example", "seeds", "--"];
+        let mut seeds_of = shell::cargo();
+        seeds_of.current_dir(project::root()).args(seeds).arg(target).arg(corpus(target));
+        shell::run(&mut seeds_of)?;
+    }
     let mut failed = Vec::new();
     for target in targets {
         shell::heading(&format!("fuzzing {target}"));
-        let corpus = folder.join("corpus").join(target);
-        let found = project::root().join("fuzz").join("regressions").join(target);
-        for folder in [&corpus, &found] {
-            fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        }
-        let mut seeds = shell::cargo();
-        seeds.current_dir(project::root());
-        seeds.args([
-            "run",
-            "--quiet",
-            "--package",
-            "vouch-fuzz",
-            "--example",
-            "seeds",
-            "--",
-            target,
-        ]);
-        shell::run(seeds.arg(&corpus))?;
-        let mut command = std::process::Command::new(&program);
+        let mut command = Command::new(&program);
         command
             .env("VOUCH_FUZZ", target)
             .arg(format!("-max_total_time={}", (minutes * 60.0) as u64))
-            .arg(format!("-artifact_prefix={}/", found.display()))
+            .arg(format!("-artifact_prefix={}/", found(target).display()))
             .args(["-timeout=10", "-rss_limit_mb=2048", "-max_len=16384", "-print_final_stats=1"])
-            .arg(&corpus);
-        if shell::exit_code(&mut command)? != 0 {
+            .arg(corpus(target));
+        let run = watch(&mut command)?;
+        if run.found {
             failed.push(target);
+        }
+        if minutes >= 1.0 {
+            record(target, &run)?;
         }
     }
     if !failed.is_empty() {
@@ -91,4 +99,47 @@ pub fn task(args: &[String]) -> Result<()> {
         bail!("found something in {names}; the inputs are in fuzz/regressions");
     }
     Ok(())
+}
+
+/// What a run of the fuzzer has come to.
+struct Run {
+    seconds: u64,
+    executions: u64,
+    peak_mib: u64,
+    found: bool,
+}
+
+/// Runs the fuzzer, passes on what it says, and remembers what that comes to.
+fn watch(command: &mut Command) -> Result<Run> {
+    let start = Instant::now();
+    let mut fuzzer = command.stderr(Stdio::piped()).spawn().context("the fuzzer cannot start")?;
+    let mut run = Run { seconds: 0, executions: 0, peak_mib: 0, found: false };
+    for line in
+        BufReader::new(fuzzer.stderr.take().context("the fuzzer says nothing")?).split(b'\n')
+    {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        eprintln!("{line}");
+        let number = |name: &str| line.strip_prefix(name).and_then(|n| n.trim().parse().ok());
+        run.executions = number("stat::number_of_executed_units:").unwrap_or(run.executions);
+        run.peak_mib = number("stat::peak_rss_mb:").unwrap_or(run.peak_mib);
+    }
+    run.found = !fuzzer.wait()?.success();
+    run.seconds = start.elapsed().as_secs();
+    Ok(run)
+}
+
+const COLUMNS: &str = "target\tseconds\texecutions\tpeak_mib\tfound";
+
+/// Puts a run into the record, in place of the target's last one.
+fn record(target: &str, run: &Run) -> Result<()> {
+    let file = project::root().join("benches").join("record").join("fuzz.tsv");
+    let known = fs::read_to_string(&file).unwrap_or_default();
+    let rows = known.lines().skip(1).filter_map(|line| line.split_once('\t'));
+    let mut rows: BTreeMap<&str, String> = rows.map(|(name, row)| (name, row.into())).collect();
+    let Run { seconds, executions, peak_mib, found } = run;
+    rows.insert(target, format!("{seconds}\t{executions}\t{peak_mib}\t{found}"));
+    let known = TARGETS.iter().filter_map(|name| Some(format!("{name}\t{}\n", rows.get(name)?)));
+    fs::write(&file, format!("{COLUMNS}\n{}", known.collect::<String>()))
+        .with_context(|| format!("{} cannot be written", file.display()))
 }

@@ -42,7 +42,7 @@ const TASKS: [Task; 14] = [
         "random cases with fresh seeds; --minutes N, --seed S, --replay KIND:SEED",
         soak::task,
     ),
-    ("fuzz", "everything that takes bytes from outside; --minutes N [--target T]", fuzz::task),
+    ("fuzz", "everything that takes bytes from outside; --minutes N [--target T]…", fuzz::task),
     (
         "powercut",
         "cut the power of an emulated board at every flash operation of an update",

@@ -2,7 +2,7 @@
 //!
 //! When all is there it only looks, and needs no network.
 
-use crate::boards::BOARDS;
+use crate::boards;
 use crate::shell::{self, Usage};
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
@@ -19,7 +19,8 @@ pub fn task(args: &[String]) -> Result<()> {
 pub fn run() -> Result<()> {
     shell::stage("set-up", || {
         rust()?;
-        program(&QEMU)?;
+        program(&QEMU_ARM)?;
+        program(&QEMU_RISCV)?;
         program(&CPP)
     })
 }
@@ -36,12 +37,22 @@ struct Program {
     elsewhere: &'static str,
 }
 
-const QEMU: Program = Program {
+const QEMU_ARM: Program = Program {
     names: &["qemu-system-arm"],
-    purpose: "emulates the boards",
+    purpose: "emulates the Arm boards",
     debian: "qemu-system-arm",
     elsewhere: "  Fedora:   dnf install qemu-system-arm
   Arch:     pacman -S qemu-system-arm
+  macOS:    brew install qemu
+  Windows:  the installer from https://www.qemu.org/download, with its folder in PATH",
+};
+
+const QEMU_RISCV: Program = Program {
+    names: &["qemu-system-riscv32"],
+    purpose: "emulates the RISC-V board",
+    debian: "qemu-system-misc",
+    elsewhere: "  Fedora:   dnf install qemu-system-riscv
+  Arch:     pacman -S qemu-system-riscv
   macOS:    brew install qemu
   Windows:  the installer from https://www.qemu.org/download, with its folder in PATH",
 };
@@ -77,8 +88,11 @@ fn rust() -> Result<()> {
 
 fn missing_targets(sysroot: &Path) -> Vec<&'static str> {
     let installed = sysroot.join("lib").join("rustlib");
-    let targets = BOARDS.into_iter().map(|board| board.target);
-    targets.filter(|target| !installed.join(target).join("lib").is_dir()).collect()
+    let missing = |target: &&str| !installed.join(target).join("lib").is_dir();
+    let mut targets: Vec<_> = boards::all().map(|board| board.target).filter(missing).collect();
+    targets.sort();
+    targets.dedup();
+    targets
 }
 
 fn no_rustup() -> bool {
@@ -156,11 +170,11 @@ mod tests {
     #[test]
     fn a_target_is_missing_unless_its_library_is_there() {
         let sysroot = std::env::temp_dir().join(format!("vouch-setup-{}", std::process::id()));
-        let all: Vec<_> = BOARDS.into_iter().map(|board| board.target).collect();
-        assert_eq!(missing_targets(&sysroot), all);
+        let all = missing_targets(&sysroot);
+        assert_eq!(all.len(), 4);
         let lib = sysroot.join("lib/rustlib").join(all[1]).join("lib");
         std::fs::create_dir_all(&lib).unwrap();
-        assert_eq!(missing_targets(&sysroot), [all[0], all[2]]);
+        assert_eq!(missing_targets(&sysroot), [&all[..1], &all[2..]].concat());
         std::fs::remove_dir_all(&sysroot).unwrap();
     }
 }

@@ -2,8 +2,7 @@
 //!
 //! Quick checks come first. The test runner comes last, so that its closing line ends the output.
 
-use crate::boards::BOARDS;
-use crate::{alone, demo, firmware, project, setup, shell, tidy};
+use crate::{alone, boards, demo, firmware, project, setup, shell, tidy};
 use anyhow::Result;
 use std::process::Command;
 
@@ -19,7 +18,7 @@ pub fn task(args: &[String]) -> Result<()> {
     shell::stage("clippy", || {
         shell::run(host().args(["clippy", "--workspace", "--all-targets"]).args(DENY))
     })?;
-    for board in BOARDS {
+    for board in boards::all() {
         shell::stage(&format!("clippy for {}", board.name), || {
             shell::run(firmware::cargo("clippy", board).args(["--bins", "--examples"]).args(DENY))
         })?;
@@ -27,7 +26,7 @@ pub fn task(args: &[String]) -> Result<()> {
     shell::stage("clippy for the verifier alone", || {
         shell::run(alone::cargo("clippy", true).args(DENY))
     })?;
-    firmware::build(&BOARDS)?;
+    firmware::build(&boards::all().collect::<Vec<_>>())?;
     alone::build()?;
     shell::stage("host tool", demo::build_tool)?;
     shell::stage("examples in the documentation", || {

@@ -14,6 +14,38 @@ impl<W: Word> Run<'_, W> {
         let parent = |r: &usize| self.obligations.parent(*r);
         core::iter::successors(Some(self.counterexample), parent)
     }
+
+    /// The clause of the invariant at `cursor`: where it holds, its record in the pool unless it is
+    /// empty, and the cursor of the next one.
+    fn invariant_at(&self, cursor: usize) -> Option<(usize, Option<usize>, usize)> {
+        let level = self.invariant;
+        // First the locations that are never reached, then the lemmas.
+        let locations = self.image.locations();
+        if let Some(closed) = (cursor..locations).find(|at| self.is_closed(*at, level)) {
+            return Some((closed, None, closed + 1));
+        }
+        let (ends, pool) = (&self.solver.state.ends, &self.solver.pool);
+        let mut r = cursor.saturating_sub(locations).max(ends.reserved);
+        while r < ends.lemmas {
+            let next = r + HEADER + pool.len(r) + TRAILER;
+            let location = self.lemma_location(r);
+            if pool.tag(r) >= level && !self.is_closed(location, level) {
+                return Some((location, Some(r), next + locations));
+            }
+            r = next;
+        }
+        None
+    }
+
+    /// The literals of a lemma, by the numbers of state bits.
+    fn literals(&self, location: usize, record: Option<usize>) -> impl Iterator<Item = Lit> {
+        let live = self.image.location(location).live;
+        let words = record.map_or(&[][..], |r| self.solver.pool.lits(r));
+        words.iter().map(|word| {
+            let l = lit(*word);
+            Lit::new(live[l.var() - 1].get(), l.is_positive())
+        })
+    }
 }
 
 impl Engine {
@@ -65,36 +97,37 @@ impl Engine {
         out: &mut [u32],
     ) -> Option<Invariant> {
         let run = self.resume(image, memory);
-        let level = self.state().invariant;
-        // First the locations that are never reached, then the lemmas.
-        let locations = image.locations();
-        let mut at = cursor as usize;
-        while at < locations {
-            if run.is_closed(at, level) {
-                return Some(Invariant { location: at, len: 0, next: at as u32 + 1 });
-            }
-            at += 1;
+        let (location, record, next) = run.invariant_at(cursor as usize)?;
+        let len = record.map_or(0, |r| run.solver.pool.len(r));
+        let out = out.get_mut(..len)?;
+        for (l, to) in run.literals(location, record).zip(out) {
+            *to = l.code() as u32;
         }
-        let ends = &run.solver.state.ends;
-        let pool = &run.solver.pool;
-        let mut r = (at - locations).max(ends.reserved);
-        while r < ends.lemmas {
-            let len = pool.len(r);
-            let next = r + HEADER + len + TRAILER;
-            let location = run.lemma_location(r);
-            if pool.tag(r) >= level && !run.is_closed(location, level) {
-                let live = image.location(location).live;
-                let out = out.get_mut(..len)?;
-                for (word, to) in pool.lits(r).iter().zip(out) {
-                    let l = lit(*word);
-                    let bit = live[l.var() - 1].get();
-                    *to = Lit::new(bit, l.is_positive()).code() as u32;
-                }
-                return Some(Invariant { location, len, next: (next + locations) as u32 });
+        Some(Invariant { location, len, next: next as u32 })
+    }
+
+    /// The whole invariant as a certificate's table, at the front of the engine's memory, of which
+    /// nothing else is left then; how many words it has. Valid once finished with every property safe.
+    /// It is gathered where the obligations were, and `None` if it does not fit there.
+    pub fn into_table<W: Word>(self, image: &Image<'_, W>, memory: &mut [u32]) -> Option<usize> {
+        let mut run = self.resume(image, memory);
+        let table = core::mem::take(&mut run.obligations.words);
+        let (mut end, mut cursor) = (0, 0);
+        while let Some((location, record, next)) = run.invariant_at(cursor) {
+            let len = record.map_or(0, |r| run.solver.pool.len(r));
+            let [at, count, lits @ ..] = table.get_mut(end..end + 2 + len)? else { return None };
+            (*at, *count) = (W::of(location), W::of(len));
+            for (l, to) in run.literals(location, record).zip(&mut *lits) {
+                *to = W::of(l.code());
             }
-            r = next;
+            // As the table's format has it.
+            lits.sort_unstable();
+            (end, cursor) = (end + 2 + len, next);
         }
-        None
+        let start = self.state().plan.before_obligations::<W>();
+        let words = (end * size_of::<W>()).div_ceil(4);
+        memory.copy_within(start..start + words, 0);
+        Some(end)
     }
 }
 

@@ -53,6 +53,14 @@ impl Plan {
 
     /// Words of four bytes of all regions, in the order in which the engine takes them.
     fn tally<W: Word>(&self) -> usize {
+        let mut tally = self.front::<W>();
+        tally.add::<W>(self.obligations);
+        self.solver.tally::<W>(&mut tally);
+        tally.words()
+    }
+
+    /// The regions before the obligations.
+    fn front<W: Word>(&self) -> Tally {
         let mut tally = Tally::default();
         tally.add::<u8>(self.properties);
         tally.add::<W>(self.properties);
@@ -66,9 +74,12 @@ impl Plan {
             tally.add::<u8>(self.live);
         }
         tally.add::<u8>(self.inputs);
-        tally.add::<W>(self.obligations);
-        self.solver.tally::<W>(&mut tally);
-        tally.words()
+        tally
+    }
+
+    /// Where the obligations are, in words of four bytes.
+    pub(super) fn before_obligations<W: Word>(&self) -> usize {
+        self.front::<W>().words()
     }
 
     /// Divides `bytes` of memory for this image. What the image does not fix is shared between

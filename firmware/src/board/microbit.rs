@@ -24,12 +24,12 @@ pub struct Microbit;
 impl Board for Microbit {
     const NAME: &'static str = "microbit";
     type Port = Nrf51;
-    type Flash = ModelFlash<Nvmc>;
+    type Flash = ModelFlash<Nvmc<1024>>;
     /// 16 MHz.
     const NANOSECONDS_PER_TWO_TICKS: u64 = 125;
     const SLICE: u32 = 1000;
 
-    fn flash() -> ModelFlash<Nvmc> {
+    fn flash() -> ModelFlash<Nvmc<1024>> {
         ModelFlash::of_board()
     }
 

@@ -9,6 +9,12 @@ mod lm3s6965evb;
 mod microbit;
 #[cfg(feature = "mps2-an386")]
 mod mps2_an386;
+#[cfg(feature = "nrf52840")]
+mod nrf52840;
+#[cfg(feature = "riscv-virt")]
+mod riscv_virt;
+#[cfg(feature = "stm32f411")]
+mod stm32f411;
 
 #[cfg(feature = "lm3s6965evb")]
 pub use lm3s6965evb::Lm3s6965evb as Current;
@@ -16,6 +22,12 @@ pub use lm3s6965evb::Lm3s6965evb as Current;
 pub use microbit::Microbit as Current;
 #[cfg(feature = "mps2-an386")]
 pub use mps2_an386::Mps2An386 as Current;
+#[cfg(feature = "nrf52840")]
+pub use nrf52840::Nrf52840 as Current;
+#[cfg(feature = "riscv-virt")]
+pub use riscv_virt::RiscvVirt as Current;
+#[cfg(feature = "stm32f411")]
+pub use stm32f411::Stm32f411 as Current;
 
 use crate::uart::Uart;
 use vouch_device::MappedFlash;
@@ -23,7 +35,7 @@ use vouch_device::MappedFlash;
 /// What the firmware needs of a board. Boards have no state of their own: a fault handler needs them
 /// as they are.
 pub trait Board {
-    /// As users and QEMU name it.
+    /// As users name it.
     const NAME: &'static str;
 
     /// The port to the host.

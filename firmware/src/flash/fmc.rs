@@ -1,7 +1,7 @@
 //! The LM3S6965's flash: words of four bytes, pages of one KiB.
 //!
-//! After the data sheet; QEMU has no model of this controller, so there every write is reported as
-//! failed. What QEMU was started with can be read all the same.
+//! After the data sheet, and only tried against a model of the registers: QEMU has none of this
+//! controller, so there every write is reported as failed. What QEMU was started with can be read all the same.
 
 use super::Controller;
 use crate::hw::{Register, memory};
@@ -25,6 +25,8 @@ fn command(offset: u32, what: u32) {
 }
 
 impl Controller for Fmc {
+    const PAGE: usize = 1024;
+
     fn erase_page(offset: u32) {
         command(offset, ERASE);
     }

@@ -2,14 +2,16 @@
 
 #[cfg(feature = "lm3s6965evb")]
 mod fmc;
-#[cfg(not(feature = "mps2-an386"))]
 mod models;
-#[cfg(feature = "microbit")]
+#[cfg(any(feature = "microbit", feature = "nrf52840"))]
 mod nvmc;
+#[cfg(feature = "stm32f411")]
+mod stm32f4;
 
 #[cfg(feature = "lm3s6965evb")]
 pub use fmc::Fmc;
-#[cfg(not(feature = "mps2-an386"))]
 pub use models::{Controller, ModelFlash};
-#[cfg(feature = "microbit")]
+#[cfg(any(feature = "microbit", feature = "nrf52840"))]
 pub use nvmc::Nvmc;
+#[cfg(feature = "stm32f411")]
+pub use stm32f4::Stm32f4;

@@ -1,4 +1,4 @@
-//! Flash that is mapped into memory, with words of four bytes and pages of one KiB.
+//! Flash that is mapped into memory, with words of four bytes.
 //!
 //! Whatever a controller did is read back: a page or word that is not what it should be is an error.
 
@@ -11,6 +11,8 @@ use vouch_device::MappedFlash;
 
 /// What changes the flash. Offsets count from where the models' part begins.
 pub trait Controller {
+    /// Bytes that are erased at once.
+    const PAGE: usize;
     /// Erases the page at `offset`.
     fn erase_page(offset: u32);
     /// Writes a word to `offset`.
@@ -53,7 +55,7 @@ impl<C: Controller> ReadNorFlash for ModelFlash<C> {
 
 impl<C: Controller> NorFlash for ModelFlash<C> {
     const WRITE_SIZE: usize = 4;
-    const ERASE_SIZE: usize = 1024;
+    const ERASE_SIZE: usize = C::PAGE;
 
     fn erase(&mut self, from: u32, to: u32) -> Result<(), Self::Error> {
         check_erase(self, from, to)?;

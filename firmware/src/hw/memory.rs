@@ -61,7 +61,6 @@ pub fn flash_used() -> usize {
 }
 
 /// The lowest address of the stack.
-#[cfg(not(feature = "microbit"))]
 pub fn stack_end() -> usize {
     address_of!(_stack_end)
 }
@@ -82,7 +81,7 @@ pub fn stack_used() -> (usize, usize) {
         // SAFETY: the word lies between the two ends of the stack, which is RAM. It may be in use by
         // a frame that the compiler knows of, hence volatile; nothing is concluded from its value
         // but that it has changed.
-        unsafe { bottom.add(word).read_volatile() == cortex_m_rt::STACK_PAINT_VALUE }
+        unsafe { bottom.add(word).read_volatile() == super::STACK_PAINT }
     });
     (words * 4, (words - painted.count()) * 4)
 }
@@ -94,7 +93,6 @@ pub fn models() -> core::ops::Range<usize> {
 
 /// The flash for models, to read. Whoever changes what it holds must own the only reference: the
 /// drivers see to it by lending this no longer than themselves.
-#[cfg(not(feature = "mps2-an386"))]
 pub fn models_bytes() -> &'static [u8] {
     let range = models();
     // SAFETY: the linker script sets this range of flash aside for models; nothing else is there.
@@ -103,7 +101,6 @@ pub fn models_bytes() -> &'static [u8] {
 }
 
 /// The same where it is memory that can be written. To be called once.
-#[cfg(feature = "mps2-an386")]
 pub fn models_memory() -> &'static mut [u32] {
     let range = models();
     let start = core::ptr::with_exposed_provenance_mut::<u32>(range.start);

@@ -1,19 +1,27 @@
 //! The only module that may use `unsafe`: registers, linker symbols, the heap's region, the logger's
-//! state and the fault handlers. Everything it exports is safe to call.
+//! state and what depends on the processor ([`arm`], [`riscv`]). Everything it exports is safe to call.
 #![allow(unsafe_code)]
 
-mod fault;
-#[cfg(not(feature = "microbit"))]
-pub mod guard;
+#[cfg(target_arch = "arm")]
+mod arm;
 mod logger;
 pub mod memory;
-#[cfg(feature = "microbit")]
-pub mod nvmc;
+#[cfg(feature = "nrf52840")]
+mod nrf_usb;
+#[cfg(any(feature = "microbit", feature = "nrf52840", feature = "stm32f411"))]
+pub mod program;
 mod register;
-mod spin;
-pub mod stack;
-#[cfg(not(feature = "microbit"))]
-pub mod systick;
+#[cfg(target_arch = "riscv32")]
+mod riscv;
+#[cfg(feature = "rtt")]
+pub mod rtt;
+#[cfg(feature = "stm32f411")]
+mod stm_usb;
+#[cfg(feature = "usb")]
+pub mod usb;
 
+#[cfg(target_arch = "arm")]
+pub use arm::{STACK_PAINT, guard, reset, spin, stack, systick};
 pub use register::Register;
-pub use spin::spin;
+#[cfg(target_arch = "riscv32")]
+pub use riscv::{STACK_PAINT, counter, reset, spin, stack, start};

@@ -1,10 +1,5 @@
-//! Bit-blasting: each edge of the automaton becomes a network of gates in a model image.
+//! Bit-blasting: each edge of the automaton becomes a network of gates ([`crate::gates`]) in a model image.
 //!
-//! - [`aig`]: the hash-consed graph of gates that all edges share while they are compiled.
-//! - [`words`]: bit-vector operators as gates.
-//! - [`expr`]: expressions to literals, each once.
-//! - [`reach`]: which locations and edges matter at all.
-//! - [`live`]: which state bits matter at which location.
 //! - [`pack`]: the cones of each edge, renumbered, into an image.
 //! - [`map`]: what the image's numbers mean.
 //! - [`certified`]: an image with a certificate in it, and without.
@@ -13,20 +8,16 @@
 //!
 //! Equal automata give equal bytes: nothing depends on the order of a hash table.
 
-pub mod aig;
 pub mod aligned;
 pub mod certified;
 pub mod debug;
-pub mod expr;
-pub mod live;
 pub mod map;
 pub mod pack;
-pub mod reach;
-pub mod words;
 
 pub use aligned::AlignedImage;
 pub use map::Map;
 
+use crate::gates::{Gates, TooManyNodes};
 use crate::ir::Cfa;
 
 /// Choices of a compilation.
@@ -89,13 +80,7 @@ pub fn compile(cfa: &Cfa, source_hash: [u8; 32], options: &Options) -> Result<Mo
         let why = format!("the error location of {} does not exist", p.name);
         return Err(BlastError::IllFormed(why));
     }
-    let too_many = |_: expr::TooManyNodes| BlastError::TooManyGates { limit: options.max_nodes };
-    let mut blaster = expr::Blaster::new(cfa, options.max_nodes).map_err(too_many)?;
-    let mut guards = Vec::with_capacity(cfa.edges.len());
-    for edge in &cfa.edges {
-        guards.push(blaster.word(edge.guard).map_err(too_many)?[0]);
-    }
-    let slice = reach::slice(cfa, |edge| guards[edge.index()] != aig::Lit::FALSE);
-    let live = live::analyse(cfa, &mut blaster, &slice, &guards).map_err(too_many)?;
-    pack::pack(cfa, source_hash, &blaster, &slice, &live)
+    let gates = Gates::of(cfa, options.max_nodes)
+        .map_err(|_: TooManyNodes| BlastError::TooManyGates { limit: options.max_nodes })?;
+    pack::pack(cfa, source_hash, &gates)
 }

@@ -1,32 +1,25 @@
 //! Numbers bits, inputs and gates as an image wants them, and writes it.
 
-use super::aig::{Lit, Node};
-use super::expr::{Blaster, Leaf};
-use super::live::{Cone, Liveness};
-use super::reach::Slice;
 use super::{BlastError, Map, Model};
+use crate::gates::aig::{Lit, Node};
+use crate::gates::{Blaster, Cone, Gates, Leaf, Liveness};
 use crate::ir::{Cfa, InputId, Type, VarKind};
-use rustc_hash::FxHashMap as HashMap;
 use vouch_core::image::{
     BuildError, EdgeSpec, ImageBuilder, LocationSpec, ParamSpec, PropertySpec,
 };
 
 /// Writes the image.
-pub fn pack(
-    cfa: &Cfa,
-    source_hash: [u8; 32],
-    blaster: &Blaster,
-    slice: &Slice,
-    live: &Liveness,
-) -> Result<Model, BlastError> {
+pub fn pack(cfa: &Cfa, source_hash: [u8; 32], gates: &Gates) -> Result<Model, BlastError> {
+    let Gates { blaster, slice, live } = gates;
     let numbers = Numbers::new(cfa, blaster, live);
     let live_bits: Vec<Vec<u32>> = (live.locations.iter())
         .map(|bits| bits.iter().map(|flat| numbers.global(*flat)).collect())
         .collect();
     let mut edges = vec![];
     let mut edge_inputs = vec![];
+    let mut vars = vec![0; blaster.graph().len()];
     for cone in &live.edges {
-        let (edge, inputs) = pack_edge(blaster, live, cone)?;
+        let (edge, inputs) = pack_edge(blaster, live, cone, &mut vars)?;
         edges.push(edge);
         edge_inputs.push(inputs);
     }
@@ -108,26 +101,23 @@ fn pack_params(
     Ok(params)
 }
 
-/// An edge, and what its input bits are.
+/// An edge, and what its input bits are. `vars` has room for the variable of each node.
 fn pack_edge(
     blaster: &Blaster,
     live: &Liveness,
     cone: &Cone,
+    vars: &mut [u32],
 ) -> Result<(EdgeSpec, Vec<(InputId, u32)>), BlastError> {
     let graph = blaster.graph();
     let source = &live.locations[cone.from as usize];
-    // Operands have smaller numbers than their users, so this order is topological.
-    let mut nodes: Vec<u32> = cone.nodes.iter().copied().collect();
-    nodes.sort_unstable();
-
     let mut inputs: Vec<(InputId, u32, u32)> = vec![];
-    let mut vars: HashMap<u32, u32> = HashMap::from_iter([(0, 0)]);
-    let positions: HashMap<u32, u32> =
-        source.iter().enumerate().map(|(at, flat)| (*flat, 1 + at as u32)).collect();
-    for &node in &nodes {
+    vars[0] = 0;
+    for &node in &cone.nodes {
         match blaster.leaf(node as usize) {
+            // What an edge reads is live at its source.
             Some(Leaf::State(flat)) => {
-                vars.insert(node, positions[&flat]);
+                let at = source.binary_search(&flat).unwrap_or_else(|at| at);
+                vars[node as usize] = 1 + at as u32;
             }
             Some(Leaf::Input(input, bit)) => inputs.push((input, bit, node)),
             None => {}
@@ -135,12 +125,15 @@ fn pack_edge(
     }
     inputs.sort_unstable();
     let first_input = 1 + source.len() as u32;
-    vars.extend(inputs.iter().enumerate().map(|(at, i)| (i.2, first_input + at as u32)));
+    for (at, (_, _, node)) in inputs.iter().enumerate() {
+        vars[*node as usize] = first_input + at as u32;
+    }
 
     let mut free = u32::try_from(1 + source.len() + inputs.len()).ok();
     let mut gates = vec![];
-    for &node in &nodes {
-        let code = |l: Lit| vars[&(l.var() as u32)] * 2 + !l.is_positive() as u32;
+    // Operands have smaller numbers than their users, so this order is topological.
+    for &node in &cone.nodes {
+        let code = |l: Lit| vars[l.var()] * 2 + !l.is_positive() as u32;
         gates.push(match graph.node(node as usize) {
             Node::True | Node::Leaf(_) => continue,
             Node::And(a, b) => [code(a), code(b), 1],
@@ -148,17 +141,17 @@ fn pack_edge(
             Node::Mux(s, t, e) => [code(s), code(t), code(e)],
         });
         let var = free.filter(|v| *v < u32::MAX / 4).ok_or(BlastError::TooLarge)?;
-        vars.insert(node, var);
+        vars[node as usize] = var;
         free = Some(var + 1);
     }
-    let code = |l: Lit| vars[&(l.var() as u32)] * 2 + !l.is_positive() as u32;
+    let code = |l: Lit| vars[l.var()] * 2 + !l.is_positive() as u32;
     let edge = EdgeSpec {
         from: cone.from,
         to: cone.to,
         inputs: inputs.len() as u32,
         gates,
         guard: code(cone.guard),
-        next: cone.next.values().map(|l| code(*l)).collect(),
+        next: cone.next.iter().map(|l| code(*l)).collect(),
     };
     Ok((edge, inputs.into_iter().map(|(input, bit, _)| (input, bit)).collect()))
 }

@@ -1,6 +1,7 @@
 //! Commands and flags. Every long flag has an environment variable: `--no-validate` is
 //! `VOUCH_NO_VALIDATE`.
 
+use super::device_args::{DeviceArgs, EmulatorArgs};
 use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -10,7 +11,6 @@ use vouch::export::Format;
 use vouch::frontend::c::{COptions, Checks, DataModel};
 use vouch::frontend::{Language, Overflow};
 use vouch::simplify::Passes;
-use vouch::transport::Target;
 
 const ABOUT: &str = "Proves firmware state machines on the device that runs them";
 
@@ -122,15 +122,16 @@ Examples:
     #[command(after_help = "\
 Targets:
   sim               the device's program in this process
-  qemu:BOARD        an emulated board: lm3s6965evb, microbit, mps2-an386
+  qemu:BOARD        an emulated board: lm3s6965evb, microbit, mps2-an386, riscv-virt
   serial:PATH       a board on a serial port
   tcp:HOST:PORT     a serial port that is served over TCP
-  probe[:SELECTOR]  a board on a debug probe
+  probe[:SELECTOR]  a board on a debug probe (needs probe-rs, and --chip)
 
 Examples:
   vouch run pump.vch --target sim
   vouch run pump.vch --target qemu:lm3s6965evb --log
-  vouch run pump.vimg --target serial:/dev/ttyACM0 --timeout 60 --trace run.vcd")]
+  vouch run pump.vimg --target serial:/dev/ttyACM0 --timeout 60 --trace run.vcd
+  vouch run pump.vimg --target probe --chip nRF52840_xxAA --program")]
     Run(RunArgs),
     /// Check a certificate, independently of the engine that made it
     #[command(after_help = "\
@@ -233,10 +234,11 @@ pub struct ModelArgs {
     #[arg(default_value = "wrap")]
     pub overflow: Overflow,
     /// How the model is simplified: all, none, default, or names of passes with commas between them,
-    /// `-NAME` to leave one out (docs/passes.md tells them); verdicts do not depend on it
+    /// `-NAME` to leave one out (docs/passes.md tells them); verdicts do not depend on it [default:
+    /// all for C, default for others]
     #[arg(long, env = "VOUCH_PASSES", hide_env = true, value_name = "LIST")]
-    #[arg(default_value = "default", allow_hyphen_values = true)]
-    pub passes: Passes,
+    #[arg(allow_hyphen_values = true)]
+    pub passes: Option<Passes>,
     /// Show what each pass has removed, on standard error
     #[arg(long, env = "VOUCH_STATS", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
@@ -481,42 +483,6 @@ pub struct RunArgs {
     pub log: bool,
 }
 
-/// Where the device is.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Device")]
-pub struct DeviceArgs {
-    /// Where the device is: sim, qemu:BOARD, serial:PATH, tcp:HOST:PORT, probe[:SELECTOR]
-    #[arg(long, short, env = "VOUCH_TARGET", hide_env = true)]
-    pub target: Target,
-    /// Speed of a serial port
-    #[arg(long, env = "VOUCH_BAUD", hide_env = true, default_value_t = 115_200)]
-    pub baud: u32,
-    /// Memory of the simulated device for model and proof, as in 12K
-    #[arg(long, env = "VOUCH_SIM_RAM", hide_env = true, value_name = "BYTES")]
-    #[arg(value_parser = bytes, default_value = "40K")]
-    pub sim_ram: usize,
-    /// Where the flash of a simulated or emulated device is kept from one run to the next
-    #[arg(long, env = "VOUCH_FLASH_FILE", hide_env = true, value_name = "FILE")]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub flash_file: Option<PathBuf>,
-    #[command(flatten)]
-    pub emulator: EmulatorArgs,
-}
-
-/// Where what emulated boards need is.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Device")]
-pub struct EmulatorArgs {
-    /// Folder of the boards' firmware [default: firmware/out, here or in a folder above]
-    #[arg(long, env = "VOUCH_FIRMWARE_DIR", hide_env = true, value_name = "FOLDER")]
-    #[arg(value_hint = ValueHint::DirPath)]
-    pub firmware_dir: Option<PathBuf>,
-    /// QEMU's program
-    #[arg(long, env = "VOUCH_QEMU", hide_env = true, value_name = "PROGRAM")]
-    #[arg(default_value = "qemu-system-arm", value_hint = ValueHint::CommandName)]
-    pub qemu: PathBuf,
-}
-
 /// Arguments of `certify`.
 #[derive(Args, Debug)]
 pub struct CertifyArgs {
@@ -619,7 +585,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// A size in bytes, with K, M or G for powers of 1024.
-fn bytes(text: &str) -> Result<usize, String> {
+pub fn bytes(text: &str) -> Result<usize, String> {
     let wrong = || "give a number of bytes, as in 65536, 40K, 512M or 2G".to_string();
     let text = text.strip_suffix('B').unwrap_or(text);
     let text = text.strip_suffix('i').unwrap_or(text);

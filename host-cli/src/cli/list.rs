@@ -5,10 +5,9 @@ use super::context::{self, Context};
 use super::failure::Failure;
 use serde::Serialize;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use vouch::engines::Engine;
-use vouch::transport::Settings;
 use vouch::transport::qemu::{BOARDS, find_firmware};
 
 #[derive(Serialize)]
@@ -31,12 +30,8 @@ struct Port {
 /// The command.
 pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
     let emulator = &args.emulator;
-    let settings = Settings {
-        firmware_dir: emulator.firmware_dir.clone(),
-        qemu: emulator.qemu.clone(),
-        ..Settings::default()
-    };
-    let qemu = first_line(&emulator.qemu, "--version");
+    let settings = emulator.settings();
+    let emulators = emulators(emulator.qemu.as_deref());
     let boards: Vec<Board> = BOARDS
         .iter()
         .map(|b| Board {
@@ -54,7 +49,7 @@ pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
     if context.json {
         let engine = |e: Engine| json!({ "name": e.name(), "about": e.about() });
         let text = json!({
-            "qemu": qemu,
+            "qemu": emulators.iter().find_map(|(_, version)| version.as_deref()),
             "boards": boards,
             "ports": ports,
             "probe_rs": probe_rs,
@@ -70,8 +65,10 @@ pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
         text.push_str(&format!("  {:18}{}\n", b.target, b.about));
         text.push_str(&format!("  {:18}firmware: {firmware}\n", ""));
     }
-    let missing = || format!("{} is not installed (`cargo xtask setup`)", emulator.qemu.display());
-    text.push_str(&format!("  emulator: {}\n", qemu.unwrap_or_else(missing)));
+    for (program, version) in &emulators {
+        let missing = || format!("{} is not installed (`cargo xtask setup`)", program.display());
+        text.push_str(&format!("  emulator: {}\n", version.clone().unwrap_or_else(missing)));
+    }
     text.push_str(&format!("  {:18}the device's program in this process\n", "sim"));
     text.push_str("\nserial ports\n");
     for port in &ports {
@@ -92,6 +89,17 @@ pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
     }
     context.print(&text);
     Ok(0)
+}
+
+/// The programs that emulate boards, each with its version if it is there.
+fn emulators(chosen: Option<&Path>) -> Vec<(PathBuf, Option<String>)> {
+    let mut programs: Vec<PathBuf> = match chosen {
+        Some(program) => vec![program.to_path_buf()],
+        None => BOARDS.iter().map(|board| board.emulator.into()).collect(),
+    };
+    programs.dedup();
+    let version = |program: PathBuf| (program.clone(), first_line(&program, "--version"));
+    programs.into_iter().map(version).collect()
 }
 
 /// The first line that a program prints; `None` if it is not there.

@@ -16,6 +16,7 @@ mod certify;
 mod check;
 mod compile;
 mod context;
+mod device_args;
 mod dot;
 mod export;
 mod failure;

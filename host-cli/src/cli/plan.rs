@@ -14,12 +14,7 @@ const STATICS: u64 = 512;
 /// The RAM that a board's linker script leaves beside the stack, without statics. A device tells
 /// its own number when it is greeted; this one is for models that are still to be put there.
 fn free(board: &Board) -> u64 {
-    let script = match board.name {
-        "microbit" => include_str!("../../../firmware/src/board/microbit.x"),
-        "mps2-an386" => include_str!("../../../firmware/src/board/mps2_an386.x"),
-        _ => include_str!("../../../memory.x"),
-    };
-    region(script, "RAM").unwrap_or(board.ram.into()).saturating_sub(STATICS)
+    region(board.layout, "RAM").unwrap_or(board.ram.into()).saturating_sub(STATICS)
 }
 
 /// The length of a memory region in a linker script.

@@ -1,8 +1,9 @@
 //! `vouch run`: have a device prove or refute, and validate here what it says.
 
-use super::args::{DeviceArgs, RunArgs};
+use super::args::RunArgs;
 use super::ask::{Asked, ask};
 use super::context::Context;
+use super::device_args::DeviceArgs;
 use super::failure::Failure;
 use super::files;
 use super::verdict::{self, Answered};
@@ -14,7 +15,6 @@ use vouch::ir::PropertyId;
 use vouch::pipeline::Loaded;
 use vouch::report::json::{Device, Outcome};
 use vouch::report::text::size;
-use vouch::transport::Settings;
 
 /// The command.
 pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
@@ -128,16 +128,9 @@ fn on_device(
 
 /// Greets the device. Ctrl-C from here on is for it.
 pub fn connect(args: &DeviceArgs, context: &mut Context) -> Result<Client, DeviceError> {
-    let settings = Settings {
-        sim_ram: args.sim_ram,
-        baud: args.baud,
-        firmware_dir: args.emulator.firmware_dir.clone(),
-        qemu: args.emulator.qemu.clone(),
-        flash_file: args.flash_file.clone(),
-    };
     let cancel = context.catch_cancel();
     context.stage(&format!("reaching {}", args.target));
-    let mut client = Client::connect(&args.target, &settings, Patience::default())?;
+    let mut client = Client::connect(&args.target, &args.settings(), Patience::default())?;
     client.cancel_with(cancel);
     Ok(client)
 }

@@ -9,7 +9,7 @@
 //! whole is one about each location once the program counter and the dead bits are put in.
 
 use super::{Answer, ImageTrace};
-use crate::blast::aig::{Graph, Lit, Node};
+use crate::gates::aig::{Graph, Lit, Node};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vouch_core::image::{
     BuildError, EdgeSpec, Image, ImageBuilder, LocationSpec, ParamRecord, ParamSpec,

@@ -2,9 +2,9 @@
 
 use super::ExportError;
 use super::system::System;
-use crate::blast::aig::{Lit, Node};
-use crate::blast::expr::{Blaster, Leaf};
 use crate::frontend::aiger::Aig;
+use crate::gates::aig::{Lit, Node};
+use crate::gates::expr::{Blaster, Leaf};
 use crate::ir::{Cfa, ExprId};
 use rustc_hash::FxHashSet as HashSet;
 use std::fmt::Write as _;

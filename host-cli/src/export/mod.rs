@@ -11,7 +11,7 @@ pub mod smt2;
 pub mod system;
 pub mod witness;
 
-use crate::blast::expr::TooManyNodes;
+use crate::gates::expr::TooManyNodes;
 use crate::ir::{Cfa, PropertyId};
 use std::fmt;
 use std::str::FromStr;

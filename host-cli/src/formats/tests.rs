@@ -202,7 +202,12 @@ fn faults_are_pointed_at() {
     );
     is("at Idle\n timer.x\n", 5, 7, "expected `.` and the number of a bit, found `.x`");
     is("at Idle\n ! timer.1\n", 5, 3, "expected a variable right after `!`, found ` `");
-    is("timer.1\n", 4, 1, "expected `property`, `bind`, `pass`, `at` or `end`, found `timer.1`");
+    is(
+        "timer.1\n",
+        4,
+        1,
+        "expected `property`, `bind`, `pass`, `term`, `at` or `end`, found `timer.1`",
+    );
     is("property \"never late\n", 4, 10, "this quotation is not closed");
     is("property \"never late\"x\n", 4, 22, "expected a blank after the name, found `x`");
     is("property \"\\n\"\n", 4, 11, "expected `\\\"`, `\\\\` or `\\u{…}`, found `\\\\`");
@@ -220,7 +225,7 @@ fn faults_are_pointed_at() {
         "at Idle\n  never",
         5,
         8,
-        "the file ends here; expected `property`, `bind`, `pass`, `at`, `end`, or literals of a clause",
+        "the file ends here; expected `property`, `bind`, `pass`, `term`, `at`, `end`, or literals of a clause",
     );
     let first = |text: &str| fault(certificate::parse(&cfa, text)).2;
     let version = "version 3 of this format; this program reads 2";

@@ -50,6 +50,11 @@ impl Question {
         matches!(self.ask, Ask::Standstill(_))
     }
 
+    /// Whether the guards of its edges must hold for all values of the inputs, not for some.
+    pub fn is_for_all_inputs(&self) -> bool {
+        matches!(self.ask, Ask::Standstill(_))
+    }
+
     /// What to tell if the answer is not the one that is hoped for.
     pub fn warning(&self) -> Diagnostic {
         match &self.ask {

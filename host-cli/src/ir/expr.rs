@@ -115,29 +115,38 @@ pub struct Pool {
 /// A set of nodes: hashed while they are few, a bit for each node of the pool once they are many.
 #[derive(Clone, Debug)]
 pub struct Marks {
-    few: HashSet<ExprId>,
+    few: HashSet<u32>,
     many: Vec<u64>,
     nodes: usize,
 }
 
 impl Marks {
-    /// None of this many nodes.
+    /// None of about this many nodes.
     pub fn new(nodes: usize) -> Marks {
         Marks { few: HashSet::default(), many: vec![], nodes }
     }
 
     /// Adds a node; whether it is new.
     pub fn insert(&mut self, id: ExprId) -> bool {
+        self.insert_number(id.0)
+    }
+
+    /// The same for nodes that are not expressions.
+    pub fn insert_number(&mut self, id: u32) -> bool {
         if self.many.is_empty() {
             if self.few.len() < 64 + self.nodes / 256 {
                 return self.few.insert(id);
             }
-            self.many = vec![0; self.nodes.div_ceil(64)];
+            let most = self.few.iter().max().map_or(0, |id| *id as usize + 1);
+            self.many = vec![0; self.nodes.max(most).div_ceil(64).max(1)];
             for id in std::mem::take(&mut self.few) {
-                self.many[id.0 as usize / 64] |= 1 << (id.0 % 64);
+                self.many[id as usize / 64] |= 1 << (id % 64);
             }
         }
-        let (word, bit) = (id.0 as usize / 64, 1 << (id.0 % 64));
+        let (word, bit) = (id as usize / 64, 1 << (id % 64));
+        if word >= self.many.len() {
+            self.many.resize(word + 1 + word / 2, 0);
+        }
         let is_new = self.many[word] & bit == 0;
         self.many[word] |= bit;
         is_new

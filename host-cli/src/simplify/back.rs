@@ -8,8 +8,10 @@
 //!
 //! Nothing in here is believed: what comes out is validated on the first automaton.
 
+use super::fact::Fact;
 use crate::ir::{
-    Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Term, Trace, Word, eval,
+    Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Term, Trace, VarId, Word,
+    eval,
 };
 use rustc_hash::FxHashMap as HashMap;
 use serde::{Deserialize, Serialize};
@@ -48,8 +50,8 @@ pub struct Step {
     pub ways: Vec<Way>,
     /// The way that each edge of the automaton after is.
     pub edges: Vec<u32>,
-    /// What was used: clauses that hold in the automaton before.
-    pub facts: Vec<Clause>,
+    /// What was used: what holds in the automaton before.
+    pub facts: Vec<Fact>,
     /// Locations that edges of the automaton after pass through.
     pub passed: Vec<LocId>,
     /// Locations from which no error can be reached, which the automaton after has lost.
@@ -67,7 +69,7 @@ impl Step {
         Step { edges: (0..ways.len() as u32).collect(), ways, ..Step::default() }
     }
 
-    /// Whether ways are made of earlier ones, and edges are ways.
+    /// Whether ways are made of earlier ones, edges are ways, and facts can be said.
     fn is_sound(&self) -> bool {
         let earlier = |at: usize, way: &Way| match way {
             Way::Edge(_) => true,
@@ -77,6 +79,7 @@ impl Step {
         };
         self.ways.iter().enumerate().all(|(at, way)| earlier(at, way))
             && self.edges.iter().all(|e| (*e as usize) < self.ways.len())
+            && self.facts.iter().all(Fact::is_sound)
     }
 }
 
@@ -152,7 +155,9 @@ impl Back {
         for (number, step) in (1..).zip(&trace.steps) {
             walk.edge(step, number)?;
         }
-        let (property, initial) = (trace.property, trace.initial.clone());
+        let property = trace.property;
+        let own = |v: &&(VarId, Word)| v.0.index() < cfa.vars.len();
+        let initial = trace.initial.iter().filter(own).copied().collect();
         let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::default();
         let steps = walk.steps.into_iter().map(|(edge, inputs)| {
             let read = || cfa.edge_inputs(&cfa.edges[edge.index()]);
@@ -190,7 +195,8 @@ impl Back {
                 })
                 .collect();
             clauses.extend(copies);
-            clauses.extend(step.facts.iter().cloned());
+            let facts = step.facts.iter().filter(|f| !passed.contains(&f.location()));
+            clauses.extend(facts.flat_map(Fact::clauses));
         }
         // What is known at a passed location follows from where the path comes from.
         clauses.retain(|c| !passed.contains(&c.location));

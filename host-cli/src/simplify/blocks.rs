@@ -42,10 +42,13 @@ struct Block {
 }
 
 /// Puts edges together. `arcs` are edges of the control graph, those included that other passes have
-/// dropped: a cycle of them keeps a location, too.
-pub fn run(cfa: &mut Cfa, arcs: impl IntoIterator<Item = (LocId, LocId)>) -> Step {
-    let mut builder = Builder::new(cfa, arcs);
+/// dropped: a cycle of them keeps a location, too. They are asked for only if something may be passed.
+pub fn run(cfa: &mut Cfa, arcs: impl FnOnce() -> BTreeSet<(LocId, LocId)>) -> Step {
+    let mut builder = Builder::new(cfa);
     builder.join_all();
+    if builder.order().into_iter().any(|l| builder.is_passable(l)) {
+        builder.arcs = Arcs::new(builder.cfa.locations.len(), arcs());
+    }
     for _ in 0..ROUNDS {
         let mut changed = false;
         for location in builder.order() {
@@ -78,8 +81,8 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(cfa: &'a mut Cfa, arcs: impl IntoIterator<Item = (LocId, LocId)>) -> Builder<'a> {
-        let arcs = Arcs::new(cfa.locations.len(), arcs);
+    fn new(cfa: &'a mut Cfa) -> Builder<'a> {
+        let arcs = Arcs::new(cfa.locations.len(), []);
         let live = Live::of(cfa);
         let mut fixed = vec![false; cfa.locations.len()];
         fixed[cfa.init.index()] = true;

@@ -6,6 +6,7 @@
 //! that the automaton compares with; what keeps moving all the same, and everything when the time is
 //! over, is given up.
 
+use super::fact::Fact;
 use super::live::Live;
 use super::value::Value;
 use crate::ir::{
@@ -13,6 +14,7 @@ use crate::ir::{
 };
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// What is known of variables; of those not in here, nothing is.
 pub type Known = HashMap<VarId, Value>;
@@ -32,13 +34,16 @@ const GIVE_UP: usize = 40;
 /// Expressions that are evaluated, besides each one twice, before every bound that still moves is given
 /// up; after twice as many, everything is. Some hundredths of a second.
 const WORK: usize = 200_000;
+/// Values that are kept, and how many are looked at in the time that one takes to be evaluated.
+const ROOM: usize = 500_000;
+const LOOK: usize = 16;
 /// Constants that bounds are widened to, for each width.
 const LIMITS: usize = 100;
 
 /// What is known at each location; `None` where no run ever is.
 pub struct Flow {
     /// By location.
-    pub at: Vec<Option<Known>>,
+    pub at: Vec<Option<Rc<Known>>>,
 }
 
 impl Flow {
@@ -50,7 +55,6 @@ impl Flow {
             let Some(known) = search.at[location.index()].clone() else { continue };
             for e in search.leaving[location.index()].clone() {
                 let edge = &cfa.edges[e.index()];
-                search.work += search.cone(e) + known.len();
                 let Some(after) = search.after(e, &known) else { continue };
                 if search.arrive(edge.to, after) {
                     todo.insert((search.rank[edge.to.index()], edge.to));
@@ -63,18 +67,18 @@ impl Flow {
         Some(Flow { at: search.at })
     }
 
-    /// What is known, as clauses.
-    pub fn facts(&self) -> Vec<Clause> {
+    /// What is known.
+    pub fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![];
         for (location, known) in (0..).map(LocId).zip(&self.at) {
             let Some(known) = known else {
-                facts.push(Clause { location, lits: vec![] });
+                facts.push(Fact::Clause(Clause { location, lits: vec![] }));
                 continue;
             };
             let mut known: Vec<_> = known.iter().collect();
             known.sort_by_key(|k| k.0);
             for (var, value) in known {
-                facts.extend(value.clauses(*var).into_iter().map(|lits| Clause { location, lits }));
+                facts.push(Fact::Value { location, var: *var, value: *value });
             }
         }
         facts
@@ -85,13 +89,16 @@ struct Search<'a> {
     cfa: &'a Cfa,
     precision: Precision,
     live: Live,
-    at: Vec<Option<Known>>,
+    at: Vec<Option<Rc<Known>>>,
     visits: Vec<usize>,
     leaving: Vec<Vec<EdgeId>>,
     /// Position in an order in which most edges ascend.
     rank: Vec<usize>,
     /// The expressions of each edge that matter, operands first.
     cones: Vec<Option<Cone>>,
+    /// Their values when they were looked at last, as long as there is room.
+    values: Vec<Vec<Value>>,
+    room: usize,
     limits: HashMap<u32, Vec<Word>>,
     /// Expressions that there are, on edges that were looked at, and that were evaluated so far.
     all: usize,
@@ -108,7 +115,7 @@ impl<'a> Search<'a> {
         let mut at = vec![None; cfa.locations.len()];
         // Nothing is known at first, not even that parameters are within their bounds: it is the
         // guards of the initial edges that an engine learns it from, so they must stay.
-        at[cfa.init.index()] = Some(Known::default());
+        at[cfa.init.index()] = Some(Rc::default());
         Search {
             rank: ranks(cfa, &leaving),
             limits: limits(cfa),
@@ -116,6 +123,8 @@ impl<'a> Search<'a> {
             work: 0,
             visits: vec![0; cfa.locations.len()],
             cones: cfa.edges.iter().map(|_| None).collect(),
+            values: vec![vec![]; cfa.edges.len()],
+            room: ROOM,
             cfa,
             precision,
             live,
@@ -133,8 +142,8 @@ impl<'a> Search<'a> {
         edge.updates.iter().copied().filter(|u| self.live.has(edge.to, u.0))
     }
 
-    /// Sees to it that an edge has its cone; how many expressions that are.
-    fn cone(&mut self, id: EdgeId) -> usize {
+    /// Sees to it that an edge has its cone.
+    fn cone(&mut self, id: EdgeId) {
         if self.cones[id.index()].is_none() {
             let edge = &self.cfa.edges[id.index()];
             let roots: Vec<ExprId> = self.updates(edge).map(|u| u.1).chain([edge.guard]).collect();
@@ -142,24 +151,37 @@ impl<'a> Search<'a> {
             self.all += cone.ids.len();
             self.cones[id.index()] = Some(cone);
         }
-        self.cones[id.index()].as_ref().map_or(0, |c| c.ids.len())
     }
 
-    /// What is known after an edge, whose cone is there; `None` if it cannot be taken.
-    fn after(&self, id: EdgeId, known: &Known) -> Option<Known> {
+    /// What is known after an edge; `None` if it cannot be taken.
+    fn after(&mut self, id: EdgeId, known: &Known) -> Option<Known> {
+        self.cone(id);
         let edge = &self.cfa.edges[id.index()];
+        self.work += known.len();
         let known = under_guard(&self.cfa.pool, edge.guard, known)?;
         let cone = self.cones[id.index()].as_ref()?;
-        let values = cone.evaluate(&self.cfa.pool, &known);
+        let mut values = std::mem::take(&mut self.values[id.index()]);
+        let is_first = values.is_empty();
+        // What was evaluated before counts little: most of it is only looked at.
+        let evaluated = cone.refresh(&self.cfa.pool, &known, &mut values);
+        self.work += evaluated + cone.ids.len() / LOOK;
         // The roots are the updates and then the guard.
         let (guard, updates) = cone.roots.split_last()?;
-        if values[*guard as usize].word() == Some(0) {
+        let can = values[*guard as usize].word() != Some(0);
+        let new: Vec<Value> = updates.iter().map(|at| values[*at as usize]).collect();
+        if is_first {
+            let fits = values.len() <= self.room;
+            self.room -= if fits { values.len() } else { 0 };
+            values = if fits { values } else { vec![] };
+        }
+        self.values[id.index()] = values;
+        if !can {
             return None;
         }
         let mut after: Known =
             known.iter().filter(|k| self.live.has(edge.to, *k.0)).map(|(v, x)| (*v, *x)).collect();
-        for ((var, _), at) in self.updates(edge).zip(updates) {
-            after.insert(var, values[*at as usize]);
+        for ((var, _), value) in self.updates(edge).zip(new) {
+            after.insert(var, value);
         }
         let keep = |v: &Value| match self.precision {
             Precision::Constants => v.word().is_some(),
@@ -174,7 +196,7 @@ impl<'a> Search<'a> {
         let is_late = self.work > self.most();
         let visits = &mut self.visits[location.index()];
         let Some(known) = &mut self.at[location.index()] else {
-            self.at[location.index()] = Some(after);
+            self.at[location.index()] = Some(Rc::new(after));
             return true;
         };
         let mut changed = vec![];
@@ -194,13 +216,14 @@ impl<'a> Search<'a> {
             }
         }
         *visits += !changed.is_empty() as usize;
+        let known = if changed.is_empty() { return false } else { Rc::make_mut(known) };
         for (var, new) in &changed {
             match new {
                 Some(value) => known.insert(*var, *value),
                 None => known.remove(var),
             };
         }
-        !changed.is_empty()
+        true
     }
 }
 
@@ -265,7 +288,8 @@ impl Cone {
         let ids = pool.cone(roots.iter().copied());
         let at: HashMap<ExprId, u32> = ids.iter().copied().zip(0..).collect();
         let operands = |id: &ExprId| {
-            let mut list = [0; 3];
+            let first = pool.operands(*id).next().map_or(0, |x| at[&x]);
+            let mut list = [first; 3];
             list.iter_mut().zip(pool.operands(*id)).for_each(|(slot, x)| *slot = at[&x]);
             list
         };
@@ -275,23 +299,53 @@ impl Cone {
 
     /// Their values.
     pub fn evaluate(&self, pool: &Pool, known: &Known) -> Vec<Value> {
-        let mut values: Vec<Value> = Vec::with_capacity(self.ids.len());
-        for (&id, at) in self.ids.iter().zip(&self.operands) {
+        let mut values = vec![];
+        self.refresh(pool, known, &mut values);
+        values
+    }
+
+    /// Their values, where `values` has none or those of another time: only what depends on variables
+    /// of which something else is known is evaluated again. How many that are.
+    fn refresh(&self, pool: &Pool, known: &Known, values: &mut Vec<Value>) -> usize {
+        let is_first = values.len() != self.ids.len();
+        values.truncate(if is_first { 0 } else { values.len() });
+        let mut changed = vec![is_first; self.ids.len()];
+        let mut count = 0;
+        for (i, (&id, at)) in self.ids.iter().zip(&self.operands).enumerate() {
+            let expr = pool.get(id);
+            let is_leaf = matches!(expr, Expr::Const(_) | Expr::Var(_) | Expr::Input(_));
+            // A node with few operands has its first one in the other places.
+            let stays = match expr {
+                _ if is_first => false,
+                Expr::Var(_) => false,
+                _ if is_leaf => true,
+                _ => at.iter().all(|x| !changed[*x as usize]),
+            };
+            if stays {
+                continue;
+            }
             let width = pool.width(id);
-            let [x, y, z] = at.map(|at| values.get(at as usize));
-            let get = |v: Option<&Value>| v.copied().unwrap_or(Value::any(width));
-            values.push(match pool.get(id) {
+            let get = |i: usize| values[at[i] as usize];
+            let value = match expr {
                 Expr::Const(word) => Value::exactly(word, width),
                 Expr::Var(var) => known.get(&var).copied().unwrap_or(Value::any(width)),
                 Expr::Input(_) => Value::any(width),
-                Expr::Unary(op, _) => Value::unary(op, &get(x)),
-                Expr::Binary(op, ..) => Value::binary(op, &get(x), &get(y)),
-                Expr::Ite(..) => Value::ite(&get(x), &get(y), &get(z)),
-                Expr::Slice { lo, .. } => Value::slice(&get(x), lo, width),
-                Expr::Extend { signed, .. } => Value::extend(&get(x), width, signed),
-            });
+                Expr::Unary(op, _) => Value::unary(op, &get(0)),
+                Expr::Binary(op, ..) => Value::binary(op, &get(0), &get(1)),
+                Expr::Ite(..) => Value::ite(&get(0), &get(1), &get(2)),
+                Expr::Slice { lo, .. } => Value::slice(&get(0), lo, width),
+                Expr::Extend { signed, .. } => Value::extend(&get(0), width, signed),
+            };
+            count += 1;
+            match values.get_mut(i) {
+                Some(old) => {
+                    changed[i] = *old != value;
+                    *old = value;
+                }
+                None => values.push(value),
+            }
         }
-        values
+        count
     }
 }
 

@@ -24,26 +24,28 @@ impl Live {
         Live::of_guards(cfa, |edge| cfa.properties.iter().any(|p| p.error == edge.to))
     }
 
-    /// Backwards from what these guards read, each node of each edge once.
+    /// Backwards from what these guards read, each node once for each location that reads it.
     fn of_guards(cfa: &Cfa, counts: impl Fn(&Edge) -> bool) -> Live {
         let words = vec![vec![0; cfa.vars.len().div_ceil(64)]; cfa.locations.len()];
         let mut live = Live { words };
         let mut entering = vec![vec![]; cfa.locations.len()];
         let mut updates: Vec<HashMap<VarId, ExprId>> = vec![];
-        let mut seen = vec![Marks::new(cfa.pool.len()); cfa.edges.len()];
+        let mut seen = vec![Marks::new(cfa.pool.len()); cfa.locations.len()];
         let mut todo: Vec<(LocId, VarId)> = vec![];
         for (at, edge) in cfa.edges.iter().enumerate() {
             entering[edge.to.index()].push(at);
             updates.push(edge.updates.iter().copied().collect());
             if counts(edge) {
-                live.read(cfa, edge.from, edge.guard, &mut seen[at], &mut todo);
+                live.read(cfa, edge.from, edge.guard, &mut seen[edge.from.index()], &mut todo);
             }
         }
         while let Some((location, var)) = todo.pop() {
             for &at in &entering[location.index()] {
                 let from = cfa.edges[at].from;
                 match updates[at].get(&var) {
-                    Some(value) => live.read(cfa, from, *value, &mut seen[at], &mut todo),
+                    Some(value) => {
+                        live.read(cfa, from, *value, &mut seen[from.index()], &mut todo);
+                    }
                     None if live.insert(from, var) => todo.push((from, var)),
                     None => {}
                 }

@@ -7,13 +7,15 @@
 //! - [`passes`]: which passes there are, their order, and the choice among them.
 //! - [`constants`], [`narrow`]: values that variables have at a location, by abstract interpretation
 //!   ([`value`], [`flow`]), and expressions rewritten with them ([`rewrite`]).
-//! - [`equal`]: variables that always have the value of another one.
+//! - [`equal`]: bits that are constant, or always equal another one or its complement ([`classes`]), first
+//!   guessed ([`guess`]), then proved.
 //! - [`slice`]: what no error depends on.
 //! - [`dead`]: assignments that nobody reads ([`live`]).
 //! - [`blocks`]: large-block encoding: loop-free parts become single edges.
 //! - [`merge`]: locations with the same future.
-//! - [`relate`]: comparisons of variables as variables of their own, so that invariants can speak of them.
-//! - [`back`]: traces and certificates in terms of the automaton before.
+//! - [`relate`]: comparisons of variables as variables of their own, so that invariants can speak of them;
+//!   and linear equations that hold in random runs ([`affine`]).
+//! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
 //! - [`stats`]: what a pass has removed.
 //!
 //! # What passes keep to
@@ -24,12 +26,16 @@
 //! a clause over variables that are live where it stands, because a later pass may drop assignments
 //! to others. Equal automata give equal results: no order of a hash table enters.
 
+pub mod affine;
 pub mod back;
 pub mod blocks;
+pub mod classes;
 pub mod constants;
 pub mod dead;
 pub mod equal;
+pub mod fact;
 pub mod flow;
+pub mod guess;
 pub mod live;
 pub mod merge;
 pub mod narrow;

@@ -60,7 +60,7 @@ impl Pass {
             Pass::Constants => constants::run(cfa),
             Pass::Slice => slice::run(cfa),
             Pass::Dead => dead::run(cfa),
-            Pass::Blocks => blocks::run(cfa, back.arcs(first)),
+            Pass::Blocks => blocks::run(cfa, || back.arcs(first)),
             Pass::Narrow => narrow::run(cfa),
             Pass::Equal => equal::run(cfa),
             Pass::Merge => merge::run(cfa),
@@ -98,11 +98,6 @@ impl Passes {
     pub fn all() -> Passes {
         Passes(Pass::ALL.to_vec())
     }
-    /// These, or all if they are the default: for automata whose variables are words, and that are not
-    /// meant for a device.
-    pub fn for_words(&self) -> Passes {
-        if *self == Passes::default() { Passes::all() } else { self.clone() }
-    }
     /// No pass: the automaton as the front end made it.
     pub fn none() -> Passes {
         Passes(vec![])
@@ -127,7 +122,7 @@ impl Passes {
 }
 
 impl Default for Passes {
-    /// All that make automata smaller. [`Pass::Relate`] makes them larger: see [`Passes::for_words`].
+    /// All that make automata smaller. [`Pass::Relate`] makes them larger.
     fn default() -> Passes {
         Passes::all().without(Pass::Relate)
     }
@@ -196,8 +191,6 @@ mod tests {
         assert_eq!(read("-blocks").unwrap(), Passes::default().without(Pass::Blocks).to_string());
         assert!(read("lbe").unwrap_err().contains("constants, slice"));
         assert!(read("").is_err());
-        assert_eq!(Passes::default().for_words(), Passes::all());
-        assert_eq!(Passes::none().for_words(), Passes::none());
         for passes in [Passes::all(), Passes::none(), Passes::default()] {
             assert_eq!(passes.to_string().parse(), Ok(passes));
         }

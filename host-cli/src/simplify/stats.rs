@@ -1,7 +1,7 @@
 //! What a pass has removed.
 
 use super::Pass;
-use crate::ir::{Cfa, Expr, ExprId, VarKind};
+use crate::ir::{Cfa, Expr, ExprId, VarKind, mask};
 use rustc_hash::FxHashSet as HashSet;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct Size {
     /// State variables that are read.
     pub vars: usize,
-    /// Their bits.
+    /// Those of their bits that are read: of one that is only cut, the parts.
     pub bits: usize,
     /// Inputs that are read.
     pub inputs: usize,
@@ -26,16 +26,33 @@ impl Size {
     /// Of this automaton.
     pub fn of(cfa: &Cfa) -> Size {
         let mut size = Size { edges: cfa.edges.len(), ..Size::default() };
-        for id in used(cfa) {
-            size.nodes += 1;
-            match cfa.pool.get(id) {
-                Expr::Var(v) if cfa.vars[v.index()].kind == VarKind::State => {
-                    size.vars += 1;
-                    size.bits += cfa.pool.width(id) as usize;
-                }
-                Expr::Input(_) => size.inputs += 1,
-                _ => {}
+        let mut read = vec![0; cfa.vars.len()];
+        let mut whole = |id: ExprId| {
+            if let Expr::Var(v) = cfa.pool.get(id) {
+                read[v.index()] = mask(cfa.pool.width(id));
             }
+        };
+        let roots = cfa.edges.iter().flat_map(|e| e.updates.iter().map(|u| u.1).chain([e.guard]));
+        roots.for_each(&mut whole);
+        let all: Vec<ExprId> = used(cfa).collect();
+        for id in &all {
+            match cfa.pool.get(*id) {
+                Expr::Slice { .. } => {}
+                Expr::Input(_) => size.inputs += 1,
+                _ => cfa.pool.operands(*id).for_each(&mut whole),
+            }
+        }
+        for id in &all {
+            if let Expr::Slice { x, lo } = cfa.pool.get(*id)
+                && let Expr::Var(v) = cfa.pool.get(x)
+            {
+                read[v.index()] |= mask(cfa.pool.width(*id)) << lo;
+            }
+        }
+        size.nodes = all.len();
+        for (read, var) in read.iter().zip(&cfa.vars).filter(|(_, v)| v.kind == VarKind::State) {
+            size.vars += (*read != 0) as usize;
+            size.bits += (*read & mask(var.width)).count_ones() as usize;
         }
         let ends = cfa.edges.iter().flat_map(|e| [e.from, e.to]);
         size.locations = ends.collect::<HashSet<_>>().len();

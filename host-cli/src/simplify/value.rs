@@ -5,10 +5,11 @@
 //! interpreter. Every set can be said in clauses over the bits, which is how it gets into a
 //! certificate.
 
-use crate::ir::{BinOp, BitLit, UnOp, VarId, Word, eval, mask};
+use crate::ir::{BinOp, BitLit, UnOp, VarId, Word, eval, expr::MAX_WIDTH, mask};
+use serde::{Deserialize, Serialize};
 
 /// A set of words of one width. Never empty.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Value {
     width: u32,
     /// Bits that are 0 in all of them.
@@ -55,6 +56,11 @@ impl Value {
 
     fn bits(zeros: Word, ones: Word, width: u32) -> Value {
         Value { zeros, ones, ..Value::any(width) }.reduce().unwrap_or(Value::any(width))
+    }
+
+    /// Whether it has a width; one that was read from a file may be anything.
+    pub fn is_sound(&self) -> bool {
+        (1..=MAX_WIDTH).contains(&self.width)
     }
 
     /// The width of its words.

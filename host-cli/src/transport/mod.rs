@@ -1,9 +1,11 @@
-//! Ways to reach a device: in this process, in QEMU, over TCP or a serial port.
+//! Ways to reach a device: in this process, in QEMU, over TCP, a serial port or a debug probe.
 //!
 //! A [`Target`] says which; [`Target::open`] gives a [`Transport`], which moves bytes and knows
 //! nothing of what they mean. [`fault`] wraps one and damages what passes through, for tests.
 
+pub mod companion;
 pub mod fault;
+pub mod probe;
 pub mod qemu;
 pub mod serial;
 pub mod sim;
@@ -73,10 +75,12 @@ pub struct Settings {
     pub baud: u32,
     /// Where the firmware's ELF files are; searched for if not given.
     pub firmware_dir: Option<PathBuf>,
-    /// QEMU's program.
-    pub qemu: PathBuf,
+    /// QEMU's program, if not the one that the board's processor needs.
+    pub qemu: Option<PathBuf>,
     /// Where the models' flash of a simulated or emulated device is kept from one run to the next.
     pub flash_file: Option<PathBuf>,
+    /// What is on a probe.
+    pub probe: probe::ProbeSettings,
 }
 
 impl Default for Settings {
@@ -85,8 +89,9 @@ impl Default for Settings {
             sim_ram: sim::DEFAULT_RAM,
             baud: 115_200,
             firmware_dir: None,
-            qemu: "qemu-system-arm".into(),
+            qemu: None,
             flash_file: None,
+            probe: probe::ProbeSettings::default(),
         }
     }
 }
@@ -181,8 +186,7 @@ impl Target {
             Target::Qemu(board) => open_qemu(board, settings),
             Target::Serial(path) => Ok(Box::new(serial::open(path, settings.baud)?)),
             Target::Tcp(address) => Ok(Box::new(tcp::connect(address)?)),
-            Target::Probe(_) => Err(OpenError::new(self, "probes are not supported yet")
-                .hint("connect the board's serial port and use `--target serial:PATH`")),
+            Target::Probe(selector) => Ok(Box::new(probe::open(selector.as_deref(), settings)?)),
         }
     }
 }
@@ -200,6 +204,20 @@ fn open_qemu(board: &'static qemu::Board, _: &Settings) -> Result<Box<dyn Transp
     Err(OpenError::new(board.name, "QEMU boards need Unix sockets").hint(
         "start QEMU with `-serial tcp::4000,server=on` and use `--target tcp:localhost:4000`",
     ))
+}
+
+/// A file of firmware: in the folder given, or in `firmware/out` of this folder, of one above it, or of
+/// one above this program. If it is not there, where it was looked for.
+fn find_file(name: &str, settings: &Settings) -> Result<PathBuf, String> {
+    if let Some(folder) = &settings.firmware_dir {
+        let path = folder.join(name);
+        return path.is_file().then_some(path).ok_or_else(|| format!("in {}", folder.display()));
+    }
+    let starts = [std::env::current_dir().ok(), std::env::current_exe().ok()];
+    let mut folders = starts.iter().flatten().flat_map(|start| start.ancestors());
+    folders
+        .find_map(|f| Some(f.join("firmware/out").join(name)).filter(|p| p.is_file()))
+        .ok_or_else(|| "in firmware/out".into())
 }
 
 /// Reads from a stream whose timeout is set already, with a transport's meaning of the result.
@@ -223,6 +241,7 @@ mod tests {
             "qemu:lm3s6965evb",
             "qemu:microbit",
             "qemu:mps2-an386",
+            "qemu:riscv-virt",
             "serial:/dev/ttyACM0",
             "serial:COM3",
             "tcp:localhost:4000",
@@ -250,11 +269,5 @@ mod tests {
             let error = name.parse::<Target>().unwrap_err().to_string();
             assert!(error.contains(expected) && error.contains(name), "{error}");
         }
-    }
-
-    #[test]
-    fn a_probe_is_refused_with_a_way_out() {
-        let error = Target::Probe(None).open(&Settings::default()).err().unwrap().to_string();
-        assert!(error.contains("not supported yet") && error.contains("serial:PATH"), "{error}");
     }
 }

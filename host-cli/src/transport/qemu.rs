@@ -4,22 +4,29 @@
 //! firmware run. `-icount shift=0` ties its clock to the instructions executed, so that counts
 //! repeat from run to run.
 
-use super::{OpenError, Settings};
+use super::{OpenError, Settings, find_file};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A board that firmware is built for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Board {
-    /// Its name, for QEMU and for us.
+    /// Its name.
     pub name: &'static str,
+    /// QEMU's program for its processor.
+    pub emulator: &'static str,
+    /// What makes that emulate it.
+    pub machine: &'static [&'static str],
     /// What the firmware is compiled for.
     pub triple: &'static str,
     /// RAM in bytes.
     pub ram: u32,
     /// Flash in bytes.
     pub flash: u32,
-    /// Where its flash for models is.
+    /// Where its flash for models is, which is the last part of its flash.
     pub models: std::ops::Range<u32>,
+    /// The linker script of its firmware.
+    pub layout: &'static str,
     /// What people should know.
     pub about: &'static str,
 }
@@ -29,33 +36,66 @@ impl Board {
     pub fn elf(&self) -> String {
         format!("vouch-{}.elf", self.name)
     }
+
+    /// Where its flash begins.
+    pub fn base(&self) -> u32 {
+        self.models.end - self.flash
+    }
+
+    /// Arguments that make QEMU emulate it with what is in a file, count instructions, and keep its
+    /// windows closed.
+    pub fn arguments(&self, kernel: &Path) -> Vec<OsString> {
+        let fixed = ["-display", "none", "-monitor", "none", "-icount", "shift=0", "-kernel"];
+        let words = self.machine.iter().chain(&fixed).map(OsString::from);
+        words.chain([kernel.into()]).collect()
+    }
 }
 
 /// The boards, the default one first.
-pub const BOARDS: [Board; 3] = [
+pub const BOARDS: [Board; 4] = [
     Board {
         name: "lm3s6965evb",
+        emulator: "qemu-system-arm",
+        machine: &["-machine", "lm3s6965evb"],
         triple: "thumbv7m-none-eabi",
         ram: 64 << 10,
         flash: 256 << 10,
         models: 0x2_0000..0x4_0000,
+        layout: include_str!("../../../memory.x"),
         about: "Cortex-M3, 64 KiB RAM, 256 KiB flash",
     },
     Board {
         name: "microbit",
+        emulator: "qemu-system-arm",
+        machine: &["-machine", "microbit"],
         triple: "thumbv6m-none-eabi",
         ram: 16 << 10,
         flash: 256 << 10,
         models: 0x2_0000..0x4_0000,
+        layout: include_str!("../../../firmware/src/board/microbit.x"),
         about: "Cortex-M0, 16 KiB RAM, 256 KiB flash",
     },
     Board {
         name: "mps2-an386",
+        emulator: "qemu-system-arm",
+        machine: &["-machine", "mps2-an386"],
         triple: "thumbv7em-none-eabihf",
         ram: 4 << 20,
         flash: 4 << 20,
         models: 0x20_0000..0x40_0000,
+        layout: include_str!("../../../firmware/src/board/mps2_an386.x"),
         about: "Cortex-M4F, 4 MiB RAM, 4 MiB flash",
+    },
+    Board {
+        name: "riscv-virt",
+        emulator: "qemu-system-riscv32",
+        machine: &["-machine", "virt", "-bios", "none"],
+        triple: "riscv32imac-unknown-none-elf",
+        ram: 256 << 10,
+        flash: 1 << 20,
+        models: 0x8008_0000..0x8010_0000,
+        layout: include_str!("../../../firmware/src/board/riscv_virt.x"),
+        about: "RISC-V (RV32IMAC), 256 KiB RAM, 1 MiB flash",
     },
 ];
 
@@ -70,27 +110,14 @@ pub fn names(prefix: &str) -> String {
     names.join(", ")
 }
 
-/// The firmware's file for `board`: in the folder given, or in `firmware/out` of this folder, of
-/// one above it, or of one above this program.
+/// The firmware's file for `board`.
 pub fn find_firmware(board: &Board, settings: &Settings) -> Result<PathBuf, OpenError> {
     let name = board.elf();
-    let missing = |place: String| {
+    find_file(&name, settings).map_err(|place| {
         OpenError::new(format_args!("qemu:{}", board.name), format_args!("no {name} {place}")).hint(
             "build it with `cargo xtask firmware`, or say where it is with VOUCH_FIRMWARE_DIR",
         )
-    };
-    if let Some(folder) = &settings.firmware_dir {
-        let path = folder.join(&name);
-        let place = format!("in {}", folder.display());
-        return if path.is_file() { Ok(path) } else { Err(missing(place)) };
-    }
-    let here = std::env::current_dir().ok();
-    let program = std::env::current_exe().ok();
-    let starts = [here.as_deref(), program.as_deref()];
-    let mut folders = starts.into_iter().flatten().flat_map(Path::ancestors);
-    folders
-        .find_map(|f| Some(f.join("firmware/out").join(&name)).filter(|p| p.is_file()))
-        .ok_or_else(|| missing("in firmware/out".into()))
+    })
 }
 
 #[cfg(unix)]
@@ -100,14 +127,13 @@ pub use process::Qemu;
 
 #[cfg(unix)]
 mod process {
+    use super::super::companion::{self, Companion};
     use super::super::{OpenError, Settings, Transport, read};
     use super::{Board, find_firmware, flash};
     use std::fs::File;
     use std::io::{self, Write};
     use std::os::unix::net::UnixStream;
-    use std::os::unix::process::CommandExt;
     use std::path::{Path, PathBuf};
-    use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
     use tempfile::TempDir;
 
@@ -118,28 +144,12 @@ mod process {
     pub struct Qemu {
         board: &'static Board,
         elf: PathBuf,
-        child: Child,
         stream: UnixStream,
+        flash_file: Option<PathBuf>,
+        // Ended before the folder goes that it has files in.
+        _process: Companion,
         /// Holds the sockets and what QEMU complains about.
         folder: TempDir,
-        flash_file: Option<PathBuf>,
-    }
-
-    /// A process that ends with its owner.
-    struct Guard(Option<Child>);
-
-    impl Drop for Guard {
-        fn drop(&mut self) {
-            if let Some(child) = &mut self.0 {
-                end(child);
-            }
-        }
-    }
-
-    fn end(child: &mut Child) {
-        // Both fail only if it has ended already.
-        let _ = child.kill();
-        let _ = child.wait();
     }
 
     impl Qemu {
@@ -148,6 +158,13 @@ mod process {
             let elf = find_firmware(board, settings)?;
             let error =
                 |e: &dyn std::fmt::Display| OpenError::new(format_args!("qemu:{}", board.name), e);
+            let qemu = settings.qemu.as_deref().unwrap_or(Path::new(board.emulator));
+            let qemu = companion::find(qemu).ok_or_else(|| {
+                error(&format_args!("{} is not installed", qemu.display())).hint(
+                    "run `cargo xtask setup`, or install QEMU for Arm and RISC-V \
+                     (Debian, Ubuntu: `apt install qemu-system-arm qemu-system-misc`)",
+                )
+            })?;
             let folder = tempfile::Builder::new().prefix("vouch-").tempdir();
             let folder = folder.map_err(|e| error(&e))?;
             let socket = folder.path().join("uart");
@@ -160,36 +177,16 @@ mod process {
             let complaints = File::create(folder.path().join("stderr")).map_err(|e| error(&e))?;
             // QEMU reads `,,` as a comma in a path.
             let place = socket.display().to_string().replace(',', ",,");
-            let child = Command::new(&settings.qemu)
-                .args(["-machine", board.name, "-kernel"])
-                .arg(&kernel)
-                .args(["-display", "none", "-monitor", "none", "-icount", "shift=0", "-serial"])
-                .arg(format!("unix:{place},server=on,wait=on"))
-                .arg("-qmp")
-                .arg(format!("unix:{place}.qmp,server=on,wait=off"))
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(complaints)
-                // Ctrl-C at the terminal is for us: the board must live to be told to stop.
-                .process_group(0)
-                .spawn()
-                .map_err(|e| match e.kind() {
-                    io::ErrorKind::NotFound => {
-                        let reason = format!("{} is not installed", settings.qemu.display());
-                        error(&reason).hint(
-                            "run `cargo xtask setup`, or install QEMU for Arm \
-                             (Debian, Ubuntu: `apt install qemu-system-arm`)",
-                        )
-                    }
-                    _ => error(&e),
-                })?;
-            let mut guard = Guard(Some(child));
+            let mut args = board.arguments(&kernel);
+            args.extend(["-serial".into(), format!("unix:{place},server=on,wait=on").into()]);
+            args.extend(["-qmp".into(), format!("unix:{place}.qmp,server=on,wait=off").into()]);
+            let mut process = Companion::start(&qemu, args, complaints).map_err(|e| error(&e))?;
             let start = Instant::now();
             let stream = loop {
                 if let Ok(stream) = UnixStream::connect(&socket) {
                     break stream;
                 }
-                if let Some(Ok(Some(status))) = guard.0.as_mut().map(Child::try_wait) {
+                if let Some(status) = process.ended() {
                     let said = said(folder.path());
                     return Err(error(&format_args!("QEMU ended at once ({status}){said}")));
                 }
@@ -199,13 +196,8 @@ mod process {
                 std::thread::sleep(Duration::from_millis(5));
             };
             stream.set_write_timeout(Some(START_TIMEOUT)).map_err(|e| error(&e))?;
-            match guard.0.take() {
-                Some(child) => {
-                    let flash_file = settings.flash_file.clone();
-                    Ok(Qemu { board, elf, child, stream, folder, flash_file })
-                }
-                None => Err(error(&"QEMU is gone")),
-            }
+            let flash_file = settings.flash_file.clone();
+            Ok(Qemu { board, elf, stream, flash_file, _process: process, folder })
         }
     }
 
@@ -222,7 +214,6 @@ mod process {
                 let socket = self.folder.path().join("uart.qmp");
                 let _ = flash::save(self.board, &socket, file);
             }
-            end(&mut self.child);
         }
     }
 
@@ -261,7 +252,7 @@ mod tests {
         std::fs::write(folder.path().join(BOARDS[0].elf()), b"x").unwrap();
         assert!(find_firmware(&BOARDS[0], &settings).is_ok());
         // And a QEMU that is missing too.
-        settings.qemu = "no-such-qemu".into();
+        settings.qemu = Some("no-such-qemu".into());
         let error = super::super::Target::Qemu(&BOARDS[0]).open(&settings).err().unwrap();
         assert!(error.to_string().contains("cargo xtask setup"), "{error}");
     }
@@ -275,8 +266,8 @@ mod tests {
         let qemu = folder.path().join("qemu");
         std::fs::write(&qemu, "#!/bin/sh\necho no such machine >&2\nexit 1\n").unwrap();
         std::fs::set_permissions(&qemu, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let settings =
-            Settings { firmware_dir: Some(folder.path().into()), qemu, ..Settings::default() };
+        let firmware_dir = Some(folder.path().into());
+        let settings = Settings { firmware_dir, qemu: Some(qemu), ..Settings::default() };
         let error = Qemu::start(&BOARDS[0], &settings).err().unwrap().to_string();
         assert!(error.contains("no such machine"), "{error}");
     }

@@ -17,8 +17,9 @@
 //! Clauses may speak of *terms*: values that variables determine, which the certificate defines. They
 //! are expressions like any other here.
 //!
-//! Each edge has its own solver, in which the edge and the clauses at its source stay and the
-//! clauses at its target are refuted one after the other as assumptions.
+//! Each edge has its own solver, which is asked once: whether the edge can lead from where the clauses
+//! at its source hold to where one of those at its target does not. (Asked clause by clause, varisat
+//! would prove each answer to its checker anew, which takes a hundred times longer than finding it.)
 
 use super::encode::{Encoder, flip_sign};
 use super::solver::{Lit, Solver, Varisat};
@@ -390,30 +391,16 @@ impl<'a> Checker<'a> {
         let after = updates.iter().filter(|u| asked.contains(u.0));
         let after = after.map(|(var, value)| (*var, encoder.expr(*value))).collect();
         let inputs = encoder.enter(after);
-        let mut questions = vec![];
+        let mut wrong = vec![];
         for (number, clause) in target {
-            let negated = clause.lits.iter().map(|l| !self.lit(&mut encoder, l));
-            questions.push((number, clause, negated.collect::<Vec<Lit>>()));
+            let negated = clause.lits.iter().map(|l| !self.lit(&mut encoder, l)).collect();
+            wrong.push(((number, clause), negated));
         }
-        let impossible = encoder.constant(false);
-        for (number, clause, negated) in questions {
-            // A literal that the edge makes true by a constant: frequent where runs begin.
-            if negated.contains(&impossible) {
-                continue;
-            }
-            stats.queries += 1;
-            match encoder.solver.solve(&negated) {
-                Some(false) => {}
-                Some(true) => {
-                    let inputs = (self.cfa.edge_inputs(edge).into_iter())
-                        .map(|id| (id, inputs.get(&id).map_or(0, |bits| encoder.value(bits))))
-                        .collect();
-                    return Err(self.not_inductive(&[(id, inputs)], number, clause, &encoder));
-                }
-                None => return Err(CertificateError::Solver("the solver gave up")),
-            }
-        }
-        Ok(())
+        let Some((number, clause)) = any(&mut encoder, wrong, stats)? else { return Ok(()) };
+        let inputs = (self.cfa.edge_inputs(edge).into_iter())
+            .map(|id| (id, inputs.get(&id).map_or(0, |bits| encoder.value(bits))))
+            .collect();
+        Err(self.not_inductive(&[(id, inputs)], number, clause, &encoder))
     }
 
     /// Condition 3. Checked last, because a clause that fails says more.
@@ -577,6 +564,41 @@ impl<'a> Checker<'a> {
             text.push_str(&format!(" {}={}", name(i), shown(i, after)));
         }
         text
+    }
+}
+
+/// One of several things that should not be, each a conjunction of literals, if one can be; the solver
+/// then holds the model.
+fn any<T>(
+    encoder: &mut Encoder<'_, Varisat>,
+    wrong: Vec<(T, Vec<Lit>)>,
+    stats: &mut CertificateStats,
+) -> Result<Option<T>, CertificateError> {
+    let impossible = encoder.constant(false);
+    let mut chosen = vec![];
+    for (what, lits) in wrong {
+        // A literal that the edge makes true by a constant: frequent where runs begin.
+        if lits.contains(&impossible) {
+            continue;
+        }
+        let choice = encoder.fresh();
+        lits.iter().for_each(|l| encoder.solver.add_clause(&[!choice, *l]));
+        chosen.push((what, choice));
+    }
+    if chosen.is_empty() {
+        return Ok(None);
+    }
+    let choices: Vec<Lit> = chosen.iter().map(|c| c.1).collect();
+    encoder.solver.add_clause(&choices);
+    stats.queries += 1;
+    match encoder.solver.solve(&[]) {
+        Some(false) => Ok(None),
+        Some(true) => {
+            let is_chosen = |l: Lit| encoder.solver.value(l.var) == l.value;
+            let found = chosen.into_iter().find(|c| is_chosen(c.1)).map(|c| c.0);
+            found.map(Some).ok_or(CertificateError::Solver("a model of the solver is none"))
+        }
+        None => Err(CertificateError::Solver("the solver gave up")),
     }
 }
 

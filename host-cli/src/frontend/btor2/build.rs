@@ -15,6 +15,9 @@ use std::collections::{HashMap, HashSet};
 pub const MAX_WIDTH: u32 = 1 << 16;
 /// The most bits of an array: every element becomes a variable.
 const MAX_ARRAY_BITS: u64 = 1 << 17;
+/// The most operations on words for all products and quotients of vectors wider than a word. A few lines
+/// could ask for any number of them.
+const MAX_WIDE_WORK: u64 = 4 << 20;
 /// The most elements of an array.
 const MAX_INDEX: u32 = 13;
 
@@ -59,6 +62,8 @@ struct Builder<'a> {
     /// Whether some `init` may depend on other states.
     dependent: bool,
     resets: Resets,
+    /// Operations of wide products and quotients so far.
+    wide_work: u64,
 }
 
 /// Reads the lines.
@@ -73,6 +78,7 @@ pub fn build(lines: &[Line], model: &str) -> Result1<(Circuit, Nodes)> {
         initialised: HashSet::new(),
         dependent: false,
         resets: Resets::default(),
+        wide_work: 0,
     };
     builder.survey(lines);
     let mut before = 0;
@@ -425,6 +431,14 @@ impl<'a> Builder<'a> {
             operands.push(self.value(word)?);
         }
         let mut words = Words(&mut self.circuit.cfa.pool);
+        self.wide_work = self.wide_work.saturating_add(operator::wide_work(&words, tag, &operands));
+        if self.wide_work > MAX_WIDE_WORK {
+            let message = format!("`{tag}` of vectors this wide takes too many operations");
+            let label = format!("more than {MAX_WIDE_WORK}, with those of the lines before");
+            let error = Diagnostic::error(message, line.span, label);
+            let help = "make the vectors narrower, or abstract the operation";
+            return Err(Box::new(error.help(help)));
+        }
         let value = operator::apply(&mut words, line, &operands)?;
         let found = words.sort(&value);
         if found != sort {

@@ -21,6 +21,21 @@ pub fn arity(tag: &str) -> Option<usize> {
     })
 }
 
+/// About how many operations on words an operator takes on vectors wider than a word, if these are more
+/// than in proportion to the width.
+pub fn wide_work(words: &Words, tag: &str, operands: &[Value]) -> u64 {
+    let Some(Value::Vector(x)) = operands.first() else { return 0 };
+    let (width, limbs) = (u64::from(words.width(x)), x.0.len() as u64);
+    match tag {
+        _ if limbs == 1 => 0,
+        "mul" => 6 * limbs.pow(3),
+        // Of twice the width.
+        "umulo" | "smulo" => 6 * (2 * limbs).pow(3),
+        "udiv" | "urem" | "sdiv" | "srem" | "smod" | "sdivo" => 10 * width * limbs,
+        _ => 0,
+    }
+}
+
 /// Applies the operator of a line.
 pub fn apply(words: &mut Words, line: &Line, operands: &[Value]) -> Result1<Value> {
     let tag = line.tag.text;

@@ -372,6 +372,21 @@ fn what_is_wrong_is_told_where_it_is() {
     refused("1 sort bitvec 60000\n2 zero 1\n3 uext 1 2 60000", "too wide");
 }
 
+/// A few lines could ask for hours of work and all memory.
+#[test]
+fn products_and_quotients_without_bounds_are_refused() {
+    let start = |width: u32| format!("1 sort bitvec {width}\n2 state 1\n");
+    refused(&(start(60_000) + "3 mul 1 2 2\n"), "takes too many operations");
+    refused(&(start(60_000) + "3 udiv 1 2 2\n"), "make the vectors narrower");
+    refused(&(start(5000) + "3 umulo 1 2 2\n"), "`umulo`");
+    // Two of them, of which one would do.
+    refused(&(start(4000) + "3 udiv 1 2 2\n4 srem 1 3 2\n"), "`srem`");
+    // What is usual is not.
+    let some: String = (3..20).map(|i| format!("{i} mul 1 {} 2\n", i - 1)).collect();
+    assert!(super::compile(&(start(256) + &some), "test").is_ok());
+    assert!(super::compile(&(start(128) + "3 udiv 1 2 2\n"), "test").is_ok());
+}
+
 #[test]
 fn damaged_files_are_refused_without_a_panic() {
     let text = "1 sort bitvec 2\n2 sort bitvec 4\n3 sort array 1 2\n4 input 1 at\n5 input 2 value\n\

@@ -11,7 +11,8 @@ const MAX_BYTES: usize = 4 << 20;
 pub fn lex(text: &str, errors: &mut Vec<Diagnostic>) -> Vec<Token> {
     if text.len() > MAX_BYTES {
         let message = format!("the file has {} bytes; the limit is {MAX_BYTES}", text.len());
-        errors.push(Diagnostic::error(message, Span::default(), "too long"));
+        let error = Diagnostic::error(message, Span::default(), "too long");
+        errors.push(error.help("split the model, or keep tables out of it"));
         return vec![Token { kind: Kind::End, span: Span::default() }];
     }
     let mut lexer = Lexer { text, at: 0, tokens: vec![], errors };

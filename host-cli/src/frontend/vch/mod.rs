@@ -50,7 +50,8 @@ fn on_large_stack<T: Send>(
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
             Err(error) => {
                 let message = format!("the compiler can't start: {error}");
-                Err(vec![Diagnostic::error(message, Span::default(), "")])
+                let error = Diagnostic::error(message, Span::default(), "");
+                Err(vec![error.help("it needs a thread with 64 MiB of stack: free some memory")])
             }
         }
     })

@@ -20,32 +20,41 @@ fn invalid(what: impl Into<String>) -> io::Error {
 /// A file that QEMU can be started from: the firmware, and the models that `file` holds if it is
 /// there.
 pub fn with_models(board: &Board, elf: &Path, file: &Path, folder: &Path) -> io::Result<PathBuf> {
-    let models = board.models.start as usize..board.models.end as usize;
-    let mut flash = vec![0xff; models.end];
-    for (address, bytes) in segments(&fs::read(elf)?)? {
-        let place = flash[..models.start].get_mut(address..address + bytes.len());
-        place.ok_or_else(|| invalid("the firmware does not fit"))?.copy_from_slice(&bytes);
-    }
-    if file.exists() {
-        let kept = fs::read(file)?;
-        if kept.len() != models.len() {
-            return Err(invalid(format!(
-                "{} is not the flash of {}: it has {} bytes instead of {}",
-                file.display(),
-                board.name,
-                kept.len(),
-                models.len()
-            )));
-        }
-        flash[models].copy_from_slice(&kept);
+    let kept = if file.exists() { Some(fs::read(file)?) } else { None };
+    if let Some(kept) = &kept
+        && kept.len() != board.models.len()
+    {
+        return Err(invalid(format!(
+            "{} is not the flash of {}: it has {} bytes instead of {}",
+            file.display(),
+            board.name,
+            kept.len(),
+            board.models.len()
+        )));
     }
     let path = folder.join("flash.bin");
-    fs::write(&path, flash)?;
+    fs::write(&path, contents(board, &fs::read(elf)?, kept.as_deref())?)?;
     Ok(path)
 }
 
+/// All of a board's flash: its firmware, and models behind it that have the right length.
+pub fn contents(board: &Board, elf: &[u8], models: Option<&[u8]>) -> io::Result<Vec<u8>> {
+    let base = board.base() as usize;
+    let mut flash = vec![0xff; board.flash as usize];
+    let (firmware, place) = flash.split_at_mut((board.models.start - board.base()) as usize);
+    for (address, bytes) in segments(elf)? {
+        let start = address.wrapping_sub(base);
+        let place = firmware.get_mut(start..start.saturating_add(bytes.len()));
+        place.ok_or_else(|| invalid("the firmware does not fit"))?.copy_from_slice(&bytes);
+    }
+    if let Some(models) = models.filter(|models| models.len() == place.len()) {
+        place.copy_from_slice(models);
+    }
+    Ok(flash)
+}
+
 /// Address and contents of what firmware has in flash.
-pub fn segments(elf: &[u8]) -> io::Result<Vec<(usize, Vec<u8>)>> {
+fn segments(elf: &[u8]) -> io::Result<Vec<(usize, Vec<u8>)>> {
     let bad = || invalid("the firmware is not an ELF file for a 32-bit processor");
     if !elf.starts_with(b"\x7fELF\x01\x01") {
         return Err(bad());

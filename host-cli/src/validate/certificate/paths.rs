@@ -9,7 +9,7 @@
 
 use super::super::encode::{Bits, Encoder};
 use super::super::solver::{Lit, Solver, Varisat};
-use super::{CertificateError, CertificateStats, Checker};
+use super::{CertificateError, CertificateStats, Checker, any};
 use crate::ir::{Cfa, EdgeId, InputId, LocId, VarId, Word};
 use std::collections::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -218,25 +218,14 @@ impl Checker<'_> {
                 let mut wrong: Vec<Lit> =
                     clause.lits.iter().map(|l| !self.lit(encoder, l)).collect();
                 wrong.push(reached);
-                questions.push((*location, number, clause, wrong));
+                questions.push(((*location, number, clause), wrong));
             }
         }
-        let impossible = encoder.constant(false);
-        for (location, number, clause, wrong) in questions {
-            if wrong.contains(&impossible) {
-                continue;
-            }
-            stats.queries += 1;
-            match encoder.solver.solve(&wrong) {
-                Some(false) => {}
-                Some(true) => {
-                    let path = path(self.cfa, encoder, arrivals, start, location);
-                    return Err(self.not_inductive(&path, number, clause, encoder));
-                }
-                None => return Err(CertificateError::Solver("the solver gave up")),
-            }
-        }
-        Ok(())
+        let Some((location, number, clause)) = any(encoder, questions, stats)? else {
+            return Ok(());
+        };
+        let path = path(self.cfa, encoder, arrivals, start, location);
+        Err(self.not_inductive(&path, number, clause, encoder))
     }
 }
 

@@ -65,7 +65,8 @@ impl Checker<'_> {
             _ => {
                 let shown = expr.ty.shown();
                 let message = format!("expected a number, found {shown}");
-                self.error(Diagnostic::error(message, expr.span, "not a number"));
+                let error = Diagnostic::error(message, expr.span, "not a number");
+                self.error(error.help("write a number, or the name of a constant that is one"));
                 None
             }
         }

@@ -30,7 +30,8 @@ impl Checker<'_> {
                 if elements.len() != *n as usize {
                     let message = format!("expected {n} elements, found {}", elements.len());
                     let label = format!("must be {}", ty.shown());
-                    self.error(Diagnostic::error(message, span, label));
+                    let error = Diagnostic::error(message, span, label);
+                    self.error(error.help("give as many, or repeat one: `[VALUE; LENGTH]`"));
                 }
                 let list = elements.iter().map(|e| self.expect(e, element)).collect();
                 Expr { kind: ExprKind::Array(list), ty: ty.clone(), span }
@@ -39,7 +40,8 @@ impl Checker<'_> {
                 let value = self.expect(value, element);
                 if self.exact(length).is_some_and(|found| found != *n as i128) {
                     let message = format!("expected {n} elements");
-                    self.error(Diagnostic::error(message, length.span, "another length"));
+                    let error = Diagnostic::error(message, length.span, "another length");
+                    self.error(error.help(format!("write {n}, or change the type")));
                 }
                 Expr { kind: ExprKind::Repeat(Box::new(value)), ty: ty.clone(), span }
             }
@@ -75,7 +77,13 @@ impl Checker<'_> {
             (Ty::Bool | Ty::Enum(..), Ty::Int { .. }) => {
                 error.help(format!("convert it: `{text} as {}`", ty.shown()))
             }
-            _ => error,
+            (_, Ty::Enum(_, def)) => match def.variants.first() {
+                Some(value) => {
+                    error.help(format!("write one of its values, as in `{}::{value}`", def.name))
+                }
+                None => error.help(format!("give the enum {} values first", def.name)),
+            },
+            _ => error.help(format!("write something of type {} here", ty.shown())),
         };
         self.error(error);
         failed(x.span)
@@ -141,7 +149,10 @@ impl Checker<'_> {
                     }
                     _ => {
                         let message = format!("`{}` is no type of a number", suffix.text);
-                        self.error(Diagnostic::error(message, span, "expected u1…u64, i1…i64"));
+                        let error = Diagnostic::error(message, span, "expected u1…u64, i1…i64");
+                        self.error(
+                            error.help("write the type of a number behind it, as in `20u8`"),
+                        );
                         failed(span)
                     }
                 }
@@ -177,7 +188,10 @@ impl Checker<'_> {
                         return failed(span);
                     } else if ty == Ty::Unit {
                         let message = format!("`{}` returns no value", name.text);
-                        self.error(Diagnostic::error(message, span, "used as a value"));
+                        let error = Diagnostic::error(message, span, "used as a value");
+                        self.error(
+                            error.help("call it as a statement, or let it return something"),
+                        );
                         return failed(span);
                     }
                     Expr { kind: ExprKind::Call(function, arguments), ty, span }
@@ -213,7 +227,8 @@ impl Checker<'_> {
             ast::ExprKind::Array(list) => {
                 let list: Vec<Expr> = list.iter().map(|e| self.infer(e)).collect();
                 let Some(first) = list.iter().find(|e| e.ty != Ty::Literal).or(list.first()) else {
-                    self.error(Diagnostic::error("an array has no elements", span, "empty"));
+                    let error = Diagnostic::error("an array has no elements", span, "empty");
+                    self.error(error.help("give at least one, or repeat one: `[VALUE; LENGTH]`"));
                     return failed(span);
                 };
                 let ty = first.ty.clone();
@@ -238,7 +253,8 @@ impl Checker<'_> {
                     }
                     Some(n) if !(1..=max).contains(&n) => {
                         let message = format!("an array can't have {n} elements");
-                        self.error(Diagnostic::error(message, length.span, "its length"));
+                        let error = Diagnostic::error(message, length.span, "its length");
+                        self.error(error.help(format!("write a length from 1 to {max}")));
                         failed(span)
                     }
                     _ => failed(span),
@@ -431,7 +447,8 @@ impl Checker<'_> {
             Ty::Error => failed(span),
             other => {
                 let message = format!("expected an array, found {}", other.shown());
-                self.error(Diagnostic::error(message, base.span, "has no elements"));
+                let error = Diagnostic::error(message, base.span, "has no elements");
+                self.error(error.help("only arrays are indexed: remove the `[…]`"));
                 failed(span)
             }
         }
@@ -451,7 +468,8 @@ impl Checker<'_> {
                 } else {
                     let message = format!("there is no element {value}");
                     let label = format!("the elements are 0 to {}", n - 1);
-                    self.error(Diagnostic::error(message, span, label));
+                    let error = Diagnostic::error(message, span, label);
+                    self.error(error.help("count from 0, or make the array longer"));
                     index = failed(span);
                 }
             }
@@ -525,7 +543,10 @@ impl Checker<'_> {
                 if params.len() == 1 { "" } else { "s" },
                 arguments.len()
             );
-            self.error(Diagnostic::error(message, span, "wrong number of arguments"));
+            let types: Vec<String> = params.iter().map(|ty| ty.shown()).collect();
+            let error = Diagnostic::error(message, span, "wrong number of arguments");
+            let help = format!("call it as `{}({})`", name.text, types.join(", "));
+            self.error(error.help(help));
             return None;
         }
         let arguments = arguments.iter().zip(&params).map(|(a, ty)| self.expect(a, ty)).collect();

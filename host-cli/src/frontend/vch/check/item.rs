@@ -78,17 +78,22 @@ impl Checker<'_> {
             Item::Enum { name, variants } => {
                 if variants.is_empty() {
                     let message = format!("the enum {} has no values", name.text);
-                    self.error(Diagnostic::error(message, name.span, "at least one is needed"));
+                    let error = Diagnostic::error(message, name.span, "at least one is needed");
+                    self.error(
+                        error.help(format!("write `enum {} {{ FIRST, SECOND }}`", name.text)),
+                    );
                 }
                 if variants.len() > 4096 {
                     let message = format!("the enum {} has too many values", name.text);
-                    self.error(Diagnostic::error(message, name.span, "at most 4096"));
+                    let error = Diagnostic::error(message, name.span, "at most 4096");
+                    self.error(error.help("use a number instead"));
                 }
                 let mut seen = HashSet::new();
                 for variant in variants {
                     if !seen.insert(&variant.text) {
                         let message = format!("the value `{}` is named twice", variant.text);
-                        self.error(Diagnostic::error(message, variant.span, "second time"));
+                        let error = Diagnostic::error(message, variant.span, "second time");
+                        self.error(error.help("rename one of them"));
                     }
                 }
                 self.enums.push(Rc::new(EnumDef {
@@ -159,13 +164,15 @@ impl Checker<'_> {
             let span = Span { start: range.from.span.start, end: range.to.span.end };
             if !ty.leaf().is_int() && !ty.leaf().is_error() {
                 let message = format!("a parameter of type {} has no range", ty.shown());
-                self.error(Diagnostic::error(message, span, "only numbers have one"));
+                let error = Diagnostic::error(message, span, "only numbers have one");
+                self.error(error.help("remove `in …`: it may have any value of its type"));
             } else if let Some((from, to)) = self.bounds(range) {
                 (min, max) = (from, to - 1);
                 if !ty.leaf().is_error() && (min < lowest || max > highest) {
                     let message = format!("this range does not fit {}", ty.leaf().shown());
                     let label = format!("{} has {lowest} to {highest}", ty.leaf().shown());
-                    self.error(Diagnostic::error(message, span, label));
+                    let error = Diagnostic::error(message, span, label);
+                    self.error(error.help("choose a wider type, or a smaller range"));
                 }
             }
         }
@@ -223,7 +230,8 @@ impl Checker<'_> {
         let effects = std::mem::take(&mut self.effects);
         if effects.depth > MAX_CALL_DEPTH {
             let message = format!("functions call each other more than {MAX_CALL_DEPTH} deep");
-            self.error(Diagnostic::error(message, function.name.span, "the outermost of them"));
+            let error = Diagnostic::error(message, function.name.span, "the outermost of them");
+            self.error(error.help("calls are inlined: put some of them together"));
         }
         self.function_effects.push(effects);
         self.model.functions.push(hir::Function { params, result, body });
@@ -248,7 +256,8 @@ impl Checker<'_> {
                 if !(0..=1 << 32).contains(&n) {
                     let message = format!("{n} is no number of steps");
                     let label = "expected 0 to 4294967296";
-                    self.error(Diagnostic::error(message, steps.span, label));
+                    let error = Diagnostic::error(message, steps.span, label);
+                    self.error(error.help("count the steps until it must have happened"));
                 }
                 hir::Claim::Within { when, then, steps: n.clamp(0, 1 << 32) as u64 }
             }
@@ -293,7 +302,7 @@ impl Checker<'_> {
                 if first == Span::default() {
                     error = error.help("this name belongs to a property that is built in");
                 } else {
-                    error = error.related(first, "first one");
+                    error = error.related(first, "first one").help("rename one of them");
                 }
                 self.error(error);
             }
@@ -325,7 +334,10 @@ impl Checker<'_> {
                 (Some(Ok(ty)), _) => ty,
                 (Some(Err(why)), _) => {
                     let message = format!("there is no type `{}`", name.text);
-                    self.error(Diagnostic::error(message, name.span, why));
+                    let error = Diagnostic::error(message, name.span, why);
+                    self.error(
+                        error.help("numbers are u1…u64 and i1…i64; there are bool and enums, too"),
+                    );
                     Ty::Error
                 }
                 (None, Some((Symbol::Enum(e), _))) => Ty::Enum(e, self.enums[e].clone()),

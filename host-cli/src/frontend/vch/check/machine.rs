@@ -20,7 +20,7 @@ impl Checker<'_> {
             if let Some((_, first)) = self.machines[m].states.insert(name.text.clone(), entry) {
                 let message = format!("two states are named `{}`", name.text);
                 let error = Diagnostic::error(message, name.span, "second one");
-                self.error(error.related(first, "first one"));
+                self.error(error.related(first, "first one").help("rename one of them"));
             }
         }
         let initial: Vec<&ast::State> = machine.states.iter().filter(|s| s.initial).collect();
@@ -38,7 +38,8 @@ impl Checker<'_> {
             [first, second, ..] => {
                 let message = format!("the machine {} has two initial states", machine.name.text);
                 let error = Diagnostic::error(message, second.name.span, "second one");
-                self.error(error.related(first.name.span, "first one"));
+                let error = error.related(first.name.span, "first one");
+                self.error(error.help("a machine starts in one state: keep one `initial`"));
             }
         }
     }
@@ -132,7 +133,8 @@ impl Checker<'_> {
                         let message =
                             format!("the machine {} is not part of the system", machine.name.text);
                         let error = Diagnostic::error(message, machine.name.span, "never runs");
-                        self.error(error.related(system.name.span, "add it here"));
+                        let error = error.related(system.name.span, "add it here");
+                        self.error(error.help("name it in the system, or remove it"));
                     }
                 }
                 self.model.schedule = schedule.map(|s| s.0);
@@ -156,7 +158,8 @@ impl Checker<'_> {
                 if let Some(first) = seen[m].replace(name.span) {
                     let message = format!("the machine {} runs twice", name.text);
                     let error = Diagnostic::error(message, name.span, "second time");
-                    self.error(error.related(first, "first time"));
+                    let error = error.related(first, "first time");
+                    self.error(error.help("name each machine once in a system"));
                 }
                 return Some((hir::Schedule::Machine(m), writes[m].clone()));
             }
@@ -165,7 +168,8 @@ impl Checker<'_> {
             | ast::Schedule::Interleave(parts, span) => (parts, *span),
         };
         if parts.is_empty() {
-            self.error(Diagnostic::error("nothing to compose", span, "name machines here"));
+            let error = Diagnostic::error("nothing to compose", span, "name machines here");
+            self.error(error.help("list the machines, as in `sync(a, b)`"));
             return None;
         }
         let parts: Vec<_> = parts.iter().map(|part| self.schedule(part, writes, seen)).collect();

@@ -114,7 +114,8 @@ impl Checker<'_> {
             }
             (ExprKind::Literal(n), _) => {
                 let message = format!("{n} is no number of bits to shift by");
-                self.error(Diagnostic::error(message, b.span, "expected 0 to 127"));
+                let error = Diagnostic::error(message, b.span, "expected 0 to 127");
+                self.error(error.help("write a small number that is not negative"));
                 return failed(span);
             }
             (_, Ty::Int { signed: false, .. }) => b,
@@ -129,7 +130,8 @@ impl Checker<'_> {
         };
         if !(a.ty.is_int() || a.ty == Ty::Literal) {
             let message = format!("`{}` does not take {}", op.shown(), a.ty.shown());
-            self.error(Diagnostic::error(message, a.span, "expected a number"));
+            let error = Diagnostic::error(message, a.span, "expected a number");
+            self.error(error.help("convert it to a number: `… as u8`"));
             return failed(span);
         }
         let ty = a.ty.clone();
@@ -162,6 +164,8 @@ impl Checker<'_> {
             let (narrow, wide) = if a.ty.width() <= b.ty.width() { (&a, &b) } else { (&b, &a) };
             let text = self.operand_text(narrow.span);
             error = error.help(format!("convert one of them: `{text} as {}`", wide.ty.shown()));
+        } else {
+            error = error.help("both sides must have one type: convert, or compare first");
         }
         self.error(error);
         (a, b, Ty::Error)
@@ -219,7 +223,13 @@ impl Checker<'_> {
                 let zero = y == 0 && matches!(op, Div | Rem);
                 let message = if zero { "division by zero" } else { "this number is too large" };
                 let label = if zero { "divides by zero" } else { "more than 64 bits" };
-                self.error(Diagnostic::error(message, span, label));
+                let error = Diagnostic::error(message, span, label);
+                let help = if zero {
+                    "divide by something else"
+                } else {
+                    "constants have 64 bits at most"
+                };
+                self.error(error.help(help));
                 failed(span)
             }
         }

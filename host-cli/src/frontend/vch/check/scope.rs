@@ -46,7 +46,8 @@ impl Checker<'_> {
     pub(super) fn declare(&mut self, name: &Name, symbol: Symbol) {
         if Ty::builtin(&name.text).is_some() {
             let message = format!("`{}` is the name of a type", name.text);
-            self.error(Diagnostic::error(message, name.span, "choose another name"));
+            let error = Diagnostic::error(message, name.span, "taken");
+            self.error(error.help("choose another name"));
             return;
         }
         let own = self.machine.and_then(|m| self.machines[m].names.get(&name.text));
@@ -54,7 +55,7 @@ impl Checker<'_> {
         if let Some((_, first)) = known {
             let message = format!("the name `{}` is used twice", name.text);
             let error = Diagnostic::error(message, name.span, "second declaration");
-            self.error(error.related(first, "first declaration"));
+            self.error(error.related(first, "first declaration").help("rename one of them"));
             return;
         }
         let scope = match self.machine {
@@ -102,6 +103,8 @@ impl Checker<'_> {
             let mut known = known.clone();
             known.sort();
             error = error.help(format!("known are: {}", known.join(", ")));
+        } else {
+            error = error.help("check the spelling, or declare it");
         }
         self.error(error);
     }

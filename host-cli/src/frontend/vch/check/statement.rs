@@ -37,7 +37,8 @@ impl Checker<'_> {
                             "expected `;` or `=` after this expression",
                             at,
                             "its value is not used",
-                        );
+                        )
+                        .help("assign it to a variable, or remove it");
                         c.error(error);
                     }
                 }
@@ -109,7 +110,10 @@ impl Checker<'_> {
                     }
                     _ => {
                         let message = format!("this function returns {}", result.shown());
-                        self.error(Diagnostic::error(message, span, "another result"));
+                        let error = Diagnostic::error(message, span, "another result");
+                        self.error(
+                            error.help("return a value of the type that stands behind `->`"),
+                        );
                         return None;
                     }
                 }
@@ -154,18 +158,21 @@ impl Checker<'_> {
         let span = Span { start: range.from.span.start, end: range.to.span.end };
         if !ty.is_int() && !ty.is_error() {
             let message = format!("a loop runs over numbers, not over {}", ty.shown());
-            self.error(Diagnostic::error(message, name.span, "expected a number's type"));
+            let error = Diagnostic::error(message, name.span, "expected a number's type");
+            self.error(error.help("give it a type like u8"));
         } else if let (Some((from, to)), true) = (bounds, ty.is_int()) {
             let (min, max) = ty.range();
             if from < min || to - 1 > max {
                 let message = format!("this range does not fit {}", ty.shown());
                 let label = format!("{} has {min} to {max}", ty.shown());
-                self.error(Diagnostic::error(message, span, label));
+                let error = Diagnostic::error(message, span, label);
+                self.error(error.help("choose a wider type, or a smaller range"));
             }
             if to - from > MAX_ITERATIONS {
                 let message = format!("this loop runs {} times", to - from);
                 let label = format!("at most {MAX_ITERATIONS} are unrolled");
-                self.error(Diagnostic::error(message, span, label));
+                let error = Diagnostic::error(message, span, label);
+                self.error(error.help("use a smaller range, or one iteration in each step"));
             }
         }
         let body = self.scoped(|c| {
@@ -217,7 +224,8 @@ impl Checker<'_> {
                     Ty::Error => None,
                     other => {
                         let message = format!("expected an array, found {}", other.shown());
-                        self.error(Diagnostic::error(message, base.span, "has no elements"));
+                        let error = Diagnostic::error(message, base.span, "has no elements");
+                        self.error(error.help("only arrays are indexed: remove the `[…]`"));
                         None
                     }
                 }
@@ -245,7 +253,8 @@ impl Checker<'_> {
             let (root, ty, fixed) = (Root::Local(local.offset), local.ty.clone(), local.fixed);
             if fixed {
                 let message = format!("the loop variable `{}` can't be assigned", name.text);
-                self.error(Diagnostic::error(message, name.span, "assigned here"));
+                let error = Diagnostic::error(message, name.span, "assigned here");
+                self.error(error.help("it runs over the range: assign to a `let` of your own"));
                 return None;
             }
             return Some((root, ty.clone(), vec![], ty));

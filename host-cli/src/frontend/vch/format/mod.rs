@@ -41,7 +41,8 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     let same = errors.is_empty() && same(&pieces, &self::pieces(&formatted, &again));
     if !same {
         let message = "the formatter would change the text: please report this";
-        return Err(vec![Diagnostic::error(message, Span::default(), "nothing was changed")]);
+        let error = Diagnostic::error(message, Span::default(), "nothing was changed");
+        return Err(vec![error.help("this is a bug of the formatter: the text itself is fine")]);
     }
     Ok(formatted)
 }

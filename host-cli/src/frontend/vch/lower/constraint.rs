@@ -68,20 +68,14 @@ impl Constraints {
 }
 
 impl Constraints {
-    /// The constraints on the inputs that an expression reads, and these inputs (number and width)
-    /// together with all others that the constraints connect them to.
-    pub fn around(&self, pool: &mut Pool, expr: ExprId) -> (ExprId, BTreeSet<(u32, u32)>) {
+    /// The constraints on the inputs that an expression reads.
+    pub fn around(&self, pool: &mut Pool, expr: ExprId) -> ExprId {
         let read = reads(pool, [expr]).inputs;
         let mut all = pool.bool(true);
         for group in self.groups.iter().filter(|g| !g.inputs.is_disjoint(&read)) {
             all = pool.and(all, group.holds);
         }
-        let width = |pool: &Pool, id: ExprId| match pool.get(id) {
-            Expr::Input(input) => Some((input.0, pool.width(id))),
-            _ => None,
-        };
-        let inputs = pool.cone([all, expr]).into_iter().filter_map(|id| width(pool, id)).collect();
-        (all, inputs)
+        all
     }
 }
 

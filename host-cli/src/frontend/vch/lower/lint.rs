@@ -5,11 +5,8 @@ use super::constraint::Constraints;
 use super::engine::{Failed, Failure, Lower};
 use super::{Goal, Lowering};
 use crate::frontend::lint::{Ask, Question};
-use crate::ir::{Expr, ExprId, InputId, LocId, Pool, Span, Word, mask};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// For a standstill all values of the inputs are looked at: at most those of so many bits.
-const MAX_INPUT_BITS: u32 = 8;
+use crate::ir::{ExprId, LocId, Span};
+use std::collections::BTreeMap;
 
 /// What is asked, while the automaton is built.
 #[derive(Default)]
@@ -148,19 +145,13 @@ impl Lowering<'_> {
         self.engine.live = pool.bool(true);
         let fails = pool.not(live);
         let enabled = pool.or(enabled, fails);
-        let (allowed, inputs) = constraints.around(pool, enabled);
-        let Some(values) = assignments(&inputs) else { return Ok(()) };
-        let mut stuck = pool.bool(true);
-        for value in values {
-            let moves = pool.and(allowed, enabled);
-            let moves = substitute(pool, moves, &value);
-            let rests = pool.not(moves);
-            stuck = pool.and(stuck, rests);
-            if pool.as_const(stuck) == Some(0) {
-                return Ok(());
-            }
+        let allowed = constraints.around(pool, enabled);
+        let moves = pool.and(allowed, enabled);
+        // For all inputs: that is for those to find out who have a solver.
+        let stuck = pool.not(moves);
+        if pool.as_const(stuck) == Some(0) {
+            return Ok(());
         }
-        self.engine.work(pool_work(&inputs), Span::default())?;
         let names: Vec<&str> = states().map(|s| s.name.as_str()).collect();
         let span = states().find(|s| !s.rules.is_empty()).map_or(Span::default(), |s| s.span);
         if let Some(questions) = &mut self.questions {
@@ -170,64 +161,4 @@ impl Lowering<'_> {
         }
         Ok(())
     }
-}
-
-fn pool_work(inputs: &BTreeSet<(u32, u32)>) -> usize {
-    64 << inputs.iter().map(|i| i.1).sum::<u32>().min(MAX_INPUT_BITS)
-}
-
-/// All values of these inputs (number and width), if they are not too many.
-fn assignments(inputs: &BTreeSet<(u32, u32)>) -> Option<Vec<HashMap<u32, Word>>> {
-    let bits: u32 = inputs.iter().map(|i| i.1).try_fold(0u32, |a, b| a.checked_add(b))?;
-    if bits > MAX_INPUT_BITS {
-        return None;
-    }
-    let assignment = |all: Word| {
-        let mut rest = all;
-        let mut value = HashMap::new();
-        for (input, width) in inputs {
-            value.insert(*input, rest & mask(*width));
-            rest >>= width;
-        }
-        value
-    };
-    Some((0..1u128 << bits).map(assignment).collect())
-}
-
-/// The expression with values for inputs.
-fn substitute(pool: &mut Pool, root: ExprId, values: &HashMap<u32, Word>) -> ExprId {
-    let mut new: HashMap<ExprId, ExprId> = HashMap::new();
-    for id in pool.cone([root]) {
-        let width = pool.width(id);
-        let of = |x: ExprId| new.get(&x).copied().unwrap_or(x);
-        let replaced = match pool.get(id) {
-            Expr::Const(_) | Expr::Var(_) => id,
-            Expr::Input(InputId(input)) => match values.get(&input) {
-                Some(value) => pool.constant(*value, width),
-                None => id,
-            },
-            Expr::Unary(op, x) => {
-                let x = of(x);
-                pool.unary(op, x)
-            }
-            Expr::Binary(op, a, b) => {
-                let (a, b) = (of(a), of(b));
-                pool.binary(op, a, b)
-            }
-            Expr::Ite(c, t, e) => {
-                let (c, t, e) = (of(c), of(t), of(e));
-                pool.ite(c, t, e)
-            }
-            Expr::Slice { x, lo } => {
-                let x = of(x);
-                pool.slice(x, lo, width)
-            }
-            Expr::Extend { x, signed } => {
-                let x = of(x);
-                pool.extend(x, width, signed)
-            }
-        };
-        new.insert(id, replaced);
-    }
-    new.get(&root).copied().unwrap_or(root)
 }

@@ -90,7 +90,10 @@ pub fn ask(model: &Model, text: &str, options: &Options) -> Result<Lint, Diagnos
 fn checked(cfa: Cfa) -> Result<Cfa, Diagnostic> {
     match cfa.check() {
         Ok(()) => Ok(cfa),
-        Err(why) => Err(Diagnostic::error(format!("internal error: {why}"), Span::default(), "")),
+        Err(why) => {
+            let error = Diagnostic::error(format!("internal error: {why}"), Span::default(), "");
+            Err(error.help("this is a bug of the compiler: please report it with this file"))
+        }
     }
 }
 
@@ -393,7 +396,9 @@ impl<'m> Lowering<'m> {
                 if !self.locations.keys().any(|config| config[m] == s) {
                     let message = format!("the state {} can't be reached", state.name);
                     let label = "no transition leads here";
-                    warnings.push(Diagnostic::warning(message, state.span, label));
+                    let warning = Diagnostic::warning(message, state.span, label);
+                    let help = format!("write `-> {}` in a transition, or remove it", state.name);
+                    warnings.push(warning.help(help));
                 }
             }
         }
@@ -402,9 +407,11 @@ impl<'m> Lowering<'m> {
             let warning = if !may_hold {
                 let message = "this transition is never taken: its guard is always false";
                 Diagnostic::warning(message, transition.guard.span, "always false")
+                    .help("check the guard, or remove the transition")
             } else if !may_be_taken && !transition.is_else {
                 let message = "this transition is never taken: an earlier one always is";
                 Diagnostic::warning(message, transition.span, "never gets its turn")
+                    .help("transitions are tried in order: move it up, or remove it")
             } else {
                 continue;
             };

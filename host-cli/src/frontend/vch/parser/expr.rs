@@ -304,8 +304,9 @@ impl Parser<'_> {
                 let error = Diagnostic::error(
                     format!("`{shown}` is not a number"),
                     span,
-                    "expected digits, or `0x…`, `0b…`, at most 64 bits, perhaps with a type: `20u8`",
-                );
+                    "expected digits, or `0x…`, `0b…`",
+                )
+                .help("write at most 64 bits, perhaps with a type: `20`, `0x1f`, `0b101`, `20u8`");
                 Err(self.report(error))
             }
         }

@@ -86,6 +86,10 @@ impl Parser<'_> {
                     format!("`{}` is no way to compose machines", name.text),
                     name.span,
                     "expected `sync`, `sequence` or `interleave`",
+                )
+                .help(
+                    "`sync` runs them in the same step, `sequence` one after the other, `interleave` \
+                     one of them",
                 );
                 Err(self.report(error))
             }
@@ -254,7 +258,7 @@ impl Parser<'_> {
                 if place.replace(block).is_some() {
                     let message = format!("state {} has a second such action", state.name.text);
                     let error = super::Diagnostic::error(message, keyword.span, "one is enough");
-                    self.report(error);
+                    self.report(error.help("put all that is to happen into one block"));
                 }
             }
             Kind::On | Kind::Else => {

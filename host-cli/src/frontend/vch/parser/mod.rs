@@ -106,7 +106,12 @@ impl Parser<'_> {
             _ => format!("`{}`", self.text_of(token.span)),
         };
         let message = format!("expected {expected}, found {found}");
-        Diagnostic::error(message, token.span, format!("expected {expected}"))
+        let help = match (token.kind, expected) {
+            (Kind::End, _) => "the file ends too early: is a `}` missing?".to_owned(),
+            (_, "`;`") => "end it with `;`".to_owned(),
+            _ => format!("write {expected} here, or remove {found}"),
+        };
+        Diagnostic::error(message, token.span, format!("expected {expected}")).help(help)
     }
     fn expect(&mut self, kind: Kind) -> Parse<Token> {
         if self.kind() == kind { Ok(self.advance()) } else { Err(self.unexpected(kind.shown())) }

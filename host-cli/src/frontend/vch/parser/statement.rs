@@ -19,7 +19,8 @@ impl Parser<'_> {
                         "expected `;` after this expression",
                         value.span,
                         "only the last expression of a block has no `;`",
-                    );
+                    )
+                    .help("put a `;` behind it, or move it to the end of the block");
                     block.value = None;
                     return Err(p.report(error));
                 }

@@ -75,6 +75,7 @@ machine m {
    ·          ╰── expected `;` or `{`
  8 │         else { a = 1 }
    ╰────
+  help: write `;` or `{` here, or remove `on`
 
   × expected `-> STATE` or `{`, found `=`
    ╭─[test.vch:7:14]
@@ -94,6 +95,7 @@ machine m {
    ·                     ╰── `;` is missing here
  9 │     }
    ╰────
+  help: end it with `;`
 
   × expected `:`, found `alway`
     ╭─[test.vch:10:16]
@@ -103,6 +105,7 @@ machine m {
     ·                  ╰── expected `:`
  11 │ }
     ╰────
+  help: write `:` here, or remove `alway`
 ");
     let text = "
         machine m {
@@ -156,11 +159,11 @@ fn common_mistakes() {
         ("n = -n;", "an unsigned number has no negative", "write `0 - n`"),
         ("n == 1;", "this does nothing", "to assign, write `=`"),
         ("n++;", "there is no `++`", "write `n += 1`"),
-        ("timr = 1;", "there is no variable `timr`", ""),
+        ("timr = 1;", "there is no variable `timr`", "check the spelling, or declare it"),
         ("n = m3;", "there is no variable `m3`", "did you mean `m2`?"),
         ("m2 = Busy;", "`Busy` is a value of the enum Mode", "write `Mode::Busy`"),
         ("m2 = Mode::Bussy;", "there is no value of Mode `Bussy`", "did you mean `Busy`?"),
-        ("m2 = 1;", "expected Mode, found a number", ""),
+        ("m2 = 1;", "expected Mode, found a number", "write one of its values, as in `Mode::Idle`"),
         (
             "m2 = n as Mode;",
             "u8 does not convert to Mode",
@@ -176,10 +179,10 @@ fn common_mistakes() {
         ("x = 1;", "`x` is an input and can't be assigned", "only `var` and `let` can"),
         ("p = 1;", "`p` is a parameter and can't be assigned", "only `var` and `let` can"),
         ("K = 1;", "`K` is a constant and can't be assigned", "only `var` and `let` can"),
-        ("a[4] = 1;", "there is no element 4", ""),
+        ("a[4] = 1;", "there is no element 4", "count from 0, or make the array longer"),
         ("a[s] = 1;", "an index must be unsigned, this is i8", "convert it: `s as u8`"),
-        ("n[0] = 1;", "expected an array, found u8", ""),
-        ("n = ok(1, 2);", "`ok` takes 1 argument, found 2", ""),
+        ("n[0] = 1;", "expected an array, found u8", "only arrays are indexed: remove the `[…]`"),
+        ("n = ok(1, 2);", "`ok` takes 1 argument, found 2", "call it as `ok(u8)`"),
         ("n = change();", "`change` changes variables", "call it as a statement: `change(…);`"),
         ("n = oki(1);", "there is no function `oki`", "did you mean `ok`?"),
         ("let y = 5; n = y;", "the width of this number is not known", "write `let y: u8 = …`"),
@@ -196,14 +199,22 @@ fn common_mistakes() {
             "there are no fractional numbers",
             "use a scaled integer, say millivolts instead of volts",
         ),
-        ("n = 1 / 0;", "division by zero", ""),
+        ("n = 1 / 0;", "division by zero", "divide by something else"),
         ("n = if f { 1 };", "expected `else`, found `;`", "as a value, `if` needs both branches"),
         ("for i in 5..5 { }", "this range is empty", "`a..b` leaves out b, `a..=b` contains it"),
-        ("for i: u8 in 0..300 { }", "this range does not fit u8", ""),
+        (
+            "for i: u8 in 0..300 { }",
+            "this range does not fit u8",
+            "choose a wider type, or a smaller range",
+        ),
         ("n = s << s;", "a shift's amount must be unsigned, this is i8", "convert it: `s as u8`"),
         ("f = 3;", "expected bool, found a number", "compare it: `3 != 0`"),
         ("n = x $ 1;", "`$` means nothing here", "names are made of ASCII letters, digits and `_`"),
-        ("n = 5u65;", "`u65` is no type of a number", ""),
+        (
+            "n = 5u65;",
+            "`u65` is no type of a number",
+            "write the type of a number behind it, as in `20u8`",
+        ),
         ("on = 1;", "expected an expression, found `on`", "`on` is a keyword; choose another name"),
     ];
     for (action, message, help) in table {
@@ -338,5 +349,6 @@ fn mistakes_in_declarations() {
         let found = brief(text);
         assert_eq!(found[0].0, message, "{text}");
         assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert_ne!(found[0].1, "", "no way out of: {text}");
     }
 }

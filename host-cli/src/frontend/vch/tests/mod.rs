@@ -1,5 +1,6 @@
 //! Tests of the language: the automaton is run in the reference interpreter.
 
+mod bad;
 mod differential;
 mod examples;
 mod format;

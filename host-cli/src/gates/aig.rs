@@ -91,6 +91,62 @@ impl Graph {
         self.build(Node::Mux(s, t, e))
     }
 
+    /// Literals that hold if `lit` does, by their variables; all that a conjunction says at once.
+    pub fn conjuncts(&self, lit: Lit) -> HashMap<usize, Lit> {
+        let mut found = HashMap::default();
+        let mut stack = vec![lit];
+        while let Some(lit) = stack.pop() {
+            if lit.var() != 0 && found.insert(lit.var(), lit).is_none() {
+                self.as_and(lit).into_iter().for_each(|(a, b)| stack.extend([a, b]));
+            }
+        }
+        found
+    }
+
+    /// What `root` is when the literals of `holding` hold, as [`Graph::conjuncts`] gives them. `done` has
+    /// what other nodes are then, and is filled.
+    pub fn under(
+        &mut self,
+        root: Lit,
+        holding: &HashMap<usize, Lit>,
+        done: &mut HashMap<usize, Lit>,
+    ) -> Lit {
+        let mut stack = vec![root.var()];
+        while let Some(&node) = stack.last() {
+            let before = stack.len();
+            if !done.contains_key(&node) {
+                if let Some(lit) = holding.get(&node) {
+                    done.insert(node, Lit::FALSE.negated_if(lit.is_positive()));
+                } else {
+                    stack.extend(self.operands(node).filter(|o| !done.contains_key(o)));
+                    if stack.len() == before {
+                        let new = self.with_operands(node, done);
+                        done.insert(node, new);
+                    }
+                }
+            }
+            if stack.len() == before {
+                stack.pop();
+            }
+        }
+        done[&root.var()].negated_if(!root.is_positive())
+    }
+
+    /// A node with other operands.
+    fn with_operands(&mut self, node: usize, done: &HashMap<usize, Lit>) -> Lit {
+        let same = Lit::new(node, true);
+        if self.operands(node).all(|o| done[&o] == Lit::new(o, true)) {
+            return same;
+        }
+        let get = |l: Lit| done[&l.var()].negated_if(!l.is_positive());
+        match self.nodes[node] {
+            Node::True | Node::Leaf(_) => same,
+            Node::And(a, b) => self.and(get(a), get(b)),
+            Node::Xor(a, b) => self.xor(get(a), get(b)),
+            Node::Mux(s, t, e) => self.mux(get(s), get(t), get(e)),
+        }
+    }
+
     /// The value of every node, 64 valuations at once.
     pub fn simulate(&self, leaf: impl Fn(u32) -> u64) -> Vec<u64> {
         let mut values: Vec<u64> = Vec::with_capacity(self.nodes.len());
@@ -265,6 +321,18 @@ impl Graph {
         if then.is_some() || other.is_some() {
             return Again(Node::Mux(s, then.unwrap_or(t), other.unwrap_or(e)), false);
         }
+        // What decides whether two bits are equal tells one of them from the other: in either branch the
+        // earlier one will do.
+        if let Node::Xor(p, q) = self.nodes[s.var()] {
+            let earlier = |l: Lit, differ: bool| match l.var() == q.var() {
+                true => p.negated_if(differ == l.is_positive()),
+                false => l,
+            };
+            let (then, other) = (earlier(t, true), earlier(e, false));
+            if (then, other) != (t, e) {
+                return Again(Node::Mux(s, then, other), false);
+            }
+        }
         let flip = !t.is_positive();
         Keep(Node::Mux(s, t.negated_if(flip), e.negated_if(flip)), flip)
     }
@@ -328,6 +396,28 @@ mod tests {
                 Node::Mux(s, t, _) => assert!(s.is_positive() && t.is_positive()),
                 Node::True | Node::Leaf(_) => {}
             }
+        }
+    }
+
+    /// Under a condition, a gate has the value that it has wherever the condition holds.
+    #[test]
+    fn gates_under_a_condition() {
+        let mut g = Graph::default();
+        let (a, b, c, d) = (g.leaf(0), g.leaf(1), g.leaf(2), g.leaf(3));
+        let ab = g.and(a, b);
+        let guard = g.and(ab, !c);
+        let table = [0xaaaa, 0xcccc, 0xf0f0, 0xff00u64];
+        let (x, y) = (g.xor(c, d), g.mux(b, d, c));
+        let roots = [x, !y, g.and(x, y), g.mux(x, a, y), g.xor(a, c), ab, !c, g.or(c, y)];
+        let holding = g.conjuncts(guard);
+        let mut done = HashMap::default();
+        let under: Vec<Lit> = roots.iter().map(|r| g.under(*r, &holding, &mut done)).collect();
+        assert_eq!(under[..3], [d, !d, d]);
+        assert_eq!(under[5..7], [Lit::TRUE, Lit::TRUE]);
+        let values = g.simulate(|i| table[i as usize]);
+        let value = |l: Lit| values[l.var()] ^ if l.is_positive() { 0 } else { u64::MAX };
+        for (before, after) in roots.into_iter().zip(under) {
+            assert_eq!((value(before) ^ value(after)) & value(guard) & 0xffff, 0);
         }
     }
 

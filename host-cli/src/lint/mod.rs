@@ -3,11 +3,13 @@
 //! They are properties of an automaton of their own ([`crate::frontend::lint`]). What the engine says
 //! is judged like any verdict: only what was validated is told.
 
+pub mod forall;
+
 use crate::blast::{self, AlignedImage, BlastError};
 use crate::engines::{Engine, EngineError, Setup};
 use crate::frontend::Diagnostic;
 use crate::frontend::lint::{Lint, Question};
-use crate::ir::PropertyId;
+use crate::ir::{Cfa, PropertyId};
 use crate::judge::{self, Broken, Finding};
 use vouch_core::ic3::Stats;
 
@@ -56,15 +58,16 @@ pub fn answer(
     if lint.questions.is_empty() {
         return Ok(Report::default());
     }
-    let model = blast::compile(&lint.cfa, [0; 32], &blast::Options::default())?;
+    let (cfa, is_open) = decided(lint);
+    let model = blast::compile(&cfa, [0; 32], &blast::Options::default())?;
     let answer = Engine::default().run(&AlignedImage::new(&model.image), limits, watch)?;
-    let properties = (0..lint.cfa.properties.len() as u32).map(PropertyId).collect();
+    let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
     let question = judge::Question { properties, bindings: vec![] };
-    let judgement = judge::judge(&lint.cfa, &model.map, &question, &answer, true);
+    let judgement = judge::judge(&cfa, &model.map, &question, &answer, true);
     let found = |at: usize| judgement.findings.get(at).map(|f| &f.1);
     let mut report = Report::default();
     for (at, question) in lint.questions.iter().enumerate() {
-        let (reached, run) = match found(at) {
+        let (reached, run) = match found(at).filter(|_| !is_open[at]) {
             Some(Finding::Safe) => (false, None),
             Some(Finding::Unsafe(run)) => (true, Some(run.clone())),
             Some(Finding::Unknown(_)) | None => {
@@ -81,6 +84,25 @@ pub fn answer(
     }
     report.findings.sort_by_key(|(d, _)| (d.span.start, d.span.end));
     Ok(report)
+}
+
+/// The automaton with what must hold for all inputs as conditions on the state alone; and which questions
+/// stay open because that took too long.
+fn decided(lint: &Lint) -> (Cfa, Vec<bool>) {
+    let mut cfa = lint.cfa.clone();
+    let mut is_open = vec![false; lint.questions.len()];
+    for at in 0..cfa.edges.len() {
+        let to = cfa.edges[at].to;
+        let number = cfa.properties.iter().position(|p| p.error == to);
+        let Some(number) = number.filter(|n| lint.questions[*n].is_for_all_inputs()) else {
+            continue;
+        };
+        let guard = cfa.edges[at].guard;
+        let holds = forall::for_all_inputs(&mut cfa, guard);
+        is_open[number] |= holds.is_none();
+        cfa.edges[at].guard = holds.unwrap_or_else(|| cfa.pool.bool(false));
+    }
+    (cfa, is_open)
 }
 
 #[cfg(test)]
@@ -172,6 +194,23 @@ mod tests {
         let narrow = text.replace("code < 3", "code != 2");
         let found = warnings(&narrow);
         assert_eq!(found[0].0, "the model can come to a standstill in Closed", "{found:?}");
+        // However many bits an input has.
+        let wide = |k: u32| {
+            format!(
+                "machine m {{
+                    input a: u32;
+                    input b: i16 where b > {k};
+                    var n: u2 = 0;
+                    initial state S {{
+                        on n < 2 && a > 70000 {{ n += 1; }}
+                        on b < 12 && a == 5 {{ n = 0; }}
+                    }}
+                }}"
+            )
+        };
+        assert!(self::report(&wide(10)).findings.is_empty());
+        let found = warnings(&wide(11));
+        assert_eq!(found[0].0, "the model can come to a standstill in S", "{found:?}");
     }
 
     #[test]

@@ -98,6 +98,17 @@ impl<'a> Blaster<'a> {
         self.graph.leaf(flat)
     }
 
+    /// What a literal is when others hold ([`Graph::under`]).
+    pub fn under(
+        &mut self,
+        lit: Lit,
+        holding: &HashMap<usize, Lit>,
+        done: &mut HashMap<usize, Lit>,
+    ) -> Result<Lit, TooManyNodes> {
+        let lit = self.graph.under(lit, holding, done);
+        if self.graph.len() > self.max_nodes { Err(TooManyNodes) } else { Ok(lit) }
+    }
+
     /// The word of an expression.
     pub fn word(&mut self, root: ExprId) -> Result<&[Lit], TooManyNodes> {
         let pool = &self.cfa.pool;

@@ -3,10 +3,10 @@
 //! The host sees the dialogue break off and says so; the board is ready for the next one. A verdict
 //! is never sent from here.
 
-use super::memory;
+use super::reset;
+use crate::hw::memory;
 use core::arch::naked_asm;
 use core::panic::PanicInfo;
-use cortex_m::peripheral::SCB;
 use cortex_m_rt::exception;
 
 #[panic_handler]
@@ -16,7 +16,7 @@ fn panic(info: &PanicInfo<'_>) -> ! {
         Some(place) => defmt::error!("panic at {=str}:{=u32}", place.file(), place.line()),
         None => defmt::error!("panic"),
     }
-    SCB::sys_reset()
+    reset()
 }
 
 /// The vector of hard faults. The stack may have overflowed, so it is given up before anything is
@@ -40,7 +40,7 @@ extern "C" fn report_hard_fault(frame: usize) -> ! {
         Some(instruction) => defmt::error!("hard fault at {=u32:#x}", instruction),
         None => defmt::error!("stack overflow"),
     }
-    SCB::sys_reset()
+    reset()
 }
 
 // SAFETY: as the runtime asks, it neither returns nor touches anything of the program it interrupts
@@ -48,5 +48,5 @@ extern "C" fn report_hard_fault(frame: usize) -> ! {
 #[exception]
 unsafe fn DefaultHandler(irqn: i16) -> ! {
     defmt::error!("unexpected interrupt {=i16}", irqn);
-    SCB::sys_reset()
+    reset()
 }

@@ -1,6 +1,6 @@
 //! SysTick as a clock that never wraps.
 
-use super::Register;
+use crate::hw::Register;
 use core::sync::atomic::{AtomicU32, Ordering};
 use cortex_m_rt::exception;
 

@@ -1,6 +1,6 @@
 //! Makes a stack overflow a fault where the address range below RAM does not do that by itself.
 
-use super::{Register, memory};
+use crate::hw::{Register, memory};
 
 type Control = Register<0xE000_ED94>;
 type Number = Register<0xE000_ED98>;
