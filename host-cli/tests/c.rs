@@ -115,6 +115,47 @@ fn a_run_gives_each_call_its_value() {
     assert!(run.is_none_or(|run| run.status.code() == Some(1)));
 }
 
+/// A call whose value does not matter is still a call: the next one gets the next value.
+#[test]
+fn a_run_counts_calls_that_do_not_matter() {
+    let main = "int main(void) { __VERIFIER_nondet_int(); int x = __VERIFIER_nondet_int();\n\
+        if (x == 7) reach_error(); return 0; }";
+    let (code, said, run) = task(&format!("{TASK}{main}"), &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(run.is_none_or(|run| run.status.code() == Some(1)));
+}
+
+/// Recursion is followed deeper as long as nothing is decided.
+#[test]
+fn recursion_is_followed_deeper() {
+    let f = "int f(unsigned char n) { return n == 0 ? 0 : 1 + f(n - 1); }\n";
+    let main = |wrong: &str| {
+        format!(
+            "{TASK}{f}int main(void) {{ unsigned char n = __VERIFIER_nondet_int();\n\
+             __VERIFIER_assume(n <= 12); if (f(n) {wrong}) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(task(&main("!= n"), &[]).0, Some(0));
+    assert_eq!(task(&main("== 11"), &[]).0, Some(1));
+    assert_eq!(task(&main("== 2"), &[]).0, Some(1));
+}
+
+#[test]
+fn a_length_that_never_changes_is_a_constant() {
+    let main = |change: &str| {
+        format!(
+            "{TASK}int size = 3;\nint main(void) {{ int n = 2; char a[size + n];\n\
+             {change} a[4] = 1; if (sizeof a != 5) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(task(&main(""), &[]).0, Some(0));
+    for change in ["n = 2;", "n++;", "--size;", "int *p = &n;", "(n) = 2;", "++(n);", "size += 0;"]
+    {
+        let (code, said, _) = task(&main(change), &[]);
+        assert_eq!(code, Some(2), "{change}: {said}");
+    }
+}
+
 #[test]
 fn what_is_beyond_a_limit_is_unknown_and_never_safe() {
     let f = "int f(unsigned char n) { return n == 0 ? 0 : 1 + f(n - 1); }\n";

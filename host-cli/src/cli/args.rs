@@ -267,10 +267,11 @@ pub struct CArgs {
     #[arg(long, env = "VOUCH_CHECKS", hide_env = true, value_name = "LIST")]
     #[arg(default_value = "")]
     pub checks: Checks,
-    /// How deep recursion is followed; beyond, the verdict is unknown
+    /// How deep recursion is followed; beyond, the verdict is unknown [default: 24; `check` tries 3, 8,
+    /// 24 and 64]
     #[arg(long, env = "VOUCH_RECURSION", hide_env = true, value_name = "DEPTH")]
-    #[arg(default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub recursion: u32,
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub recursion: Option<u32>,
     /// Look for included files here too; can be repeated
     #[arg(long, short = 'I', env = "VOUCH_INCLUDE", hide_env = true, value_name = "FOLDER")]
     #[arg(value_delimiter = ',')]
@@ -288,7 +289,7 @@ impl CArgs {
             entry: self.entry.clone(),
             repeat: self.repeat,
             checks: self.checks,
-            recursion: self.recursion,
+            recursion: self.recursion.unwrap_or(COptions::default().recursion),
             include: self.include.clone(),
             define: self.define.clone(),
         }
@@ -333,8 +334,8 @@ pub struct ProofArgs {
     #[arg(long, env = "VOUCH_HARNESS", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub harness: Option<PathBuf>,
-    /// Write what tools of the circuits' world check: the stimulus that breaks a circuit (AIGER or
-    /// BTOR2), or the witness circuit of a safe one (AIGER)
+    /// Write what other tools check: the stimulus that breaks a circuit (AIGER or BTOR2), the witness
+    /// circuit of a safe one (AIGER), or the verification witness (YAML 2.0) of a C program
     #[arg(long, env = "VOUCH_WITNESS", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub witness: Option<PathBuf>,
@@ -345,7 +346,7 @@ pub struct ProofArgs {
 }
 
 /// Arguments of `check`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Clone)]
 pub struct CheckArgs {
     #[command(flatten)]
     pub model: ModelArgs,

@@ -9,27 +9,64 @@ use super::verdict::{self, Answered};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use vouch::engines::portfolio::{self, Won};
-use vouch::engines::{Answer, EngineError, Memory, Setup};
-use vouch::ir::PropertyId;
-use vouch::report::Verdict;
+use vouch::engines::{Answer, Ended, EngineError, Memory, Setup};
+use vouch::ir::{Cfa, PropertyId};
+use vouch::report;
 use vouch::report::text::size;
-use vouch_core::ic3::Stats;
+use vouch_core::ic3::{Stats, Verdict};
+
+/// How deep recursion is followed if nobody says so: an error is found soonest where the model is small,
+/// and only a program that goes deeper needs a larger one.
+const DEPTHS: [u32; 4] = [3, 8, 24, 64];
+/// Propagated literals that a depth before the last may cost.
+const DEPTH_BUDGET: u64 = 20_000_000;
 
 /// The command.
 pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
+    let start = Instant::now();
+    if args.model.c.recursion.is_some() {
+        return at_depth(args, start, true, context).map(|code| code.unwrap_or_default());
+    }
+    let (last, before) = DEPTHS.split_last().unwrap_or((&0, &[]));
+    for depth in before {
+        let args = at(args, *depth);
+        if let Some(code) = at_depth(&args, start, false, context)? {
+            return Ok(code);
+        }
+    }
+    at_depth(&at(args, *last), start, true, context).map(|code| code.unwrap_or_default())
+}
+
+fn at(args: &CheckArgs, depth: u32) -> CheckArgs {
+    let mut args = args.clone();
+    args.model.c.recursion = Some(depth);
+    args
+}
+
+/// Checks the model with recursion of some depth. Unless it is the last, there is no answer if nothing is
+/// known because the recursion may go deeper.
+fn at_depth(
+    args: &CheckArgs,
+    start: Instant,
+    last: bool,
+    context: &mut Context,
+) -> Result<Option<u8>, Failure> {
     let model = files::load(&args.model, context)?;
     let asked = ask(&model, &args.ask)?;
+    let is_deep = |p: &PropertyId| model.cfa.properties[p.index()].name == "recursion_limit";
+    let limit = model.cfa.limits.iter().copied().find(is_deep);
+    let last = last || limit.is_none();
+    let own = args.proof.budget.unwrap_or(0);
     let setup = Setup {
         property: asked.property,
         bindings: asked.bindings,
         guesses: model.guesses(),
-        budget: args.proof.budget.unwrap_or(0),
-        timeout: args.proof.timeout,
+        budget: if last || own > 0 && own < DEPTH_BUDGET { own } else { DEPTH_BUDGET },
+        timeout: args.proof.timeout.map(|t| t.saturating_sub(start.elapsed())),
         memory: args.memory.map_or_else(Memory::default, Memory::Fixed),
     };
     let cancel = context.catch_cancel();
     context.stage("proving");
-    let start = Instant::now();
     let watch = &mut |stats: &Stats| {
         context.advance_engine(stats);
         !cancel.load(Ordering::Relaxed)
@@ -43,13 +80,33 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
             let judge = |answer: &Answer| {
                 let validate = !args.proof.no_validate;
                 let judgement = verdict::judge(&model, &asked.question, answer, validate);
-                let settled = judgement.findings.iter().all(|f| f.1.verdict() != Verdict::Unknown);
+                let is_known = |v: report::Verdict| v != report::Verdict::Unknown;
+                let settled = judgement.findings.iter().all(|f| is_known(f.1.verdict()));
                 (judgement, settled)
             };
             portfolio::run(&model.image, &setup, threads, &judge, watch)
         }
     };
     let time = start.elapsed().as_secs_f64();
+    if let (false, Some(limit), Ok(Won { answer, .. })) = (last, limit, &answer)
+        && answer.ended == Ended::Itself
+    {
+        let is_deep_enough = answer.verdicts.get(limit.index()) == Some(&Verdict::Safe);
+        let is_open = |v: &Verdict| matches!(v, Verdict::Unknown(_));
+        match is_deep_enough {
+            // It goes no deeper; what is missing is work.
+            true if answer.verdicts.iter().any(is_open) => {
+                context.finish();
+                return at_depth(args, start, true, context);
+            }
+            false if !breaks(&model.cfa, answer) => {
+                context.finish();
+                context.tell(|| "the recursion may go deeper".to_string());
+                return Ok(None);
+            }
+            _ => {}
+        }
+    }
     let mut outcome = verdict::outcome_of(&model);
     let engine = answer.as_ref().map_or(args.engine, |won| won.engine);
     outcome.engine = Some(engine.name().into());
@@ -62,10 +119,10 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
             let detail = format!("{error}\nhelp: allow more with `--memory`");
             let unknown = verdict::unknown(&model, &asked.question, "capacity", Some(detail));
             let (engine, target, time_s) = (outcome.engine, outcome.target, outcome.time_s);
-            return Ok(verdict::show(
+            return Ok(Some(verdict::show(
                 context,
                 &vouch::report::json::Outcome { engine, target, time_s, ..unknown },
-            ));
+            )));
         }
         Err(error) => return Err(error.into()),
     };
@@ -83,5 +140,11 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
         answer: &answer,
         judgement: judged,
     };
-    verdict::report(&answered, outcome, context)
+    verdict::report(&answered, outcome, context).map(Some)
+}
+
+/// Whether a property is broken that is no limit.
+fn breaks(cfa: &Cfa, answer: &Answer) -> bool {
+    let is_claim = |p: usize| !cfa.limits.contains(&PropertyId(p as u32));
+    answer.verdicts.iter().enumerate().any(|(p, v)| is_claim(p) && *v == Verdict::Unsafe)
 }

@@ -1,16 +1,19 @@
-//! `--witness`: verdicts on circuits in the formats of their own world.
+//! `--witness`: verdicts on circuits and C programs in the formats of their own worlds.
 
 use super::args::ModelArgs;
 use super::context::Context;
 use super::failure::{Failure, Kind};
 use super::files;
 use std::path::Path;
+use std::time::SystemTime;
 use vouch::export::witness;
-use vouch::frontend::{Language, aiger, btor2};
+use vouch::frontend::c::witness::{self as program, Evidence};
+use vouch::frontend::{Language, Options, aiger, btor2};
 use vouch::ir::{Certificate, Trace};
 use vouch::pipeline::Loaded;
 
-/// Writes the stimulus of a broken circuit, or the witness circuit of a safe one.
+/// Writes the stimulus of a broken circuit, the witness circuit of a safe one, or the witness of a
+/// verdict on a C program.
 pub fn write(
     path: &Path,
     model: &Loaded,
@@ -47,13 +50,19 @@ pub fn write(
             context.note(help);
             return Ok(());
         }
-        (Some(Language::Aiger | Language::Btor2), None, None) => {
+        (Some(Language::C), Some(trace), _) => {
+            of_program(model, args, Evidence::Run(trace))?.into_bytes()
+        }
+        (Some(Language::C), None, Some(certificate)) => {
+            of_program(model, args, Evidence::Proof(certificate))?.into_bytes()
+        }
+        (Some(Language::Aiger | Language::Btor2 | Language::C), None, None) => {
             let path = path.display();
             context.note(&format!("nothing is decided: no witness is written to {path}"));
             return Ok(());
         }
         _ => {
-            let help = "the model is no AIGER or BTOR2 circuit\nhelp: use `--trace` and \
+            let help = "the model is no C program, AIGER or BTOR2 circuit\nhelp: use `--trace` and \
                         `--certificate`, or check what `vouch export` writes";
             return Err(fail(help));
         }
@@ -61,4 +70,14 @@ pub fn write(
     files::write(path, &bytes, &[&args.model])?;
     context.note(&format!("witness written to {}", path.display()));
     Ok(())
+}
+
+/// The witness of a verdict on a C program.
+fn of_program(model: &Loaded, args: &ModelArgs, evidence: Evidence<'_>) -> Result<String, Failure> {
+    let options = Options { overflow: args.overflow, c: args.c.options() };
+    let text = program::write(&model.source, &options, &model.cfa, evidence, SystemTime::now());
+    text.map_err(|e| {
+        let text = vouch::frontend::render(&model.source, &e);
+        Failure::new(Kind::Output, format!("no witness can be written\n{text}"))
+    })
 }

@@ -9,6 +9,7 @@
 //! Nothing in here is believed: what comes out is validated on the first automaton.
 
 use super::fact::Fact;
+use super::unfold::{self, Unfolded};
 use crate::ir::{
     Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Term, Trace, VarId, Word,
     eval,
@@ -60,6 +61,8 @@ pub struct Step {
     pub terms: Vec<Term>,
     /// Locations that were merged into another one.
     pub merged: Vec<(LocId, LocId)>,
+    /// Locations that have copies in the automaton after.
+    pub unfolded: Vec<Unfolded>,
 }
 
 impl Step {
@@ -79,6 +82,7 @@ impl Step {
         };
         self.ways.iter().enumerate().all(|(at, way)| earlier(at, way))
             && self.edges.iter().all(|e| (*e as usize) < self.ways.len())
+            && self.unfolded.iter().all(Unfolded::is_sound)
             && self.facts.iter().all(Fact::is_sound)
     }
 }
@@ -123,19 +127,49 @@ impl Back {
     /// automaton, where passed locations must form no cycle.
     pub fn arcs(&self, cfa: &Cfa) -> BTreeSet<(LocId, LocId)> {
         let mut arcs: BTreeSet<(LocId, LocId)> = cfa.edges.iter().map(|e| (e.from, e.to)).collect();
-        for step in &self.steps {
+        for (at, step) in self.steps.iter().enumerate() {
             if !step.merged.is_empty() {
-                let into: HashMap<LocId, LocId> = step.merged.iter().copied().collect();
-                let get = |l: LocId| into.get(&l).copied().unwrap_or(l);
+                let get = Back::groups_of(&self.steps[..=at]);
                 arcs = arcs.into_iter().map(|(from, to)| (get(from), get(to))).collect();
             }
             if !step.passed.is_empty() {
+                let get = Back::groups_of(&self.steps[..at]);
                 let mut graph = Arcs::new(cfa.locations.len(), arcs);
-                step.passed.iter().for_each(|l| graph.pass(*l));
+                let passed: BTreeSet<LocId> = step.passed.iter().map(|l| get(*l)).collect();
+                passed.into_iter().for_each(|l| graph.pass(l));
                 arcs = graph.all();
             }
         }
         arcs
+    }
+
+    /// The group of each of this many locations of the last automaton, by one of the first that is in
+    /// it: copies of a location, and what is merged with one of them. The first automaton can pass a
+    /// location only as a whole, so its copies are passed together.
+    pub fn groups(&self, locations: usize) -> Vec<LocId> {
+        let get = Back::groups_of(&self.steps);
+        (0..locations as u32).map(|l| get(LocId(l))).collect()
+    }
+
+    fn groups_of(steps: &[Step]) -> impl Fn(LocId) -> LocId + use<> {
+        fn find(into: &HashMap<LocId, LocId>, mut l: LocId) -> LocId {
+            while let Some(next) = into.get(&l) {
+                l = *next;
+            }
+            l
+        }
+        let mut into: HashMap<LocId, LocId> = HashMap::default();
+        for step in steps {
+            let copies =
+                step.unfolded.iter().flat_map(|u| u.copies.iter().map(|c| (c.0, u.location)));
+            for (one, other) in copies.chain(step.merged.iter().copied()) {
+                let (one, other) = (find(&into, one), find(&into, other));
+                if one != other {
+                    into.insert(one, other);
+                }
+            }
+        }
+        move |l| find(&into, l)
     }
 
     /// A trace of `cfa`, the first automaton, from one of the last. The bits of the initial state that
@@ -195,6 +229,9 @@ impl Back {
                 })
                 .collect();
             clauses.extend(copies);
+            if !step.unfolded.is_empty() {
+                clauses = unfold::fold(&step.unfolded, clauses, &mut passed);
+            }
             let facts = step.facts.iter().filter(|f| !passed.contains(&f.location()));
             clauses.extend(facts.flat_map(Fact::clauses));
         }

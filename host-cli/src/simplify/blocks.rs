@@ -42,18 +42,27 @@ struct Block {
 }
 
 /// Puts edges together. `arcs` are edges of the control graph, those included that other passes have
-/// dropped: a cycle of them keeps a location, too. They are asked for only if something may be passed.
-pub fn run(cfa: &mut Cfa, arcs: impl FnOnce() -> BTreeSet<(LocId, LocId)>) -> Step {
-    let mut builder = Builder::new(cfa);
+/// dropped: a cycle of them keeps a location, too; they are asked for only if something may be passed.
+/// They are between `groups` of locations, of which all are passed or none.
+pub fn run(
+    cfa: &mut Cfa,
+    arcs: impl FnOnce() -> BTreeSet<(LocId, LocId)>,
+    groups: Vec<LocId>,
+) -> Step {
+    let mut builder = Builder::new(cfa, groups);
     builder.join_all();
-    if builder.order().into_iter().any(|l| builder.is_passable(l)) {
+    let is_passable =
+        |g: &LocId| builder.members.get(g).is_some_and(|members| builder.is_passable(*g, members));
+    if builder.order().iter().any(is_passable) {
         builder.arcs = Arcs::new(builder.cfa.locations.len(), arcs());
     }
     for _ in 0..ROUNDS {
         let mut changed = false;
-        for location in builder.order() {
-            if builder.is_passable(location) {
-                builder.pass(location);
+        for group in builder.order() {
+            let members = builder.members.get(&group).cloned().unwrap_or_default();
+            if builder.is_passable(group, &members) {
+                members.into_iter().for_each(|l| builder.pass(l));
+                builder.arcs.pass(group);
                 changed = true;
             }
         }
@@ -73,6 +82,10 @@ struct Builder<'a> {
     leaving: Vec<BTreeSet<usize>>,
     /// Initial and error locations.
     fixed: Vec<bool>,
+    /// The group of each location.
+    groups: Vec<LocId>,
+    members: HashMap<LocId, Vec<LocId>>,
+    /// Between groups.
     arcs: Arcs,
     step: Step,
     /// Further copies of an input, for edges that read it more than once; and inputs that decide.
@@ -81,8 +94,12 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(cfa: &'a mut Cfa) -> Builder<'a> {
+    fn new(cfa: &'a mut Cfa, groups: Vec<LocId>) -> Builder<'a> {
         let arcs = Arcs::new(cfa.locations.len(), []);
+        let mut members: HashMap<LocId, Vec<LocId>> = HashMap::default();
+        for (location, group) in (0..).map(LocId).zip(&groups) {
+            members.entry(*group).or_default().push(location);
+        }
         let live = Live::of(cfa);
         let mut fixed = vec![false; cfa.locations.len()];
         fixed[cfa.init.index()] = true;
@@ -96,6 +113,8 @@ impl<'a> Builder<'a> {
             entering: none.clone(),
             leaving: none,
             fixed,
+            groups,
+            members,
             arcs,
             step: Step::default(),
             copies: HashMap::default(),
@@ -145,29 +164,45 @@ impl<'a> Builder<'a> {
         Some(block)
     }
 
-    /// Locations in reverse postorder.
+    /// Groups in reverse postorder of their first location, those where loops begin last: what is left
+    /// of a loop is then its head, and not a place inside that the first round would have to be copied
+    /// for.
     fn order(&self) -> Vec<LocId> {
         let targets = |l: LocId| -> Vec<LocId> {
             let blocks = self.leaving[l.index()].iter();
             blocks.filter_map(|b| Some(self.blocks[*b].as_ref()?.to)).collect()
         };
         let mut seen = vec![false; self.cfa.locations.len()];
+        let mut open = seen.clone();
+        let mut heads: HashSet<LocId> = HashSet::default();
         let mut order = vec![];
         let mut stack = vec![(self.cfa.init, targets(self.cfa.init), 0)];
         seen[self.cfa.init.index()] = true;
+        open[self.cfa.init.index()] = true;
         while let Some((l, next, at)) = stack.pop() {
             match next.get(at).copied() {
                 Some(to) => {
                     stack.push((l, next, at + 1));
+                    if open[to.index()] {
+                        heads.insert(self.groups[to.index()]);
+                    }
                     if !std::mem::replace(&mut seen[to.index()], true) {
+                        open[to.index()] = true;
                         stack.push((to, targets(to), 0));
                     }
                 }
-                None => order.push(l),
+                None => {
+                    open[l.index()] = false;
+                    order.push(l);
+                }
             }
         }
-        order.reverse();
-        order
+        let mut met = HashSet::default();
+        let groups = order.into_iter().rev().map(|l| self.groups[l.index()]);
+        let groups: Vec<LocId> = groups.filter(|g| met.insert(*g)).collect();
+        let (last, first): (Vec<LocId>, Vec<LocId>) =
+            groups.into_iter().partition(|g| heads.contains(g));
+        first.into_iter().chain(last).collect()
     }
 
     /// Joins all edges between the same locations.
@@ -255,16 +290,24 @@ impl<'a> Builder<'a> {
         new
     }
 
-    /// Whether passing a location makes the automaton smaller, or hardly larger.
-    fn is_passable(&self, location: LocId) -> bool {
+    /// Whether passing a group makes the automaton smaller, or hardly larger.
+    fn is_passable(&self, group: LocId, members: &[LocId]) -> bool {
+        let is_there =
+            |l: &LocId| !self.entering[l.index()].is_empty() || !self.leaving[l.index()].is_empty();
+        !self.arcs.is_loop(group)
+            && members.iter().any(is_there)
+            && members.iter().all(|l| !is_there(l) || self.is_location_passable(*l))
+    }
+
+    fn is_location_passable(&self, location: LocId) -> bool {
         let (entering, leaving) =
             (&self.entering[location.index()], &self.leaving[location.index()]);
         let is_loop = entering.intersection(leaving).next().is_some();
-        if self.fixed[location.index()] || is_loop || self.arcs.is_loop(location) {
+        if self.fixed[location.index()] || is_loop {
             return false;
         }
         let (ins, outs) = (entering.len(), leaving.len());
-        if ins + outs == 0 || ins * outs > ins + outs {
+        if ins * outs > ins + outs {
             return false;
         }
         let size = |b: &usize| self.blocks[*b].as_ref().map_or(0, |b| b.size);
@@ -289,7 +332,6 @@ impl<'a> Builder<'a> {
         }
         let sources: BTreeSet<LocId> = entering.iter().map(|b| b.from).collect();
         sources.into_iter().for_each(|l| self.join_leaving(l));
-        self.arcs.pass(location);
         self.step.passed.push(location);
     }
 

@@ -13,6 +13,7 @@
 //! - [`dead`]: assignments that nobody reads ([`live`]).
 //! - [`blocks`]: large-block encoding: loop-free parts become single edges.
 //! - [`merge`]: locations with the same future.
+//! - [`unfold`]: variables with few values become locations.
 //! - [`relate`]: comparisons of variables as variables of their own, so that invariants can speak of them;
 //!   and linear equations that hold in random runs ([`affine`]).
 //! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
@@ -21,9 +22,8 @@
 //! # What passes keep to
 //!
 //! Variables, inputs and locations keep their numbers, and parameters stay what they are; a location
-//! that is gone just has no edges. Inputs may be added at the end, and so may variables whose values
-//! others determine. A *fact* that a pass relies on is
-//! a clause over variables that are live where it stands, because a later pass may drop assignments
+//! that is gone just has no edges. Inputs and locations may be added at the end, and so may variables
+//! whose values others determine. A *fact* that a pass relies on is a clause over variables that are live where it stands, because a later pass may drop assignments
 //! to others. Equal automata give equal results: no order of a hash table enters.
 
 pub mod affine;
@@ -44,6 +44,7 @@ pub mod relate;
 pub mod rewrite;
 pub mod slice;
 pub mod stats;
+pub mod unfold;
 pub mod value;
 
 pub use back::{Back, BackError};

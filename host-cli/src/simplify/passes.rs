@@ -1,7 +1,7 @@
 //! The passes, their order, and the choice among them.
 
 use super::back::{Back, Step};
-use super::{blocks, constants, dead, equal, merge, narrow, relate, slice};
+use super::{blocks, constants, dead, equal, merge, narrow, relate, slice, unfold};
 use crate::ir::Cfa;
 use std::fmt;
 use std::str::FromStr;
@@ -25,11 +25,13 @@ pub enum Pass {
     Merge,
     /// Comparisons of variables as variables.
     Relate,
+    /// Variables with few values become locations.
+    Unfold,
 }
 
 impl Pass {
     /// All of them.
-    pub const ALL: [Pass; 8] = [
+    pub const ALL: [Pass; 9] = [
         Pass::Constants,
         Pass::Slice,
         Pass::Dead,
@@ -38,6 +40,7 @@ impl Pass {
         Pass::Equal,
         Pass::Merge,
         Pass::Relate,
+        Pass::Unfold,
     ];
 
     /// What it is called.
@@ -51,6 +54,7 @@ impl Pass {
             Pass::Equal => "equal",
             Pass::Merge => "merge",
             Pass::Relate => "relate",
+            Pass::Unfold => "unfold",
         }
     }
 
@@ -60,11 +64,15 @@ impl Pass {
             Pass::Constants => constants::run(cfa),
             Pass::Slice => slice::run(cfa),
             Pass::Dead => dead::run(cfa),
-            Pass::Blocks => blocks::run(cfa, || back.arcs(first)),
+            Pass::Blocks => {
+                let groups = back.groups(cfa.locations.len());
+                blocks::run(cfa, || back.arcs(first), groups)
+            }
             Pass::Narrow => narrow::run(cfa),
             Pass::Equal => equal::run(cfa),
             Pass::Merge => merge::run(cfa),
             Pass::Relate => relate::run(cfa),
+            Pass::Unfold => unfold::run(cfa),
         }
     }
 }
@@ -74,11 +82,14 @@ impl Pass {
 /// stands here again where one before it makes new work for it: blocks bring expressions together that
 /// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
 /// is not run.
-const SCHEDULE: [Pass; 12] = [
+const SCHEDULE: [Pass; 15] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
     Pass::Narrow,
+    Pass::Unfold,
+    Pass::Slice,
+    Pass::Dead,
     Pass::Blocks,
     Pass::Relate,
     Pass::Narrow,
@@ -122,9 +133,9 @@ impl Passes {
 }
 
 impl Default for Passes {
-    /// All that make automata smaller. [`Pass::Relate`] makes them larger.
+    /// All that make automata smaller. [`Pass::Relate`] and [`Pass::Unfold`] make them larger.
     fn default() -> Passes {
-        Passes::all().without(Pass::Relate)
+        Passes::all().without(Pass::Relate).without(Pass::Unfold)
     }
 }
 
@@ -180,14 +191,16 @@ mod tests {
     #[test]
     fn lists_are_read() {
         let read = |list: &str| list.parse::<Passes>().map(|p| p.to_string());
-        assert_eq!(read("all"), Ok("constants,slice,dead,blocks,narrow,equal,merge,relate".into()));
+        let all = "constants,slice,dead,blocks,narrow,equal,merge,relate,unfold";
+        assert_eq!(read("all"), Ok(all.into()));
         assert_eq!(read("none"), Ok("none".into()));
         assert_eq!(read("dead, blocks"), Ok("dead,blocks".into()));
         assert_eq!(
             read("all,-blocks,-merge"),
-            Ok("constants,slice,dead,narrow,equal,relate".into())
+            Ok("constants,slice,dead,narrow,equal,relate,unfold".into())
         );
         assert_eq!(read("blocks,none,dead"), Ok("dead".into()));
+        assert!(!Passes::default().has(Pass::Unfold));
         assert_eq!(read("-blocks").unwrap(), Passes::default().without(Pass::Blocks).to_string());
         assert!(read("lbe").unwrap_err().contains("constants, slice"));
         assert!(read("").is_err());

@@ -6,12 +6,11 @@
 //! cannot be set from outside; a failure that depends on one need not show.
 
 use super::tree::{Function, Unit};
-use super::{COptions, Fail, builtin, lexer, parser, preprocess, types};
+use super::{Program, builtin, calls, on_large_stack};
 use crate::frontend::{Diagnostic, Options, Source};
 use crate::ir::{Cfa, Trace, Word};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 
 /// What the program says and does when the run breaks its property.
 const FAILED: &str = "\
@@ -31,9 +30,16 @@ pub fn write(
     cfa: &Cfa,
     trace: &Trace,
 ) -> Result<String, Vec<Diagnostic>> {
-    let unit = parse(source, &options.c).map_err(|fail| vec![*fail])?;
+    on_large_stack(|| {
+        let program = Program::new(source, options)?;
+        Ok(text(&program, include, options, cfa, trace))
+    })
+}
+
+fn text(program: &Program, include: &str, options: &Options, cfa: &Cfa, trace: &Trace) -> String {
+    let unit = &program.unit;
     let entry = &options.c.entry;
-    let values = sequences(cfa, trace);
+    let values = calls::sequences(program, trace);
     let property = cfa.properties.get(trace.property.index()).map_or("", |p| &p.name);
     let mut text = format!(
         "/* A run of {include} that breaks {property}. Compile and run it: the exit code is 1, or that\n\
@@ -51,36 +57,12 @@ pub fn write(
     for function in unit.functions.iter().filter(|f| f.body.is_none()) {
         define(function, &values, &mut text);
     }
-    let inputs: Vec<&String> = values.keys().filter(|n| !is_function(&unit, n)).collect();
+    let inputs: Vec<&String> = values.keys().filter(|n| !is_function(unit, n)).collect();
     input_function(&values, &inputs, &mut text);
     if entry != "main" {
-        call_entry(&unit, entry, options.c.repeat, &values, &mut text);
+        call_entry(unit, entry, options.c.repeat, &values, &mut text);
     }
-    Ok(text)
-}
-
-fn parse(source: &Source, options: &COptions) -> Result<Unit, Fail> {
-    let text = match preprocess::is_needed(&source.text) {
-        true => preprocess::run(Path::new(&source.path), &source.text, options)?.text,
-        false => source.text.clone(),
-    };
-    parser::parse(lexer::lex(&text)?, types::Types::new(options.model))
-}
-
-/// For each input the values that it had, step by step; a second one of the same step counts after
-/// the first.
-fn sequences(cfa: &Cfa, trace: &Trace) -> BTreeMap<String, Vec<Word>> {
-    let mut values: BTreeMap<String, Vec<Word>> = BTreeMap::new();
-    for step in &trace.steps {
-        let Some(edge) = cfa.edges.get(step.edge.index()) else { continue };
-        for input in cfa.edge_inputs(edge) {
-            let name = &cfa.inputs[input.index()].name;
-            let name = name.split('#').next().unwrap_or(name);
-            let value = step.inputs.iter().find(|i| i.0 == input).map_or(0, |i| i.1);
-            values.entry(name.to_string()).or_default().push(value);
-        }
-    }
-    values
+    text
 }
 
 fn is_function(unit: &Unit, name: &str) -> bool {

@@ -1,9 +1,11 @@
 //! C, as compilers for microcontrollers and verification tasks write it: `docs/c.md`.
 //!
 //! Text → [`preprocess`] → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] → [`lower`] →
-//! automaton. [`harness`] makes a C program of a counterexample. [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
+//! automaton. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
+//! competitions of any verdict; [`calls`] tells what a run's calls return. [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
 
 mod builtin;
+mod calls;
 mod constant;
 pub mod harness;
 mod lexer;
@@ -16,11 +18,12 @@ mod tests;
 mod token;
 mod tree;
 mod types;
+pub mod witness;
 
 pub use types::DataModel;
 
 use super::{Compiled, Diagnostic, Options, Source};
-use crate::ir::Span;
+use crate::ir::{Cfa, Span};
 use std::path::Path;
 
 /// Nesting is limited, but to what fits here and not to what fits any caller's stack.
@@ -105,11 +108,18 @@ impl Default for COptions {
 
 /// Compiles a file. Spans in the result, and in what is wrong with it, are those of its text.
 pub fn compile(source: &Source, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+    on_large_stack(|| Program::new(source, options).map(Program::into_compiled))
+}
+
+/// Runs something that follows the nesting of a program. What can't start has failed.
+fn on_large_stack<T: Send>(
+    f: impl FnOnce() -> Result<T, Fail> + Send,
+) -> Result<T, Vec<Diagnostic>> {
     std::thread::scope(|scope| {
-        let compiler = std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || compile_here(source, options).map_err(|fail| vec![*fail]));
-        match compiler.map(|thread| thread.join()) {
+            .spawn_scoped(scope, || f().map_err(|fail| vec![*fail]));
+        match thread.map(|thread| thread.join()) {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
             Err(error) => {
@@ -120,42 +130,57 @@ pub fn compile(source: &Source, options: &Options) -> Result<Compiled, Vec<Diagn
     })
 }
 
-fn compile_here(source: &Source, options: &Options) -> Result<Compiled, Fail> {
-    if !preprocess::is_needed(&source.text) {
-        let starts = preprocess::line_starts(&source.text);
-        let line = |at: u32| starts.partition_point(|start| *start <= at);
-        return compile_text(&source.text, &line, options);
+/// A program, its automaton, and what they have to do with each other.
+struct Program {
+    /// The text that was read: that of the file, or what the preprocessor has made of it.
+    text: String,
+    preprocessed: Option<preprocess::Preprocessed>,
+    unit: tree::Unit,
+    /// The automaton, with the spans of `text`.
+    cfa: Cfa,
+    notes: lower::notes::Notes,
+}
+
+impl Program {
+    fn new(source: &Source, options: &Options) -> Result<Program, Fail> {
+        if !preprocess::is_needed(&source.text) {
+            let starts = preprocess::line_starts(&source.text);
+            let line = |at: u32| starts.partition_point(|start| *start <= at);
+            return Program::read(source.text.clone(), &line, options);
+        }
+        let preprocessed = preprocess::run(Path::new(&source.path), &source.text, &options.c)?;
+        let line = |at: u32| preprocessed.line(at);
+        match Program::read(preprocessed.text.clone(), &line, options) {
+            Ok(program) => Ok(Program { preprocessed: Some(preprocessed), ..program }),
+            Err(mut fail) => {
+                fail.span = preprocessed.original(fail.span);
+                for (span, _) in &mut fail.related {
+                    *span = preprocessed.original(*span);
+                }
+                Err(fail)
+            }
+        }
     }
-    let preprocessed = preprocess::run(Path::new(&source.path), &source.text, &options.c)?;
-    let line = |at: u32| preprocessed.line(at);
-    match compile_text(&preprocessed.text, &line, options) {
-        Ok(mut compiled) => {
-            let cfa = &mut compiled.cfa;
+
+    /// Reads a text without directives.
+    fn read(text: String, line: &dyn Fn(u32) -> usize, options: &Options) -> Result<Program, Fail> {
+        let tokens = lexer::lex(&text)?;
+        let unit = parser::parse(tokens, types::Types::new(options.c.model))?;
+        let (cfa, notes) = lower::lower(&unit, line, options)?;
+        Ok(Program { text, preprocessed: None, unit, cfa, notes })
+    }
+
+    /// The automaton, with the spans of the file.
+    fn into_compiled(self) -> Compiled {
+        let mut cfa = self.cfa;
+        if let Some(preprocessed) = &self.preprocessed {
             let spans = (cfa.edges.iter_mut().map(|e| &mut e.span))
                 .chain(cfa.locations.iter_mut().map(|l| &mut l.span))
                 .chain(cfa.properties.iter_mut().map(|p| &mut p.span));
             for span in spans {
                 *span = preprocessed.original(*span);
             }
-            Ok(compiled)
         }
-        Err(mut fail) => {
-            fail.span = preprocessed.original(fail.span);
-            for (span, _) in &mut fail.related {
-                *span = preprocessed.original(*span);
-            }
-            Err(fail)
-        }
+        Compiled { cfa, warnings: vec![] }
     }
-}
-
-/// Compiles a preprocessed text.
-fn compile_text(
-    text: &str,
-    line: &dyn Fn(u32) -> usize,
-    options: &Options,
-) -> Result<Compiled, Fail> {
-    let tokens = lexer::lex(text)?;
-    let unit = parser::parse(tokens, types::Types::new(options.c.model))?;
-    lower::lower(&unit, line, options)
 }

@@ -343,6 +343,18 @@ impl Types {
         }
     }
 
+    /// Whether members of it may share their place.
+    pub fn has_union(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Array(of, _) => self.has_union(of),
+            Type::Record(id) => {
+                let record = &self.records[*id];
+                record.union || record.fields.iter().flatten().any(|f| self.has_union(&f.ty))
+            }
+            _ => false,
+        }
+    }
+
     /// A type as C writes it, for messages.
     pub fn show(&self, ty: &Type) -> String {
         match ty {

@@ -4,6 +4,7 @@
 //! the variables at that location. Reading a variable gives its newest value. Whatever leaves the
 //! block (a jump, a branch, a failed check) becomes an edge from its start.
 
+use super::notes::Sample;
 use super::{Fail, Lower, MAX_EDGES, Value, fail};
 use crate::frontend::Overflow;
 use crate::ir::{
@@ -27,6 +28,11 @@ impl Block {
     /// Where it starts.
     pub fn start(&self) -> LocId {
         self.start
+    }
+
+    /// Whether nothing has happened yet.
+    pub fn is_empty(&self) -> bool {
+        self.guard.is_none() && self.updates.is_empty()
     }
 
     /// Where no run gets.
@@ -156,7 +162,7 @@ impl Lower<'_> {
                     .help("all calls are inlined; leave out what the property does not need"),
             ));
         }
-        if self.block.dead || self.block.updates.is_empty() && self.block.guard.is_none() {
+        if self.block.dead || self.block.is_empty() {
             return Ok(());
         }
         let next = self.location("", self.span);
@@ -278,6 +284,7 @@ impl Lower<'_> {
         let cfa = &mut self.cfa;
         let input = *(self.inputs.entry((key, nth)))
             .or_insert_with(|| cfa.add_input(Input { name: shown, width, ty }));
+        self.notes.samples.push(Sample { at: self.block.start, input, call: None });
         self.cfa.sample(input)
     }
 

@@ -330,7 +330,10 @@ impl Lower<'_> {
             }
         }
         let name = function.name.clone();
-        self.any(&name, &function.result, span)
+        let before = self.notes.samples.len();
+        let value = self.any(&name, &function.result, span)?;
+        self.notes.samples[before..].iter_mut().for_each(|s| s.call = Some(span));
+        Ok(value)
     }
 
     /// Any value of a type.

@@ -8,6 +8,7 @@
 //! - [`object`]: variables of C to variables of the automaton, cell by cell
 //! - [`memory`]: reading and writing objects, also through pointers
 //! - [`expression`], [`arithmetic`], [`statement`]
+//! - [`notes`]: what the automaton has to do with the text
 //! - [`call`]: inlining, recursion up to its bound, functions that are known by name
 
 mod arithmetic;
@@ -15,6 +16,7 @@ mod block;
 mod call;
 mod expression;
 mod memory;
+pub mod notes;
 mod object;
 mod statement;
 
@@ -22,9 +24,10 @@ use super::reach::Reach;
 use super::tree::{FunctionId, GlobalId, LocalId, Unit};
 use super::types::Type;
 use super::{Fail, fail};
-use crate::frontend::{Compiled, Options};
+use crate::frontend::Options;
 use crate::ir::{Cfa, Edge, ExprId, InputId, LocId, Span, VarId};
 use block::Block;
+use notes::{Branching, Notes};
 use object::{Object, ObjectId};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -93,6 +96,8 @@ struct Lower<'a> {
     /// Locations that an edge leads to.
     entered: HashSet<LocId>,
     inputs: HashMap<(String, usize), InputId>,
+    notes: Notes,
+    branching: Option<Branching>,
 }
 
 /// Lowers what `options.c.entry` does.
@@ -100,7 +105,7 @@ pub fn lower(
     unit: &Unit,
     lines: &dyn Fn(u32) -> usize,
     options: &Options,
-) -> Result<Compiled, Fail> {
+) -> Result<(Cfa, Notes), Fail> {
     let entry = unit.functions.iter().position(|f| *f.name == *options.c.entry && f.body.is_some());
     let Some(entry) = entry else {
         let names: Vec<&str> =
@@ -137,9 +142,12 @@ pub fn lower(
         errors: HashMap::new(),
         entered: HashSet::new(),
         inputs: HashMap::new(),
+        notes: Notes::default(),
+        branching: None,
     };
     lower.run(entry)?;
-    let mut cfa = lower.cfa;
+    lower.note_names();
+    let (mut cfa, notes) = (lower.cfa, lower.notes);
     if cfa.properties.is_empty() {
         // Nothing can go wrong; that is worth a verdict too.
         let span = unit.functions[entry].span;
@@ -147,7 +155,7 @@ pub fn lower(
         cfa.properties.push(crate::ir::Property { name: "reach_error".into(), error, span });
     }
     debug_assert_eq!(cfa.check(), Ok(()));
-    Ok(Compiled { cfa, warnings: vec![] })
+    Ok((cfa, notes))
 }
 
 impl Lower<'_> {
@@ -238,8 +246,10 @@ impl Lower<'_> {
 
     fn add_edge(&mut self, edge: Edge) {
         if self.cfa.pool.as_const(edge.guard) != Some(0) {
-            self.entered.insert(edge.to);
-            self.cfa.add_edge(edge);
+            let to = edge.to;
+            self.entered.insert(to);
+            let id = self.cfa.add_edge(edge);
+            self.note_edge(id, to);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Statements.
 
+use super::notes::Answer;
 use super::{Fail, Lower};
 use crate::frontend::c::fail;
 use crate::frontend::c::tree::{Expr, Stmt, StmtKind};
@@ -11,6 +12,7 @@ impl Lower<'_> {
     pub(super) fn statement(&mut self, statement: &Stmt) -> Result<(), Fail> {
         let outer = std::mem::replace(&mut self.span, statement.span);
         let held = self.held;
+        self.note_point(statement);
         self.statement_in(statement)?;
         self.flush()?;
         self.held = held;
@@ -43,7 +45,9 @@ impl Lower<'_> {
                 self.resume(here);
                 self.statement(inner)
             }
-            StmtKind::If(condition, then, other) => self.if_else(condition, then, other.as_deref()),
+            StmtKind::If(condition, then, other) => {
+                self.if_else(condition, then, other.as_deref(), span)
+            }
             // A loop that no run enters may still be jumped into.
             StmtKind::While(_, body) | StmtKind::For(_, _, body) | StmtKind::DoWhile(body, _)
                 if self.block.dead && !body.has_label() =>
@@ -53,16 +57,16 @@ impl Lower<'_> {
             StmtKind::While(condition, body) => {
                 let head = self.location("", span);
                 self.jump(head);
-                self.while_loop(head, Some(condition), None, body)
+                self.while_loop(head, Some(condition), None, body, span)
             }
             StmtKind::For(condition, next, body) => {
                 let head = self.location("", span);
                 self.jump(head);
-                self.while_loop(head, condition.as_ref(), next.as_ref(), body)
+                self.while_loop(head, condition.as_ref(), next.as_ref(), body, span)
             }
-            StmtKind::DoWhile(body, condition) => self.do_while(body, condition),
+            StmtKind::DoWhile(body, condition) => self.do_while(body, condition, span),
             StmtKind::Switch(value, cases, default, body) => {
-                self.switch(value, cases, *default, body)
+                self.switch(value, cases, *default, body, span)
             }
             // The rest does nothing where no run gets.
             _ if self.block.dead => Ok(()),
@@ -112,7 +116,13 @@ impl Lower<'_> {
         })
     }
 
-    fn if_else(&mut self, c: &Expr, then: &Stmt, other: Option<&Stmt>) -> Result<(), Fail> {
+    fn if_else(
+        &mut self,
+        c: &Expr,
+        then: &Stmt,
+        other: Option<&Stmt>,
+        span: Span,
+    ) -> Result<(), Fail> {
         self.span = c.span;
         let (yes, end) = (self.location("", then.span), self.location("", then.span));
         let no = match other {
@@ -120,7 +130,8 @@ impl Lower<'_> {
             None => end,
         };
         if !self.block.dead {
-            self.branch(c, yes, no)?;
+            let answers = vec![(yes, Answer::Holds(true)), (no, Answer::Holds(false))];
+            self.branching(span, answers, |s| s.branch(c, yes, no))?;
         }
         // A branch that no run takes may still hold a label.
         self.resume_if_entered(yes);
@@ -147,7 +158,9 @@ impl Lower<'_> {
         condition: Option<&Expr>,
         next: Option<&Expr>,
         body: &Stmt,
+        span: Span,
     ) -> Result<(), Fail> {
+        self.note_head(head, span);
         let (inside, end) = (self.location("", body.span), self.location("", body.span));
         let again = match next {
             Some(next) => self.location("", next.span),
@@ -157,7 +170,8 @@ impl Lower<'_> {
         match condition {
             Some(condition) => {
                 self.span = condition.span;
-                self.branch(condition, inside, end)?;
+                let answers = vec![(inside, Answer::Holds(true)), (end, Answer::Holds(false))];
+                self.branching(span, answers, |s| s.branch(condition, inside, end))?;
             }
             None => self.jump(inside),
         }
@@ -178,8 +192,9 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn do_while(&mut self, body: &Stmt, condition: &Expr) -> Result<(), Fail> {
+    fn do_while(&mut self, body: &Stmt, condition: &Expr, span: Span) -> Result<(), Fail> {
         let head = self.location("", body.span);
+        self.note_head(head, span);
         let (test, end) = (self.location("", condition.span), self.location("", condition.span));
         self.jump(head);
         self.enter_loop(end, test);
@@ -228,6 +243,7 @@ impl Lower<'_> {
         cases: &[(i128, i128, usize)],
         default: Option<usize>,
         body: &Stmt,
+        span: Span,
     ) -> Result<(), Fail> {
         let end = self.location("", body.span);
         if !self.block.dead {
@@ -257,7 +273,14 @@ impl Lower<'_> {
                 None => end,
             };
             targets.push((none, otherwise));
-            self.spread(&targets);
+            // Two cases at one place, and ranges, tell no value.
+            let mut answers: Vec<(LocId, Answer)> = vec![];
+            for ((low, high, _), (_, to)) in cases.iter().zip(&targets) {
+                let alone = targets.iter().filter(|t| t.1 == *to).count() == 1;
+                answers.extend((low == high && alone).then_some((*to, Answer::Case(*low))));
+            }
+            answers.push((otherwise, Answer::Default));
+            self.branching(span, answers, |s| s.spread(&targets));
         }
         if let Some(frame) = self.frames.last_mut() {
             frame.breaks.push(end);

@@ -111,7 +111,10 @@ impl Parser {
                 None
             } else {
                 let length = self.assignment()?;
-                match constant::value(&self.unit.types, &length) {
+                let known = constant::value(&self.unit.types, &length);
+                // What is only steady decides how a local lies in memory, nothing else.
+                let known = known.or_else(|| self.steady_value(&length).filter(|n| *n > 0));
+                match known {
                     Some(n) if n >= 0 => Some(n as u64),
                     Some(_) => {
                         return Err(fail("an array of negative length", self.since(start), "here"));

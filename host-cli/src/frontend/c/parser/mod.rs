@@ -16,6 +16,7 @@ mod expression;
 mod initializer;
 mod specifier;
 mod statement;
+mod steady;
 mod typing;
 
 use super::token::{Token, TokenKind};
@@ -84,6 +85,8 @@ struct Current {
     locals: Vec<Local>,
     switches: Vec<Switch>,
     cases: usize,
+    /// Constants that locals begin with.
+    steady: HashMap<LocalId, u128>,
 }
 
 struct Parser {
@@ -365,7 +368,14 @@ impl Parser {
         function.params = locals.len();
         function.locals = locals.clone();
         function.result = result.clone();
-        self.current = Some(Current { name, result, locals, switches: vec![], cases: 0 });
+        self.current = Some(Current {
+            name,
+            result,
+            locals,
+            switches: vec![],
+            cases: 0,
+            steady: HashMap::new(),
+        });
         let body = self.block();
         self.close_scope();
         let current = self.current.take();

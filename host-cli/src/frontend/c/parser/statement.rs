@@ -94,8 +94,11 @@ impl Parser {
                         true => {
                             let mut ty = declarator.ty.clone();
                             let init = self.initializer(&mut ty)?;
+                            let first = self.first(&init);
                             if let Some(current) = &mut self.current {
                                 current.locals[local].ty = ty;
+                                let first = first.filter(|_| !declarator.volatile);
+                                current.steady.extend(first.map(|first| (local, first)));
                             }
                             Some(init)
                         }
