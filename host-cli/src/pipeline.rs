@@ -141,7 +141,7 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
     if language == Language::Aiger && bytes.starts_with(b"aig ") {
         let source = Source { path: path.display().to_string(), text: String::new() };
         let compiled = frontend::aiger::compile(&bytes, &source.stem());
-        let passes = passes(language, options);
+        let passes = passes(Some(language), options.passes.as_ref());
         return finish(source, Sha256::digest(&bytes).into(), compiled, &passes);
     }
     let text = String::from_utf8(bytes).map_err(|e| LoadError::NotText {
@@ -157,13 +157,13 @@ pub fn compile(source: Source, language: Language, options: &Options) -> Result<
     let front = frontend::Options { overflow: options.overflow, c: options.c.clone() };
     let compiled = frontend::compile(&source, language, &front);
     let digest = Sha256::digest(source.text.as_bytes()).into();
-    finish(source, digest, compiled, &passes(language, options))
+    finish(source, digest, compiled, &passes(Some(language), options.passes.as_ref()))
 }
 
 /// The passes that are asked for, or those that suit a language: only C has words for everything.
-fn passes(language: Language, options: &Options) -> Passes {
-    options.passes.clone().unwrap_or_else(|| match language {
-        Language::C => Passes::all(),
+pub fn passes(language: Option<Language>, asked: Option<&Passes>) -> Passes {
+    asked.cloned().unwrap_or_else(|| match language {
+        Some(Language::C) => Passes::all(),
         _ => Passes::default(),
     })
 }

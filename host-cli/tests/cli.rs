@@ -297,7 +297,7 @@ fn images_are_the_same_bytes_and_give_the_same_verdicts() {
     assert_eq!(place.read("a.vimg"), place.read("pump.vimg"), "the folder does not matter");
     let json = place.run(&["compile", "pump.vch", "-o", "b.vimg", "--json"]).ended(0).json();
     assert_eq!(json["file_bytes"], place.read("b.vimg").len());
-    assert_eq!(json["boards"].as_array().unwrap().len(), 3);
+    assert_eq!(json["boards"].as_array().unwrap().len(), 4);
     assert_eq!(json["boards"][0]["fits"], true);
     assert!(json["sizes"]["image_bytes"].as_u64() < json["file_bytes"].as_u64());
     place.run(&["check", "a.vimg"]).ended(1);
@@ -406,6 +406,8 @@ fn wrong_input_gets_a_clear_error() {
         (&["check", "pump.vch", "--lang", "cobol"][..], 2, "vch"),
         (&["check", "pump.vch", "--overflow", "ignore"][..], 2, "wrap, error, assume"),
         (&["check", "pump.vch", "--engine", "z4"][..], 2, "there is: ic3cfa"),
+        (&["check", "pump.vch", "--threads", "0"][..], 2, "1..=64"),
+        (&["check", "pump.vch", "--threads", "2", "--engine", "ic3"][..], 2, "cannot be used with"),
         (&["check", "pump.vch", "--property", "shrt"][..], 2, "short, bounded"),
         (&["check", "pump.vch", "--property", "shrt"][..], 2, "did you mean `short`"),
         (&["check", "pump.vch", "--bind", "limit"][..], 2, "PARAMETER=VALUE"),

@@ -2,7 +2,9 @@
 //! explicit-state search.
 
 use vouch::blast::{self, AlignedImage, Model};
-use vouch::engines::{Answer, Engine, EngineError, Memory, Setup, widen};
+use vouch::engines::portfolio::{self, ENTRANTS};
+use vouch::engines::{Answer, Ended, Engine, EngineError, Memory, Setup, widen};
+use vouch::frontend::btor2;
 use vouch::ir::{Cfa, PropertyId, VarId, Word};
 use vouch::judge::{Finding, Judgement, Question, Reason, judge};
 use vouch::report::Verdict;
@@ -153,6 +155,53 @@ fn wide_words_change_nothing() {
             compare(&cfa, &judgement, &[]);
         }
     }
+}
+
+/// Whoever wins says the truth, and so does each alone; an answer that does not stand wins nothing.
+#[test]
+fn engines_together_and_alone_say_the_truth() {
+    for shape in Shape::ALL {
+        for seed in 0..12 {
+            let cfa = generate(3000 + seed, shape);
+            let (model, image) = compile(&cfa);
+            let setup = setup(&model, &[], Memory::default());
+            let asked = question(&cfa, vec![]);
+            for engine in Engine::ALL {
+                let answer = engine.run(&image, &setup, &mut |_| true).unwrap();
+                compare(&cfa, &judge(&cfa, &model.map, &asked, &answer, true), &[]);
+            }
+            for threads in [1, 2, 3, 9] {
+                let judge = |answer: &Answer| {
+                    let judgement = judge(&cfa, &model.map, &asked, answer, true);
+                    let settled =
+                        judgement.findings.iter().all(|f| f.1.verdict() != Verdict::Unknown);
+                    (judgement, settled)
+                };
+                let won = portfolio::run(&image, &setup, threads, &judge, &mut |_| true).unwrap();
+                assert!(ENTRANTS[..threads.min(ENTRANTS.len())].contains(&won.engine));
+                compare(&cfa, &won.judged.unwrap(), &[]);
+            }
+            let stubborn = |_: &Answer| ((), false);
+            let won = portfolio::run(&image, &setup, 3, &stubborn, &mut |_| true).unwrap();
+            assert_eq!(won.engine, Engine::Ic3Cfa, "nobody has won, all know the same");
+        }
+    }
+}
+
+#[test]
+fn engines_together_can_be_cancelled() {
+    // Decided after half a million million small steps.
+    let text = "1 sort bitvec 40\n2 sort bitvec 1\n3 zero 1\n4 state 1\n5 init 1 4 3\n6 one 1\n\
+                7 add 1 4 6\n8 next 1 4 7\n9 constd 1 549755813888\n10 eq 2 4 9\n11 bad 10\n";
+    let cfa = btor2::compile(text, "counter").unwrap().cfa;
+    let (model, image) = compile(&cfa);
+    let setup = Setup { budget: 0, ..setup(&model, &[], Memory::default()) };
+    let judge = |_: &Answer| ((), false);
+    let won = portfolio::run(&image, &setup, 3, &judge, &mut |_| false).unwrap();
+    assert_eq!(won.answer.ended, Ended::Cancelled);
+    let short = Setup { timeout: Some(std::time::Duration::from_millis(50)), ..setup };
+    let won = portfolio::run(&image, &short, 3, &judge, &mut |_| true).unwrap();
+    assert_eq!(won.answer.ended, Ended::Timeout);
 }
 
 #[test]

@@ -73,6 +73,9 @@ pub struct Config {
     pub budget: u64,
     /// Check only this property.
     pub property: Option<u32>,
+    /// Work on a lemma only as much as has proved necessary. Quicker as a rule, but more lemmas must
+    /// be held at a time: not for small memories.
+    pub patient: bool,
     /// Break this soundness rule, to show that tests catch it; 0: none.
     #[cfg(feature = "sabotage")]
     #[serde(skip)]
@@ -85,6 +88,7 @@ impl Config {
         Config {
             budget,
             property,
+            patient: false,
             #[cfg(feature = "sabotage")]
             sabotage: 0,
         }

@@ -60,6 +60,7 @@ pub(super) struct State {
     pub(super) input_len: usize,
     /// Counterexamples to generalisation that are blocked for one literal of the lemma at hand.
     pub(super) ctgs: usize,
+    pub(super) patient: bool,
 }
 
 /// A run of the engine.
@@ -247,6 +248,7 @@ impl Engine {
                 cube_len: [0; CUBES],
                 input_len: 0,
                 ctgs: 0,
+                patient: config.patient,
             },
             solver: sat::State::new::<W>(&plan.solver),
             obligations: Ends::new::<W>(),

@@ -42,7 +42,8 @@ impl<W: Word> Run<'_, W> {
                     // Committed before any edge was asked.
                     self.cube_len[MAIN] = self.cube_len[MAIN].min(1);
                 }
-                self.ctgs = ctgs_worthwhile(self.obligations.effort(r));
+                let effort = if self.patient { self.obligations.effort(r) } else { usize::MAX };
+                self.ctgs = ctgs_worthwhile(effort);
                 self.generalize(location, level)?;
                 let reached = self.push_forward(location, level, MAIN)?;
                 self.add_lemma(location, reached, MAIN)?;

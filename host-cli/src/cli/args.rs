@@ -354,10 +354,17 @@ pub struct CheckArgs {
     pub ask: AskArgs,
     #[command(flatten)]
     pub proof: ProofArgs,
-    /// The engine: ic3cfa, or ic3 (one transition relation with a program counter, to compare)
+    /// The engine: ic3cfa, ic3cfa-eager (more work on each lemma), or ic3 (one transition relation with a
+    /// program counter, to compare)
     #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME")]
     #[arg(default_value_t = Engine::Ic3Cfa)]
     pub engine: Engine,
+    /// Run so many engines at once, each in a thread of its own: the first whose verdict is validated
+    /// wins (at most 3 are of use)
+    #[arg(long, env = "VOUCH_THREADS", hide_env = true, value_name = "N")]
+    #[arg(default_value_t = 1, conflicts_with = "engine")]
+    #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=64))]
+    pub threads: usize,
     /// Memory for the engine, as in 40K, 512M or 2G [default: as much as it needs, up to 1G]
     #[arg(long, env = "VOUCH_MEMORY", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes)]
@@ -557,6 +564,10 @@ pub struct ExportArgs {
     /// Only this property
     #[arg(long, env = "VOUCH_PROPERTY", hide_env = true, value_name = "NAME")]
     pub property: Option<String>,
+    /// Export what `--passes` leave, instead of the model as it is written
+    #[arg(long, env = "VOUCH_SIMPLIFIED", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub simplified: bool,
 }
 
 /// Arguments of `list`.

@@ -8,10 +8,12 @@ use super::files;
 use super::verdict::{self, Answered};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use vouch::engines::portfolio::{self, Won};
 use vouch::engines::{Answer, Ended, EngineError, Memory, Setup};
 use vouch::ir::{Cfa, PropertyId};
+use vouch::report;
 use vouch::report::text::size;
-use vouch_core::ic3::Verdict;
+use vouch_core::ic3::{Stats, Verdict};
 
 /// How deep recursion is followed if nobody says so: an error is found soonest where the model is small,
 /// and only a program that goes deeper needs a larger one.
@@ -65,12 +67,28 @@ fn at_depth(
     };
     let cancel = context.catch_cancel();
     context.stage("proving");
-    let answer = args.engine.run(&model.image, &setup, &mut |stats| {
+    let watch = &mut |stats: &Stats| {
         context.advance_engine(stats);
         !cancel.load(Ordering::Relaxed)
-    });
+    };
+    let answer = match args.threads {
+        1 => {
+            let answer = args.engine.run(&model.image, &setup, watch);
+            answer.map(|answer| Won { engine: args.engine, answer, judged: None })
+        }
+        threads => {
+            let judge = |answer: &Answer| {
+                let validate = !args.proof.no_validate;
+                let judgement = verdict::judge(&model, &asked.question, answer, validate);
+                let is_known = |v: report::Verdict| v != report::Verdict::Unknown;
+                let settled = judgement.findings.iter().all(|f| is_known(f.1.verdict()));
+                (judgement, settled)
+            };
+            portfolio::run(&model.image, &setup, threads, &judge, watch)
+        }
+    };
     let time = start.elapsed().as_secs_f64();
-    if let (false, Some(limit), Ok(answer)) = (last, limit, &answer)
+    if let (false, Some(limit), Ok(Won { answer, .. })) = (last, limit, &answer)
         && answer.ended == Ended::Itself
     {
         let is_deep_enough = answer.verdicts.get(limit.index()) == Some(&Verdict::Safe);
@@ -90,11 +108,12 @@ fn at_depth(
         }
     }
     let mut outcome = verdict::outcome_of(&model);
-    outcome.engine = Some(args.engine.name().into());
+    let engine = answer.as_ref().map_or(args.engine, |won| won.engine);
+    outcome.engine = Some(engine.name().into());
     outcome.target = Some("host".into());
     outcome.time_s = Some(time);
-    let answer = match answer {
-        Ok(answer) => answer,
+    let Won { answer, judged, .. } = match answer {
+        Ok(won) => won,
         Err(error @ (EngineError::Shortage { .. } | EngineError::Refused(_))) => {
             context.finish();
             let detail = format!("{error}\nhelp: allow more with `--memory`");
@@ -119,6 +138,7 @@ fn at_depth(
         property: asked.property.map(PropertyId),
         proof: &args.proof,
         answer: &answer,
+        judgement: judged,
     };
     verdict::report(&answered, outcome, context).map(Some)
 }

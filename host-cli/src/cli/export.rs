@@ -7,6 +7,8 @@ use super::{ask, dot, files};
 use std::io::Write;
 use std::path::Path;
 use vouch::export::{self, Format, aiger::Circuit};
+use vouch::frontend::Language;
+use vouch::{pipeline, simplify};
 
 /// The command.
 pub fn command(args: &ExportArgs, context: &mut Context) -> Result<u8, Failure> {
@@ -26,6 +28,12 @@ pub fn command(args: &ExportArgs, context: &mut Context) -> Result<u8, Failure> 
     if let Some(name) = &args.property {
         let property = ask::property(&model.cfa, name)?;
         model.cfa = export::only(&model.cfa, property);
+    }
+    if args.simplified {
+        // Again, because fewer properties leave more to remove.
+        let language = args.model.lang.or_else(|| Language::from_path(&args.model.model));
+        let passes = pipeline::passes(language, args.model.passes.as_ref());
+        model.cfa = simplify::run(&model.cfa, &passes).cfa;
     }
     context.stage("exporting");
     let circuit = || Circuit::of(&model.cfa).map_err(|e| Failure::new(Kind::Limit, e.to_string()));

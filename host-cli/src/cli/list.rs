@@ -85,7 +85,7 @@ pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
     }
     text.push_str("\nengines\n");
     for engine in Engine::ALL {
-        text.push_str(&format!("  {engine:10}{}\n", engine.about()));
+        text.push_str(&format!("  {engine:14}{}\n", engine.about()));
     }
     context.print(&text);
     Ok(0)

@@ -51,6 +51,7 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
         property: asked.property.map(PropertyId),
         proof: &args.proof,
         answer: &answer,
+        judgement: None,
     };
     verdict::report(&answered, outcome, context)
 }

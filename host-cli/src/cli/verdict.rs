@@ -141,6 +141,14 @@ pub struct Answered<'a> {
     pub proof: &'a ProofArgs,
     /// The answer, which nobody believes yet.
     pub answer: &'a Answer,
+    /// What it is worth, if that is known already.
+    pub judgement: Option<Judgement>,
+}
+
+/// What an answer is worth.
+pub fn judge(model: &Loaded, question: &Question, answer: &Answer, validate: bool) -> Judgement {
+    let Loaded { cfa, simplified, map, .. } = model;
+    judge_simplified(cfa, simplified, map, question, answer, validate)
 }
 
 /// Judges the answer, writes the files that were asked for, shows tables and summary. Returns the exit code.
@@ -149,10 +157,16 @@ pub fn report(
     mut outcome: Outcome,
     context: &mut Context,
 ) -> Result<u8, Failure> {
-    let Answered { model, question, property, proof, answer, .. } = answered;
+    let Answered { model, question, property, proof, answer, judgement, .. } = answered;
     context.stage("validating");
-    let Loaded { cfa, simplified, map, .. } = model;
-    let judgement = &judge_simplified(cfa, simplified, map, question, answer, !proof.no_validate);
+    let made;
+    let judgement = match judgement {
+        Some(judgement) => judgement,
+        None => {
+            made = judge(model, question, answer, !proof.no_validate);
+            &made
+        }
+    };
     context.finish();
     context.tell(|| format!("validation: {:?}", judgement.checked));
     let context = &*context;

@@ -19,6 +19,6 @@ pub fn run(
         other => return Err(EngineError::Image(ImageError::WordWidth(other))),
     };
     let (monolith, bytes) = whole.map_err(|_| EngineError::Image(ImageError::Length))?;
-    let answer = ic3cfa::run(&AlignedImage::new(&bytes), setup, watch)?;
+    let answer = ic3cfa::run(&AlignedImage::new(&bytes), setup, false, watch)?;
     Ok(monolith.back(answer))
 }

@@ -14,20 +14,26 @@ const SLICE: u32 = 50_000;
 type Watch<'a> = &'a mut dyn FnMut(&Stats) -> bool;
 
 /// Checks `image`. What does not fit into the memory is tried again with more, as far as `setup`
-/// allows it.
-pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
+/// allows it. In a large memory the run is [patient](Config::patient) unless it is `eager`; in one of a
+/// device's size it takes the steps that the device takes.
+pub fn run(
+    image: &AlignedImage,
+    setup: &Setup,
+    eager: bool,
+    watch: Watch<'_>,
+) -> Result<Answer, EngineError> {
     let preamble = Preamble::read(image).map_err(EngineError::Image)?;
     match preamble.word {
         2 => {
             let view = image.view::<u16>().map_err(EngineError::Image)?;
             if reaches(&view, most(setup.memory)) {
-                return attempts(&view, setup, watch);
+                return attempts(&view, setup, eager, watch);
             }
             let wide = widen(&view).map_err(|_| EngineError::Image(ImageError::Length))?;
             let wide = AlignedImage::new(&wide);
-            attempts(&wide.view::<u32>().map_err(EngineError::Image)?, setup, watch)
+            attempts(&wide.view::<u32>().map_err(EngineError::Image)?, setup, eager, watch)
         }
-        4 => attempts(&image.view::<u32>().map_err(EngineError::Image)?, setup, watch),
+        4 => attempts(&image.view::<u32>().map_err(EngineError::Image)?, setup, eager, watch),
         other => Err(EngineError::Image(ImageError::WordWidth(other))),
     }
 }
@@ -57,6 +63,7 @@ fn most(memory: Memory) -> usize {
 fn attempts<W: Word>(
     image: &Image<'_, W>,
     setup: &Setup,
+    eager: bool,
     watch: Watch<'_>,
 ) -> Result<Answer, EngineError> {
     let start = Instant::now();
@@ -69,7 +76,9 @@ fn attempts<W: Word>(
     loop {
         let spent = last.as_ref().map_or(0, |a| a.stats.propagations);
         let budget = setup.budget.saturating_sub(spent).max((setup.budget > 0) as u64);
-        let mut answer = once(image, setup, budget, bytes, start, watch)?;
+        let patient = !eager && size_of::<W>() > 2;
+        let config = Config { patient, ..Config::new(budget, setup.property) };
+        let mut answer = once(image, setup, config, bytes, start, watch)?;
         answer.stats.propagations += spent;
         if let Some(last) = last {
             let known = |t: &ImageTrace| answer.traces.iter().any(|n| n.property == t.property);
@@ -88,7 +97,7 @@ fn attempts<W: Word>(
 fn once<W: Word>(
     image: &Image<'_, W>,
     setup: &Setup,
-    budget: u64,
+    config: Config,
     bytes: usize,
     start: Instant,
     watch: Watch<'_>,
@@ -99,7 +108,6 @@ fn once<W: Word>(
     let mut memory =
         bytemuck::try_zeroed_vec::<u32>(used / 4).map_err(|()| EngineError::Refused(used))?;
     let memory = memory.as_mut_slice();
-    let config = Config::new(budget, setup.property);
     let mut engine = Engine::new(image, plan, config, memory);
     for (param, value) in &setup.bindings {
         let bound = engine.bind(image, memory, *param as usize, *value);

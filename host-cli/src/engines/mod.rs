@@ -4,12 +4,14 @@
 //! it is believed until [`crate::judge`] has looked at it.
 //!
 //! - [`ic3cfa`]: the core's engine, the same code as on a device, on a large arena.
+//! - [`portfolio`]: several of them at once; the first whose verdict stands wins.
 //! - [`ic3`]: the same on one transition relation with a program counter, as [`monolith`] makes it.
 //! - [`widen`]: an image with wider words, for arenas that narrow words cannot address.
 
 pub mod ic3;
 pub mod ic3cfa;
 pub mod monolith;
+pub mod portfolio;
 pub mod widen;
 
 use crate::blast::AlignedImage;
@@ -25,18 +27,21 @@ pub enum Engine {
     /// IC3 on control flow automata.
     #[default]
     Ic3Cfa,
+    /// The same with more work on each lemma.
+    Eager,
     /// IC3 on one transition relation, with the location in state bits.
     Ic3,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 2] = [Engine::Ic3Cfa, Engine::Ic3];
+    pub const ALL: [Engine; 3] = [Engine::Ic3Cfa, Engine::Eager, Engine::Ic3];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Ic3Cfa => "ic3cfa",
+            Engine::Eager => "ic3cfa-eager",
             Engine::Ic3 => "ic3",
         }
     }
@@ -45,6 +50,7 @@ impl Engine {
     pub fn about(self) -> &'static str {
         match self {
             Engine::Ic3Cfa => "IC3 on control flow automata, the same code as on a device",
+            Engine::Eager => "the same with more work on each lemma, of which it may need fewer",
             Engine::Ic3 => "IC3 on one transition relation, with the location in state bits",
         }
     }
@@ -58,7 +64,8 @@ impl Engine {
         watch: &mut dyn FnMut(&Stats) -> bool,
     ) -> Result<Answer, EngineError> {
         match self {
-            Engine::Ic3Cfa => ic3cfa::run(image, setup, watch),
+            Engine::Ic3Cfa => ic3cfa::run(image, setup, false, watch),
+            Engine::Eager => ic3cfa::run(image, setup, true, watch),
             Engine::Ic3 => ic3::run(image, setup, watch),
         }
     }

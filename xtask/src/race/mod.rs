@@ -23,6 +23,8 @@ use suite::Suite;
 
 struct Options {
     peers: Vec<String>,
+    /// Where peers are that are not on the path.
+    places: Vec<(String, PathBuf)>,
     suites: Vec<String>,
     limits: Limits,
     bench: PathBuf,
@@ -48,9 +50,10 @@ pub fn task(args: &[String]) -> Result<()> {
     shell::stage("host tool", demo::build_tool)?;
     let mut racers = vec![peer::vouch()];
     for name in &options.peers {
-        match peer::find(name)? {
+        let place = options.places.iter().find(|p| p.0.eq_ignore_ascii_case(name));
+        match peer::find(name, place.map(|p| p.1.as_path()))? {
             Some(racer) => racers.push(racer),
-            None => eprintln!("skipped: {name} is not installed"),
+            None => eprintln!("skipped: {name} is not installed (or say --peer {name}=PATH)"),
         }
     }
     for name in &options.suites {
@@ -81,7 +84,7 @@ fn race(suite: &Suite, racers: &[Racer], options: &Options) -> Result<()> {
     std::fs::create_dir_all(folder)?;
     let results = report::Results { suite, racers, entries: &entries, limits: &options.limits };
     let write = |extension: &str, text: String| {
-        let path = folder.join(format!("{}.{extension}", suite.name));
+        let path = folder.join(format!("{}.{extension}", suite.file_name()));
         std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))
     };
     write("tsv", results.table())?;
@@ -89,7 +92,7 @@ fn race(suite: &Suite, racers: &[Racer], options: &Options) -> Result<()> {
     println!("{summary}");
     write("md", summary)?;
     write("svg", plot::cactus(&results))?;
-    eprintln!("written: {}/{}.{{tsv,md,svg}}", folder.display(), suite.name);
+    eprintln!("written: {}/{}.{{tsv,md,svg}}", folder.display(), suite.file_name());
     if results.wrong() > 0 {
         bail!("a verdict was wrong");
     }
@@ -99,6 +102,7 @@ fn race(suite: &Suite, racers: &[Racer], options: &Options) -> Result<()> {
 fn parse(args: &[String]) -> Result<Options> {
     let mut options = Options {
         peers: peer::NAMES.map(String::from).to_vec(),
+        places: vec![],
         suites: suite::NAMES.map(String::from).to_vec(),
         limits: Limits { seconds: 60, bytes: 4 << 30 },
         bench: PathBuf::new(),
@@ -107,8 +111,8 @@ fn parse(args: &[String]) -> Result<Options> {
     };
     let usage = || {
         shell::Usage(format!(
-            "cargo xtask race [--peers {}] [--suite {}] [--timeout SECONDS] [--memory MIB] [--bench \
-             FOLDER] [--only PART-OF-A-NAME] [--out FOLDER]",
+            "cargo xtask race [--peers {}] [--peer NAME=PATH] [--suite {}] [--timeout SECONDS] \
+             [--memory MIB] [--bench FOLDER] [--only PART-OF-A-NAME] [--out FOLDER]",
             peer::NAMES.join(","),
             suite::NAMES.join(",")
         ))
@@ -121,6 +125,13 @@ fn parse(args: &[String]) -> Result<Options> {
         let value = args.next().ok_or_else(usage)?;
         match flag.as_str() {
             "--peers" => options.peers = list(value),
+            "--peer" => {
+                let (name, path) = value.split_once('=').ok_or_else(usage)?;
+                if !options.peers.iter().any(|p| p.eq_ignore_ascii_case(name)) {
+                    options.peers.push(name.into());
+                }
+                options.places.push((name.into(), path.into()));
+            }
             "--suite" => options.suites = list(value),
             "--timeout" => options.limits.seconds = value.parse().map_err(|_| usage())?,
             "--memory" => {

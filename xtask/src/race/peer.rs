@@ -86,16 +86,19 @@ s = z3.SolverFor('HORN')
 s.from_file(sys.argv[1])
 print(s.check())";
 
-/// A peer, if it is installed.
-pub fn find(name: &str) -> Result<Option<Racer>> {
+/// A peer, if it is installed: at `place`, or on the path.
+pub fn find(name: &str, place: Option<&Path>) -> Result<Option<Racer>> {
     let first_line = |program: &str, flag: &str| {
         let output = Command::new(program).arg(flag).stdin(Stdio::null()).output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Some(text.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or("").to_string())
     };
-    let program = |candidates: &[&str]| candidates.iter().find_map(|c| shell::find(c));
+    let program = |candidates: &[&str]| match place {
+        Some(place) => place.is_file().then(|| place.to_path_buf()),
+        None => candidates.iter().find_map(|c| shell::find(c)),
+    };
     let text = |path: &Path| path.display().to_string();
-    Ok(match name {
+    Ok(match name.to_ascii_lowercase().as_str() {
         "vouch-ic3" => Some(own("vouch-ic3", "ic3")),
         "abc" => program(&["berkeley-abc", "abc"]).map(|path| Racer {
             name: "abc",

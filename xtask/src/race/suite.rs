@@ -6,8 +6,10 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Suites that are known here.
-pub const NAMES: [&str; 3] = ["examples", "hw-small", "hwmcc19"];
+/// Suites that are raced if nothing else is said. A folder of `verdicts.tsv`, or a folder in it, is a
+/// suite too.
+pub const NAMES: [&str; 5] =
+    ["examples", "hw-small", "hwmcc19/aig", "hwmcc19/btor2_bv", "hwmcc19/btor2_array"];
 
 /// A model with one property and what is known of it.
 pub struct Problem {
@@ -101,6 +103,13 @@ fn first_of_several(path: &Path) -> Result<Option<String>> {
     Ok(json["properties"][0]["name"].as_str().map(String::from))
 }
 
+impl Suite {
+    /// What files about it are called.
+    pub fn file_name(&self) -> String {
+        self.name.replace('/', "-")
+    }
+}
+
 impl Problem {
     /// A file for this problem alone.
     pub fn scratch(&self, extension: &str) -> PathBuf {
@@ -127,6 +136,11 @@ impl Problem {
         self.file("smt2")
     }
 
+    fn is_circuit(&self) -> bool {
+        let extension = self.original.extension().and_then(|e| e.to_str());
+        matches!(extension, Some("aag" | "aig" | "btor2"))
+    }
+
     /// The original if it is of this kind and has one property, else our export.
     fn file(&self, extension: &str) -> Result<PathBuf> {
         let is_one = self.original.extension().is_some_and(|e| e == extension);
@@ -136,6 +150,10 @@ impl Problem {
         let path = self.scratch(extension);
         let mut command = Command::new(project::tool());
         command.arg("export").arg(&self.original).args(self.options()).arg("-o").arg(&path);
+        if !self.is_circuit() {
+            // Peers do not know what our passes do to a program: they get what is left.
+            command.arg("--simplified");
+        }
         shell::output(command.arg("--quiet"))?;
         Ok(path)
     }
