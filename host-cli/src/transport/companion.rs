@@ -100,8 +100,11 @@ mod tests {
     fn how_it_ends_is_known_and_what_it_says_kept() {
         let folder = tempfile::tempdir().unwrap();
         let mut companion = start("echo no >&2; exit 7", folder.path());
-        let status = companion.0.wait().unwrap();
-        assert_eq!(status.code(), Some(7));
+        // `wait` would close the pipe first, and the program would be ended.
+        let start = Instant::now();
+        while companion.ended().is_none() && start.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         assert_eq!(companion.ended().unwrap().code(), Some(7));
         drop(companion);
         assert_eq!(std::fs::read_to_string(folder.path().join("stderr")).unwrap(), "no\n");
