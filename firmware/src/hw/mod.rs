@@ -8,6 +8,7 @@ mod logger;
 pub mod memory;
 #[cfg(feature = "nrf52840")]
 mod nrf_usb;
+mod panic;
 #[cfg(any(feature = "microbit", feature = "nrf52840", feature = "stm32f411"))]
 pub mod program;
 mod register;

@@ -19,6 +19,8 @@ pub fn run(
         other => return Err(EngineError::Image(ImageError::WordWidth(other))),
     };
     let (monolith, bytes) = whole.map_err(|_| EngineError::Image(ImageError::Length))?;
-    let answer = ic3cfa::run(&AlignedImage::new(&bytes), setup, false, watch)?;
+    // Guesses are about the automaton's locations, which this image does not have.
+    let setup = Setup { guesses: vec![], ..setup.clone() };
+    let answer = ic3cfa::run(&AlignedImage::new(&bytes), &setup, false, watch)?;
     Ok(monolith.back(answer))
 }

@@ -23,8 +23,8 @@
 //!
 //! Variables, inputs and locations keep their numbers, and parameters stay what they are; a location
 //! that is gone just has no edges. Inputs and locations may be added at the end, and so may variables
-//! whose values others determine. A *fact* that a pass relies on is a clause over variables that are live where it stands, because a later pass may drop assignments
-//! to others. Equal automata give equal results: no order of a hash table enters.
+//! whose values others determine. A *fact* that a pass relies on is a clause over variables that are
+//! live where it stands, because a later pass may drop assignments to others. Equal automata give equal results: no order of a hash table enters.
 
 pub mod affine;
 pub mod back;

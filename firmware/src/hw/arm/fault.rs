@@ -1,4 +1,4 @@
-//! What happens when the firmware itself fails: say where, if there is a way to, and start over.
+//! What happens when the processor stops the firmware: say where, if there is a way to, and start over.
 //!
 //! The host sees the dialogue break off and says so; the board is ready for the next one. A verdict
 //! is never sent from here.
@@ -6,18 +6,7 @@
 use super::reset;
 use crate::hw::memory;
 use core::arch::naked_asm;
-use core::panic::PanicInfo;
 use cortex_m_rt::exception;
-
-#[panic_handler]
-fn panic(info: &PanicInfo<'_>) -> ! {
-    // Without the message: formatting it would bring in kilobytes of code.
-    match info.location() {
-        Some(place) => defmt::error!("panic at {=str}:{=u32}", place.file(), place.line()),
-        None => defmt::error!("panic"),
-    }
-    reset()
-}
 
 /// The vector of hard faults. The stack may have overflowed, so it is given up before anything is
 /// done: nothing on it is needed any more.

@@ -1,4 +1,4 @@
-//! What happens when the firmware itself fails: say where, if there is a way to, and start over.
+//! What happens when the processor stops the firmware: say where, if there is a way to, and start over.
 //!
 //! The host sees the dialogue break off and says so; the board is ready for the next one. A verdict
 //! is never sent from here.
@@ -6,7 +6,6 @@
 use super::guard;
 use crate::hw::Register;
 use core::arch::naked_asm;
-use core::panic::PanicInfo;
 
 /// The test device of QEMU's `virt` machine, which can also restart it.
 type Machine = Register<0x0010_0000>;
@@ -18,16 +17,6 @@ pub fn reset() -> ! {
     loop {
         core::hint::spin_loop();
     }
-}
-
-#[panic_handler]
-fn panic(info: &PanicInfo<'_>) -> ! {
-    // Without the message: formatting it would bring in kilobytes of code.
-    match info.location() {
-        Some(place) => defmt::error!("panic at {=str}:{=u32}", place.file(), place.line()),
-        None => defmt::error!("panic"),
-    }
-    reset()
 }
 
 /// Where every trap leads. The stack may have overflowed, so it is given up before anything is done:
