@@ -14,8 +14,8 @@
 //! - [`blocks`]: large-block encoding: loop-free parts become single edges.
 //! - [`merge`]: locations with the same future.
 //! - [`unfold`]: variables with few values become locations.
-//! - [`relate`]: comparisons of variables as variables of their own, so that invariants can speak of them;
-//!   and linear equations that hold in random runs ([`affine`]).
+//! - [`relate`], [`linear`]: comparisons of variables, and linear equations that hold in random runs
+//!   ([`affine`]), as variables of their own ([`ghost`]), so that invariants can speak of them.
 //! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
 //! - [`stats`]: what a pass has removed.
 //!
@@ -35,7 +35,9 @@ pub mod dead;
 pub mod equal;
 pub mod fact;
 pub mod flow;
+pub mod ghost;
 pub mod guess;
+pub mod linear;
 pub mod live;
 pub mod merge;
 pub mod narrow;
@@ -79,14 +81,14 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
         if seen.insert(pass, changes) == Some(changes) {
             continue;
         }
-        let edges = result.cfa.edges.clone();
+        let (edges, vars) = (result.cfa.edges.clone(), result.cfa.vars.len());
         let before = Size::of(&result.cfa);
         let start = Instant::now();
         let step = pass.run(&mut result.cfa, cfa, &result.back);
         let time = start.elapsed();
         debug_assert_eq!(result.cfa.check(), Ok(()), "after {}", pass.name());
         // What was found but changed nothing is not worth a step.
-        if result.cfa.edges != edges {
+        if result.cfa.edges != edges || result.cfa.vars.len() != vars {
             changes += 1;
             seen.insert(pass, changes);
             result.back.push(step);
@@ -94,7 +96,7 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
         let after = Size::of(&result.cfa);
         result.stats.push(PassStats { pass, before, after, time });
     }
-    result.guesses = relate::guesses(&result.cfa, cfa.vars.len());
+    result.guesses = ghost::guesses(&result.cfa, cfa.vars.len());
     if changes > 0 {
         collect(&mut result.cfa);
     }

@@ -1,7 +1,7 @@
 //! The passes, their order, and the choice among them.
 
 use super::back::{Back, Step};
-use super::{blocks, constants, dead, equal, merge, narrow, relate, slice, unfold};
+use super::{blocks, constants, dead, equal, linear, merge, narrow, relate, slice, unfold};
 use crate::ir::Cfa;
 use std::fmt;
 use std::str::FromStr;
@@ -25,13 +25,15 @@ pub enum Pass {
     Merge,
     /// Comparisons of variables as variables.
     Relate,
+    /// Linear equations as variables.
+    Linear,
     /// Variables with few values become locations.
     Unfold,
 }
 
 impl Pass {
     /// All of them.
-    pub const ALL: [Pass; 9] = [
+    pub const ALL: [Pass; 10] = [
         Pass::Constants,
         Pass::Slice,
         Pass::Dead,
@@ -40,6 +42,7 @@ impl Pass {
         Pass::Equal,
         Pass::Merge,
         Pass::Relate,
+        Pass::Linear,
         Pass::Unfold,
     ];
 
@@ -54,6 +57,7 @@ impl Pass {
             Pass::Equal => "equal",
             Pass::Merge => "merge",
             Pass::Relate => "relate",
+            Pass::Linear => "linear",
             Pass::Unfold => "unfold",
         }
     }
@@ -72,6 +76,7 @@ impl Pass {
             Pass::Equal => equal::run(cfa),
             Pass::Merge => merge::run(cfa),
             Pass::Relate => relate::run(cfa),
+            Pass::Linear => linear::run(cfa),
             Pass::Unfold => unfold::run(cfa),
         }
     }
@@ -82,7 +87,7 @@ impl Pass {
 /// stands here again where one before it makes new work for it: blocks bring expressions together that
 /// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
 /// is not run.
-const SCHEDULE: [Pass; 15] = [
+const SCHEDULE: [Pass; 16] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
@@ -92,6 +97,7 @@ const SCHEDULE: [Pass; 15] = [
     Pass::Dead,
     Pass::Blocks,
     Pass::Relate,
+    Pass::Linear,
     Pass::Narrow,
     Pass::Equal,
     Pass::Slice,
@@ -191,13 +197,13 @@ mod tests {
     #[test]
     fn lists_are_read() {
         let read = |list: &str| list.parse::<Passes>().map(|p| p.to_string());
-        let all = "constants,slice,dead,blocks,narrow,equal,merge,relate,unfold";
+        let all = "constants,slice,dead,blocks,narrow,equal,merge,relate,linear,unfold";
         assert_eq!(read("all"), Ok(all.into()));
         assert_eq!(read("none"), Ok("none".into()));
         assert_eq!(read("dead, blocks"), Ok("dead,blocks".into()));
         assert_eq!(
             read("all,-blocks,-merge"),
-            Ok("constants,slice,dead,narrow,equal,relate,unfold".into())
+            Ok("constants,slice,dead,narrow,equal,relate,linear,unfold".into())
         );
         assert_eq!(read("blocks,none,dead"), Ok("dead".into()));
         assert!(!Passes::default().has(Pass::Unfold));

@@ -17,9 +17,10 @@
 //! Clauses may speak of *terms*: values that variables determine, which the certificate defines. They
 //! are expressions like any other here.
 //!
-//! Each edge has its own solver, which is asked once: whether the edge can lead from where the clauses
-//! at its source hold to where one of those at its target does not. (Asked clause by clause, varisat
-//! would prove each answer to its checker anew, which takes a hundred times longer than finding it.)
+//! Each edge has its own solver, which is asked whether the edge can lead from where the clauses at its
+//! source hold to where one of those at its target does not, for some of them at a time ([`Options::together`]). Asked
+//! clause by clause, varisat would prove each answer to its checker anew, which can take a hundred
+//! times longer than finding it; asked for thousands at once, it loses itself among them.
 
 use super::encode::{Encoder, flip_sign};
 use super::solver::{Lit, Solver, Varisat};
@@ -40,11 +41,13 @@ pub struct Options {
     /// Have varisat prove each answer to its own proof checker. It costs between a tenth and a half
     /// of the time, and is on unless asked otherwise.
     pub self_check: bool,
+    /// Clauses that one question to the solver is about. Verdicts do not depend on it.
+    pub together: usize,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { self_check: true }
+        Options { self_check: true, together: 50 }
     }
 }
 
@@ -232,26 +235,16 @@ pub fn check_with(
             term::expressions(&mut extended, &certificate.terms).map_err(CertificateError::Term)?;
         cfa = &extended;
     }
-    let checker = Checker::new(cfa, certificate, terms, *options)?;
-    let mut stats = CertificateStats {
-        properties: certificate.properties.len(),
-        bindings: certificate.bindings.len(),
-        clauses: certificate.clauses.len(),
-        passed: checker.ways.passed(),
-        ..CertificateStats::default()
-    };
-    checker.initial(&mut stats)?;
-    for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
-        stats.edges += 1;
-        if !checker.ways.is_passed(edge.from) && !checker.ways.is_passed(edge.to) {
-            checker.edge(id, &mut stats)?;
+    let mut checker = Checker::new(cfa, certificate, terms, *options)?;
+    match checker.check() {
+        // Several questions to one solver need assumptions, and on those varisat has failed its own
+        // check before.
+        Err(CertificateError::Solver(_)) => {
+            checker.options.together = usize::MAX;
+            checker.check()
         }
+        answer => answer,
     }
-    for location in (0..cfa.locations.len() as u32).map(LocId) {
-        checker.paths(location, &mut stats)?;
-    }
-    checker.excluded()?;
-    Ok(stats)
 }
 
 /// A clause with its number in the certificate.
@@ -314,6 +307,29 @@ impl<'a> Checker<'a> {
             NoWay::Passed(l, why) => CertificateError::Passed { location: names.location(l), why },
         })?;
         Ok(Checker { cfa, certificate, names, terms, clauses, ways, options })
+    }
+
+    /// All conditions.
+    fn check(&self) -> Result<CertificateStats, CertificateError> {
+        let mut stats = CertificateStats {
+            properties: self.certificate.properties.len(),
+            bindings: self.certificate.bindings.len(),
+            clauses: self.certificate.clauses.len(),
+            passed: self.ways.passed(),
+            ..CertificateStats::default()
+        };
+        self.initial(&mut stats)?;
+        for (id, edge) in (0..).map(EdgeId).zip(&self.cfa.edges) {
+            stats.edges += 1;
+            if !self.ways.is_passed(edge.from) && !self.ways.is_passed(edge.to) {
+                self.edge(id, &mut stats)?;
+            }
+        }
+        for location in (0..self.cfa.locations.len() as u32).map(LocId) {
+            self.paths(location, &mut stats)?;
+        }
+        self.excluded()?;
+        Ok(stats)
     }
 
     /// Condition 1.
@@ -396,7 +412,9 @@ impl<'a> Checker<'a> {
             let negated = clause.lits.iter().map(|l| !self.lit(&mut encoder, l)).collect();
             wrong.push(((number, clause), negated));
         }
-        let Some((number, clause)) = any(&mut encoder, wrong, stats)? else { return Ok(()) };
+        let Some((number, clause)) = any(&mut encoder, wrong, self.options.together, stats)? else {
+            return Ok(());
+        };
         let inputs = (self.cfa.edge_inputs(edge).into_iter())
             .map(|id| (id, inputs.get(&id).map_or(0, |bits| encoder.value(bits))))
             .collect();
@@ -572,34 +590,44 @@ impl<'a> Checker<'a> {
 fn any<T>(
     encoder: &mut Encoder<'_, Varisat>,
     wrong: Vec<(T, Vec<Lit>)>,
+    together: usize,
     stats: &mut CertificateStats,
 ) -> Result<Option<T>, CertificateError> {
     let impossible = encoder.constant(false);
-    let mut chosen = vec![];
-    for (what, lits) in wrong {
-        // A literal that the edge makes true by a constant: frequent where runs begin.
-        if lits.contains(&impossible) {
-            continue;
+    // A literal that the edge makes true by a constant: frequent where runs begin.
+    let mut rest: Vec<(T, Vec<Lit>)> =
+        wrong.into_iter().filter(|w| !w.1.contains(&impossible)).collect();
+    let mut assumed = vec![];
+    while !rest.is_empty() {
+        let later = rest.split_off(rest.len().min(together));
+        let mut one_of = vec![];
+        if !(later.is_empty() && assumed.is_empty()) {
+            // The question can be taken back.
+            assumed = vec![encoder.fresh()];
+            one_of.push(!assumed[0]);
         }
-        let choice = encoder.fresh();
-        lits.iter().for_each(|l| encoder.solver.add_clause(&[!choice, *l]));
-        chosen.push((what, choice));
-    }
-    if chosen.is_empty() {
-        return Ok(None);
-    }
-    let choices: Vec<Lit> = chosen.iter().map(|c| c.1).collect();
-    encoder.solver.add_clause(&choices);
-    stats.queries += 1;
-    match encoder.solver.solve(&[]) {
-        Some(false) => Ok(None),
-        Some(true) => {
-            let is_chosen = |l: Lit| encoder.solver.value(l.var) == l.value;
-            let found = chosen.into_iter().find(|c| is_chosen(c.1)).map(|c| c.0);
-            found.map(Some).ok_or(CertificateError::Solver("a model of the solver is none"))
+        let mut chosen = vec![];
+        for (what, lits) in rest {
+            let choice = encoder.fresh();
+            lits.iter().for_each(|l| encoder.solver.add_clause(&[!choice, *l]));
+            one_of.push(choice);
+            chosen.push((what, choice));
         }
-        None => Err(CertificateError::Solver("the solver gave up")),
+        encoder.solver.add_clause(&one_of);
+        stats.queries += 1;
+        match encoder.solver.solve(&assumed) {
+            Some(false) => {}
+            Some(true) => {
+                let is_chosen = |l: Lit| encoder.solver.value(l.var) == l.value;
+                let found = chosen.into_iter().find(|c| is_chosen(c.1)).map(|c| c.0);
+                let none = CertificateError::Solver("a model of the solver is none");
+                return found.map(Some).ok_or(none);
+            }
+            None => return Err(CertificateError::Solver("the solver gave up")),
+        }
+        rest = later;
     }
+    Ok(None)
 }
 
 fn check_parameters(

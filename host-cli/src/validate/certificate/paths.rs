@@ -221,7 +221,9 @@ impl Checker<'_> {
                 questions.push(((*location, number, clause), wrong));
             }
         }
-        let Some((location, number, clause)) = any(encoder, questions, stats)? else {
+        let Some((location, number, clause)) =
+            any(encoder, questions, self.options.together, stats)?
+        else {
             return Ok(());
         };
         let path = path(self.cfa, encoder, arrivals, start, location);

@@ -200,7 +200,7 @@ fn random_certificates_agree_with_enumeration() {
             let known = |(v, x): &(VarId, Word)| within(&cfa.vars[v.index()], *x);
             let expected =
                 certificate.bindings.iter().all(known) && is_certificate(&cfa, &certificate);
-            let options = Options { self_check: round % 2 == 0 };
+            let options = options(round);
             let answer = check_with(&cfa, &certificate, &options);
             assert_eq!(answer.is_ok(), expected, "seed {seed}, round {round}: {answer:?}");
             match answer {
@@ -218,6 +218,11 @@ fn random_certificates_agree_with_enumeration() {
     }
     // The test is worth something only if all kinds of answers are frequent.
     assert!(accepted > 1000 && rejected > 300 && inductive_rejected > 1000);
+}
+
+/// With and without varisat's self-check; clause by clause, by twos, and all together.
+fn options(round: usize) -> Options {
+    Options { self_check: round % 2 == 0, together: [1, 2, 50][round % 3] }
 }
 
 /// The same with locations that are only passed.
@@ -247,7 +252,7 @@ fn passed_locations_agree_with_enumeration() {
             }
             certificate.bindings.clear();
             let expected = is_certificate(&cfa, &certificate);
-            let answer = check_with(&cfa, &certificate, &Options { self_check: round % 2 == 0 });
+            let answer = check_with(&cfa, &certificate, &options(round));
             assert_eq!(answer.is_ok(), expected, "seed {seed}, round {round}: {answer:?}");
             match answer {
                 Ok(stats) => accepted += (stats.passed > 0) as usize,
