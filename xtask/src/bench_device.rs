@@ -26,6 +26,23 @@ pub fn boot(args: &[String]) -> Result<()> {
     run("bench-device", "selfcheck", "device.tsv", &head, args)
 }
 
+/// Updates every board that can write its flash with every example that is meant to be safe.
+pub fn update(args: &[String]) -> Result<()> {
+    let head = format!(
+        "# cargo xtask bench-update [MODEL…]; {}\n\
+         # a device that has the model stored is given it again, signed and with its certificate\n\
+         # to_device, to_host: bytes on the line, from the first request of the update to the last answer,\n\
+         # with framing, answers and the log; QEMU loses none, so nothing is sent twice\n\
+         # pages_erased, words_programmed: of 1024 and 4 bytes, in a model of NOR flash as large as the board's\n\
+         # instructions: of the device in its store (erasing, programming, checking the signatures), in QEMU\n\
+         # with -icount shift=0, where flash is ready at once; without receiving and sending\n\
+         # line_seconds: computed, not measured: both ways at 115200 baud, ten bits a byte, without pauses\n\
+         # lm3s6965evb: QEMU does not let it write its flash\n",
+        record::build()?
+    );
+    run("bench-update", "update", "update.tsv", &head, args)
+}
+
 fn run(task: &str, program: &str, table: &str, head: &str, args: &[String]) -> Result<()> {
     let safe = |model: &String| !model.ends_with("-broken.vch");
     let models = match args {

@@ -30,7 +30,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 15] = [
+const TASKS: [Task; 16] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -55,6 +55,11 @@ const TASKS: [Task; 15] = [
         "bench-device",
         "what the self-check at boot and the guard cost on every board, or for MODEL…",
         bench_device::boot,
+    ),
+    (
+        "bench-update",
+        "bytes, flash operations and instructions of storing every example, or MODEL…",
+        bench_device::update,
     ),
     (
         "bench-c",
