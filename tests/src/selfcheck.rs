@@ -10,7 +10,7 @@ use vouch::transport::qemu::{BOARDS, Board};
 
 /// For each boot. Under `-icount` a minute is more than a thousand million instructions, or some hundred
 /// million on a busy machine; no example takes this long.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_secs(1200);
 
 /// Prints the table: the first argument is the folder of the firmware, all others are models.
 pub fn print(mut args: impl Iterator<Item = String>) -> ExitCode {

@@ -13,7 +13,7 @@ pub fn boot(args: &[String]) -> Result<()> {
     let head = format!(
         "# cargo xtask bench-device [MODEL…]; QEMU with -icount shift=0; {}\n\
          # firmware/examples/guarded.rs with the model stored in flash and read in place; counts repeat\n\
-         # verdict: `not in time` after ten minutes of wall-clock time, in which a busy machine emulates\n\
+         # verdict: `not in time` after twenty minutes of wall-clock time, in which a busy machine emulates\n\
          # thousands of millions of instructions; `too large` for the flash; method: Proof in mode\n\
          # certificate is a proof that starts from the certificate, because the checker does not fit\n\
          # signature, validation, check: instructions until the stored package is believed, its image\n\
