@@ -13,7 +13,7 @@ use crate::arena::{Carver, Tally};
 use crate::image::{Edge, Image};
 use crate::lit::Lit;
 use crate::sat::clause::{HEADER, TRAILER};
-use crate::sat::{self, Answer, Sizes, Solver};
+use crate::sat::{self, Answer, Pulse, Sizes, Solver};
 use crate::word::Word;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,8 @@ pub enum Check {
     Invalid(Flaw),
     /// Memory did not suffice, which says nothing about the certificate.
     Capacity,
+    /// The limit was reached or the caller gave up, which says nothing either.
+    Interrupted,
 }
 
 /// What is wrong with a certificate.
@@ -95,7 +97,17 @@ impl Checker {
         Sizes { vars: image.header.max_vars as usize, assumptions, temporary: 0, pool }
     }
 
-    /// Bytes of memory that checking this table takes.
+    /// Begins anew with `bytes` of memory, more than [`Self::bytes`]: the rest is room to learn.
+    pub fn widen<W: Word>(&mut self, image: &Image<'_, W>, table: &[W], bytes: usize) {
+        let spare = bytes.saturating_sub(Self::bytes(image, table)) / size_of::<W>();
+        let mut sizes = Self::sizes(image, table);
+        sizes.pool = sizes.pool.saturating_add(spare).min(W::MAX_INDEX);
+        let mut solver = sat::State::new::<W>(&sizes);
+        (solver.limit, solver.propagations) = (self.solver.limit, self.solver.propagations);
+        *self = Checker { solver, sizes, edge: 0, at: 0 };
+    }
+
+    /// Bytes of memory that checking this table takes, unless its questions are hard.
     pub fn bytes<W: Word>(image: &Image<'_, W>, table: &[W]) -> usize {
         let mut tally = Tally::default();
         Self::sizes(image, table).tally::<W>(&mut tally);
@@ -137,6 +149,11 @@ impl Checker {
         Ok(Checker { solver: sat::State::new::<W>(&sizes), sizes, edge: 0, at: 0 })
     }
 
+    /// Ends the check in [`Check::Interrupted`] after this much work.
+    pub fn limit(&mut self, work: u64) {
+        self.solver.limit = work;
+    }
+
     /// Checks for about `budget` units of work. `bindings` are the parameters' values for which the
     /// certificate claims to hold; all other parameters are open.
     pub fn step<W: Word>(
@@ -147,10 +164,25 @@ impl Checker {
         memory: &mut [u32],
         budget: u32,
     ) -> Check {
+        self.step_watched(image, table, bindings, memory, budget, &mut || true)
+    }
+
+    /// Like [`Self::step`], and calls `watch` every `budget` units even if a clause takes longer. Once it
+    /// returns false, the check is interrupted.
+    pub fn step_watched<W: Word>(
+        &mut self,
+        image: &Image<'_, W>,
+        table: &[W],
+        bindings: &[(usize, u64)],
+        memory: &mut [u32],
+        budget: u32,
+        watch: &mut dyn FnMut() -> bool,
+    ) -> Check {
         let loaded = self.solver.edge < image.edges();
         let edge = if loaded { image.edge(self.solver.edge) } else { Edge::none() };
         let mut carver = Carver::new(memory);
         let mut solver = Solver::resume(self.solver, &self.sizes, edge, &mut carver);
+        solver.pulse = Some(Pulse::new(solver.state.propagations, budget, watch));
         let end = solver.state.propagations.saturating_add(budget as u64);
         let result = loop {
             match self.advance(image, table, bindings, &mut solver) {
@@ -209,7 +241,8 @@ impl Checker {
         match solver.solve() {
             Answer::Unsat => Check::Running,
             Answer::Sat => Check::Invalid(Flaw::Edge(self.edge as u32)),
-            Answer::Budget | Answer::Capacity => Check::Capacity,
+            Answer::Capacity => Check::Capacity,
+            Answer::Budget | Answer::Cancelled => Check::Interrupted,
         }
     }
 }

@@ -263,28 +263,38 @@ fn recheck(
     let Some(table) = image.certificate() else { return };
     let properties = image.header.properties as usize;
     let Ok(mut checker) = Checker::new(image, table, 0..properties) else { return };
-    let needed = Checker::bytes(image, table);
-    if needed > memory.len() * 4 {
-        outcome.verdict = Verdict::Unknown(Why::Memory { needed });
+    let (mut bytes, most) = (Checker::bytes(image, table), memory.len() * 4);
+    if bytes > most {
+        outcome.verdict = Verdict::Unknown(Why::Memory { needed: bytes });
         return;
     }
-    outcome.peak_bytes = needed;
+    if what.budget != 0 {
+        checker.limit(what.budget);
+    }
     loop {
-        let status = checker.step(image, table, bindings, memory, what.slice);
-        outcome.work = checker.propagations();
+        let mut idle = || {
+            watch.idle();
+            true
+        };
+        let status = checker.step_watched(image, table, bindings, memory, what.slice, &mut idle);
+        (outcome.work, outcome.peak_bytes) = (checker.propagations(), bytes);
         match status {
-            Check::Running if what.budget != 0 && outcome.work >= what.budget => {
+            Check::Running if what.budget == 0 || outcome.work < what.budget => watch.idle(),
+            Check::Running | Check::Interrupted => {
                 outcome.verdict = Verdict::Unknown(Why::Budget);
                 return;
             }
-            Check::Running => watch.idle(),
             Check::Valid => {
                 outcome.verdict = Verdict::Safe;
                 return;
             }
             Check::Invalid(_) => return,
+            Check::Capacity if bytes < most => {
+                bytes = most;
+                checker.widen(image, table, bytes);
+            }
             Check::Capacity => {
-                outcome.verdict = Verdict::Unknown(Why::Memory { needed });
+                outcome.verdict = Verdict::Unknown(Why::Memory { needed: most + 4 });
                 return;
             }
         }
@@ -365,7 +375,11 @@ mod prove {
         seed(image, &mut engine, arena, clause);
         let mut broken = None;
         loop {
-            match engine.step(image, arena, what.slice) {
+            let mut idle = || {
+                watch.idle();
+                true
+            };
+            match engine.step_watched(image, arena, what.slice, &mut idle) {
                 Status::Running => watch.idle(),
                 Status::Broken { property } => {
                     broken = broken.or(Some(property));

@@ -342,6 +342,7 @@ impl<W: Word> Driver<W> {
                 }
                 Answer::Budget | Answer::Capacity if plenty => return Err(format!("{answer:?}")),
                 Answer::Budget | Answer::Capacity => counts.none += 1,
+                Answer::Cancelled => return Err("nobody has cancelled".into()),
             }
             Ok(answer)
         });

@@ -101,6 +101,44 @@ fn a_certificate_is_checked_and_where_it_does_not_hold_a_proof_is_found() {
     assert_eq!(outcome.decision, Decision::Refuse);
 }
 
+/// 40009 is a prime: one query, and a hard one.
+const FACTORS: &str = "\
+machine factors {
+    input a: u8;
+    input b: u8;
+    var product: u16 = 0;
+    initial state Run {
+        else { product = (a as u16) * (b as u16); }
+    }
+    property prime: always product != 40009;
+}
+";
+
+/// However long one query takes, the watchdog is fed and the budget is kept, in search of a proof and
+/// when one is checked.
+#[test]
+fn a_hard_query_is_no_excuse() {
+    let source = Source { path: "factors.vch".into(), text: FACTORS.into() };
+    let image = pipeline::compile(source, Language::Vch, &pipeline::Options::default());
+    let image = image.unwrap().image;
+    let answer = Engine::default().run(&image, &Setup::default(), &mut |_| true).unwrap();
+    let certified = certified::attach(&image, &answer.clauses).unwrap();
+    // What is propagated between two looks at the clock.
+    let slack = u64::from(image.view::<u16>().unwrap().header.max_vars);
+    for (image, mode) in [(&image, Mode::Prove), (&certified, Mode::RecheckOnly)] {
+        let what = SelfCheck { mode, slice: 500, ..SelfCheck::default() };
+        let (outcome, seen) = boot(image, &what, 12_000);
+        assert_eq!(outcome.verdict, Verdict::Safe);
+        assert!(outcome.work > 20_000, "{}", outcome.work);
+        let fed = seen.idle as u64;
+        assert!(fed >= outcome.work / (500 + slack), "{fed} times in {}", outcome.work);
+        let what = SelfCheck { budget: 5000, ..what };
+        let (outcome, _) = boot(image, &what, 12_000);
+        assert_eq!(outcome.verdict, Verdict::Unknown(Why::Budget));
+        assert!((5000..5000 + slack).contains(&outcome.work), "{}", outcome.work);
+    }
+}
+
 /// Whether a table proves the image for these parameters, by the checker.
 fn proves(image: &Image<'_, u16>, table: &[u16], bindings: &[(usize, u64)]) -> bool {
     let mut checker = Checker::new(image, table, 0..image.header.properties as usize).unwrap();

@@ -64,6 +64,7 @@ impl<W: Word> Run<'_, W> {
                 _ if self.breaks(10) => self.collect_core(edge, cube),
                 Answer::Budget => return Err(Limit::Budget),
                 Answer::Capacity => return Err(Limit::Capacity),
+                Answer::Cancelled => return Err(Limit::Cancelled),
             }
         }
         Ok(Blocked::Yes)

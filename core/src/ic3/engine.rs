@@ -9,7 +9,7 @@ use super::plan::{CUBES, Plan};
 use super::{BindError, Config, Limit, Stats, Status, Verdict};
 use crate::arena::Carver;
 use crate::image::{Edge, Image};
-use crate::sat::{self, Solver};
+use crate::sat::{self, Pulse, Solver};
 use crate::word::Word;
 use core::ops::{Deref, DerefMut};
 
@@ -358,7 +358,25 @@ impl Engine {
         memory: &mut [u32],
         budget: u32,
     ) -> Status {
+        let run = self.resume(image, memory);
+        self.work(run, budget)
+    }
+
+    /// Like [`Self::step`], and calls `watch` every `budget` units even if a commit takes longer. Once it
+    /// returns false, open properties become `Unknown(Cancelled)`.
+    pub fn step_watched<W: Word>(
+        &mut self,
+        image: &Image<'_, W>,
+        memory: &mut [u32],
+        budget: u32,
+        watch: &mut dyn FnMut() -> bool,
+    ) -> Status {
         let mut run = self.resume(image, memory);
+        run.solver.pulse = Some(Pulse::new(run.solver.state.propagations, budget, watch));
+        self.work(run, budget)
+    }
+
+    fn work<W: Word>(&mut self, mut run: Run<'_, W>, budget: u32) -> Status {
         let end = run.solver.state.propagations.saturating_add(budget as u64);
         let status = loop {
             let commit = run.advance();

@@ -67,6 +67,7 @@ impl<W: Word> Run<'_, W> {
             // without one the cube stays as it is, which is always right.
             Answer::Sat | Answer::Capacity => Ok(()),
             Answer::Budget => Err(Limit::Budget),
+            Answer::Cancelled => Err(Limit::Cancelled),
         }
     }
 }

@@ -23,6 +23,7 @@ mod decide;
 mod domain;
 mod gate;
 mod propagate;
+mod pulse;
 mod reduce;
 mod restart;
 
@@ -32,6 +33,7 @@ use crate::lit::Lit;
 use crate::word::Word;
 use clause::{Ends, HEADER, Pool, Ref, TEMPORARY, TRAILER, template};
 use gate::{FALSE, TRUE, UNDEFINED};
+pub use pulse::Pulse;
 
 /// What a query ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub enum Answer {
     Budget,
     /// A clause did not fit. Says nothing about the query.
     Capacity,
+    /// The [`Pulse`] ended it. Says nothing about the query.
+    Cancelled,
 }
 
 // What a variable's flags say.
@@ -181,6 +185,8 @@ pub struct Solver<'a, W> {
     assumed: &'a mut [W],
     /// Lemmas and learnt clauses.
     pub pool: Pool<'a, W>,
+    /// What is called during queries.
+    pub pulse: Option<Pulse<'a>>,
 }
 
 impl State {
@@ -244,6 +250,7 @@ impl<'a, W: Word> Solver<'a, W> {
             limits: carver.take(sizes.vars + sizes.assumptions + 1),
             assumed: carver.take(sizes.assumptions),
             pool: Pool { words: carver.take(sizes.pool) },
+            pulse: None,
         }
     }
 
@@ -436,16 +443,16 @@ impl<'a, W: Word> Solver<'a, W> {
                     self.analyze_final(conflict);
                     return Answer::Unsat;
                 }
-                if self.state.propagations >= self.state.limit {
-                    return Answer::Budget;
+                if let Some(answer) = self.interrupted() {
+                    return answer;
                 }
                 if let Err(answer) = self.learn(conflict) {
                     return answer;
                 }
                 continue;
             }
-            if self.state.propagations >= self.state.limit {
-                return Answer::Budget;
+            if let Some(answer) = self.interrupted() {
+                return answer;
             }
             if self.state.restart.is_due() {
                 self.state.restart.advance();

@@ -13,6 +13,8 @@ pub type ImageClause = (usize, Vec<u32>);
 
 /// Literals that are propagated between two looks at the result.
 const SLICE: u32 = 1 << 20;
+/// Bytes of memory that are tried before a certificate is too hard for devices.
+const MOST: usize = 1 << 20;
 
 /// What checking a certificate takes with the code that devices have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,6 +116,12 @@ fn check_view<W: Word>(
     let result = loop {
         match checker.step(image, table, &bindings, &mut memory, SLICE) {
             Check::Running => {}
+            // A device whose memory has room to spare does so as well.
+            Check::Capacity if effort.memory_bytes < MOST => {
+                effort.memory_bytes *= 2;
+                memory = vec![0; effort.memory_bytes.div_ceil(4)];
+                checker.widen(image, table, effort.memory_bytes);
+            }
             result => break result,
         }
     };

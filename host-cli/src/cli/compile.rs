@@ -143,7 +143,7 @@ fn certify(
     match certified::check(&model.image, &asked.bindings) {
         Ok((Check::Valid, effort)) => Ok(Ok(effort)),
         Ok((Check::Invalid(flaw), _)) => Err(unusable(certified::describe(flaw))),
-        Ok((Check::Capacity | Check::Running, _)) => {
+        Ok((Check::Capacity | Check::Running | Check::Interrupted, _)) => {
             Err(unusable("it needs too much memory".into()))
         }
         Err(error) => Err(unusable(format!("{error:?}"))),

@@ -120,16 +120,20 @@ fn once<W: Word>(
     let mut ended = Ended::Itself;
     let over = |limit: Duration| start.elapsed() >= limit;
     loop {
-        if !watch(&engine.stats()) {
-            ended = Ended::Cancelled;
-        } else if setup.timeout.is_some_and(over) {
-            ended = Ended::Timeout;
-        }
-        if ended != Ended::Itself {
+        let stats = engine.stats();
+        let mut go_on = || {
+            if !watch(&stats) {
+                ended = Ended::Cancelled;
+            } else if setup.timeout.is_some_and(over) {
+                ended = Ended::Timeout;
+            }
+            ended == Ended::Itself
+        };
+        if !go_on() {
             engine.abandon(memory, Limit::Cancelled);
             break;
         }
-        match engine.step(image, memory, SLICE) {
+        match engine.step_watched(image, memory, SLICE, &mut go_on) {
             Status::Running => {}
             Status::Finished => break,
             Status::Broken { property } => traces.push(trace(&engine, image, memory, property)),
@@ -180,4 +184,43 @@ fn clauses<W: Word>(
         cursor = found.next;
     }
     clauses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frontend::{Language, Source};
+    use crate::pipeline;
+
+    /// One question about factors of a prime, which takes far longer than anybody waits.
+    const HARD: &str = "
+        machine factors {
+            input a: u20;
+            input b: u20;
+            var product: u40 = 0;
+            initial state Run {
+                else { product = (a as u40) * (b as u40); }
+            }
+            property prime: always product != 549755813881;
+        }
+    ";
+
+    #[test]
+    fn a_hard_question_can_be_given_up() {
+        let source = Source { path: "factors.vch".into(), text: HARD.into() };
+        let options = pipeline::Options::default();
+        let model = pipeline::compile(source, Language::Vch, &options).unwrap();
+        let timeout = Some(Duration::from_millis(100));
+        let setup = Setup { timeout, ..Setup::default() };
+        let answer = run(&model.image, &setup, false, &mut |_| true).unwrap();
+        assert_eq!(answer.ended, Ended::Timeout);
+        assert_eq!(answer.verdicts, [Verdict::Unknown(Limit::Cancelled)]);
+        let mut calls = 0;
+        let mut watch = |_: &_| {
+            calls += 1;
+            calls < 5
+        };
+        let answer = run(&model.image, &Setup::default(), false, &mut watch).unwrap();
+        assert_eq!(answer.ended, Ended::Cancelled);
+    }
 }

@@ -20,6 +20,8 @@ const LENGTH: usize = 24;
 const TRIES: usize = 6;
 /// Expressions that are evaluated in all.
 const WORK: usize = 400_000;
+/// Samples of each location after which there is no need for more.
+const ENOUGH: usize = 300;
 /// Samples of a location beyond those that its variables need.
 const SPARE: usize = 8;
 /// The largest coefficient or denominator, and how many variables an equation may have.
@@ -187,6 +189,10 @@ fn samples(cfa: &Cfa) -> Vec<Vec<Vec<Word>>> {
     let mut samples = vec![vec![]; cfa.locations.len()];
     let mut work = 0;
     for _ in 0..RUNS {
+        let matters = |l: usize| l != cfa.init.index() && !leaving[l].is_empty();
+        if (0..samples.len()).all(|l| !matters(l) || samples[l].len() >= ENOUGH) {
+            break;
+        }
         let mut at = cfa.init;
         let initial = |var: &crate::ir::Var| match var.kind {
             VarKind::Param { min, .. } => min,

@@ -428,3 +428,40 @@ impl Walk<'_> {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Edge, PropertyId, Span};
+
+    /// Each way is tried to end in an edge that cannot be taken, and then in one that can: many ways that
+    /// begin alike. Walked anew each time, they would be 2^40.
+    #[test]
+    fn ways_that_begin_alike_are_walked_once() {
+        let mut cfa = Cfa::new("ways");
+        let here = cfa.init;
+        let [yes, no] = [true, false].map(|b| cfa.pool.constant(b as Word, 1));
+        let [can, cannot] = [yes, no].map(|guard| {
+            let span = Span::default();
+            cfa.add_edge(Edge { from: here, to: here, guard, updates: vec![], span })
+        });
+        let mut ways = vec![Way::Edge(can), Way::Edge(cannot)];
+        let mut add = |way: Way| {
+            ways.push(way);
+            ways.len() as u32 - 1
+        };
+        let mut whole = 0;
+        for _ in 0..40 {
+            let then = |second| Way::Then { first: whole, second, renamed: vec![] };
+            let (second, first) = (add(then(0)), add(then(1)));
+            whole = add(Way::Either { by: None, first, second });
+        }
+        let mut back = Back::default();
+        back.push(Step { ways, edges: vec![whole], ..Step::default() });
+        assert!(back.is_sound());
+        let steps = vec![TraceStep { edge: EdgeId(0), inputs: vec![] }];
+        let trace = Trace { property: PropertyId(0), initial: vec![], steps };
+        let taken = back.trace(&cfa, &trace).map(|trace| trace.steps);
+        assert_eq!(taken, Ok(vec![TraceStep { edge: can, inputs: vec![] }; 41]));
+    }
+}

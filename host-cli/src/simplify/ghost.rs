@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Variables that are less wide than this need no ghosts: a clause or two says all of them.
 pub const WIDTH: u32 = 2;
+/// Variables that are less wide than this are no words: what is found bit by bit takes less room.
+const NARROWEST: u32 = 9;
 /// Expressions that are searched for variables.
 const CONE: usize = 60;
 /// Ghosts that a pass adds.
@@ -133,13 +135,12 @@ pub fn guesses(cfa: &Cfa, first: usize) -> Vec<Clause> {
     guesses
 }
 
-/// The variables of more than a few bits that are live somewhere, as far as they have the most frequent
-/// width.
+/// The words that are live somewhere, as far as they have the most frequent width.
 pub fn words(cfa: &Cfa, live: &Live) -> Vec<VarId> {
     let is_live = |v: VarId| (0..cfa.locations.len() as u32).any(|l| live.has(LocId(l), v));
     let mut by_width: BTreeMap<u32, Vec<VarId>> = BTreeMap::new();
     for (id, var) in (0..).map(VarId).zip(&cfa.vars) {
-        if var.width > 8 && is_live(id) {
+        if var.width >= NARROWEST && is_live(id) {
             by_width.entry(var.width).or_default().push(id);
         }
     }

@@ -11,13 +11,15 @@ use crate::ir::Cfa;
 
 /// Words that there are: among more than these, equations are many and few of them matter.
 pub const WORDS: usize = 8;
+/// And one has nothing to be equal to.
+const FEWEST: usize = 2;
 
 /// Adds them.
 pub fn run(cfa: &mut Cfa) -> Step {
     let live = Live::of(cfa);
     let words = ghost::words(cfa, &live);
     let mut ghosts = Ghosts::default();
-    if words.len() <= WORDS {
+    if (FEWEST..=WORDS).contains(&words.len()) {
         for equation in affine::equations(cfa, &words).into_iter().take(ghost::most(cfa)) {
             ghosts.equation(cfa, equation);
         }

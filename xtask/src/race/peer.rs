@@ -20,7 +20,7 @@ pub enum Answer {
 }
 
 /// Peers that are known here.
-pub const NAMES: [&str; 5] = ["vouch-ic3", "abc", "ric3", "spacer", "btormc"];
+pub const NAMES: [&str; 6] = ["vouch-ic3", "vouch-aiger", "abc", "ric3", "spacer", "btormc"];
 
 /// Which file of a problem a racer gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,10 +50,10 @@ pub struct Racer {
 
 /// Ourselves.
 pub fn vouch() -> Racer {
-    own("vouch", "ic3cfa")
+    own("vouch", "ic3cfa", Input::Original)
 }
 
-fn own(name: &'static str, engine: &str) -> Racer {
+fn own(name: &'static str, engine: &str, input: Input) -> Racer {
     let tool = project::tool().display().to_string();
     let mut git = Command::new("git");
     git.current_dir(project::root()).args(["rev-parse", "--short", "HEAD"]);
@@ -62,8 +62,8 @@ fn own(name: &'static str, engine: &str) -> Racer {
     Racer {
         name,
         version: version.unwrap_or_default(),
-        reads: "the file itself",
-        input: Input::Original,
+        reads: if input == Input::Original { "the file itself" } else { "AIGER" },
+        input,
         command: words.map(String::from).to_vec(),
         read: |ended| {
             let json = ended.text.lines().find_map(|l| serde_json::from_str::<Value>(l).ok());
@@ -99,7 +99,8 @@ pub fn find(name: &str, place: Option<&Path>) -> Result<Option<Racer>> {
     };
     let text = |path: &Path| path.display().to_string();
     Ok(match name.to_ascii_lowercase().as_str() {
-        "vouch-ic3" => Some(own("vouch-ic3", "ic3")),
+        "vouch-ic3" => Some(own("vouch-ic3", "ic3", Input::Original)),
+        "vouch-aiger" => Some(own("vouch-aiger", "ic3cfa", Input::Aiger)),
         "abc" => program(&["berkeley-abc", "abc"]).map(|path| Racer {
             name: "abc",
             version: "pdr".into(),

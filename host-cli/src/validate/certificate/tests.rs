@@ -222,7 +222,7 @@ fn random_certificates_agree_with_enumeration() {
 
 /// With and without varisat's self-check; clause by clause, by twos, and all together.
 fn options(round: usize) -> Options {
-    Options { self_check: round % 2 == 0, together: [1, 2, 50][round % 3] }
+    Options { self_check: round.is_multiple_of(2), together: [1, 2, 50][round % 3] }
 }
 
 /// The same with locations that are only passed.
