@@ -6,8 +6,8 @@
 //!
 //! A slot is a record (sequence number, length, checksum), a mark, and the package. It is taken for
 //! valid only if all of it is: the record's checksum, the mark to the last bit, the package's
-//! signature and hash. Among valid ones the highest sequence number wins. A slot is always erased
-//! before it is written, even if it reads as blank: after a torn erase some cells may read either way.
+//! signature and hash. Among valid ones the highest sequence number wins. What is written of a slot is
+//! always erased before, even if it reads as blank: after a torn erase some cells may read either way.
 //!
 //! Before anything of an image is parsed its signature and hash have been checked, here, each time
 //! it is [selected](Store::select).
@@ -214,7 +214,8 @@ impl<F: MappedFlash> Store<F> {
         keys::provision(&mut self.flash, page, state, key)
     }
 
-    /// Begins an update with a package of `total` bytes: erases the slot that is not in use.
+    /// Begins an update with a package of `total` bytes: erases as much as it takes of the slot that is
+    /// not in use.
     pub fn begin_update(&mut self, total: u32) -> Result<(), StoreError> {
         self.update = None;
         let available = self.capacity();
@@ -235,8 +236,10 @@ impl<F: MappedFlash> Store<F> {
             Ok(stored) => 1 - stored.slot,
             Err(_) => 0,
         };
-        let place = self.slot(slot);
-        self.flash.erase(place.start, place.end).map_err(|_| StoreError::Flash)?;
+        // What an older and longer package leaves behind it is part of nothing.
+        let taken = (PACKAGE_AT as u32 + total).next_multiple_of(F::ERASE_SIZE as u32);
+        let start = self.slot(slot).start;
+        self.flash.erase(start, start + taken).map_err(|_| StoreError::Flash)?;
         self.update = Some(Update { slot, sequence, total, received: 0, pending: [0xff; BLOCK] });
         Ok(())
     }

@@ -224,7 +224,11 @@ fn application(guard: &Guard<'_, u16>, image: &Image<'_, u16>, counter: &Counter
     // Without faults there must be no alarm, at any step.
     let (mut steps, mut alarms, mut invariant, mut relation) = (0u32, 0u32, 0, 0);
     runner.begin();
-    while steps < TRIALS {
+    // A model may have come down to a single state, from which there is no step.
+    for _ in 0..4 * TRIALS {
+        if steps == TRIALS {
+            break;
+        }
         let from = runner.location;
         match runner.step() {
             None => runner.begin(),
@@ -243,7 +247,10 @@ fn application(guard: &Guard<'_, u16>, image: &Image<'_, u16>, counter: &Counter
         }
     }
     say!("guard: {steps} steps, {alarms} alarms");
-    let each = |sum: u64| sum / u64::from(TRIALS);
+    if steps == 0 {
+        return;
+    }
+    let each = |sum: u64| sum / u64::from(steps);
     say!("guard cost: invariant {}, step {} instructions", each(invariant), each(relation));
 
     // A bit flips between two steps.

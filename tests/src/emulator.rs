@@ -79,9 +79,12 @@ impl Emulator {
     pub fn text_until(&mut self, last: &str, patience: Duration) -> Result<String, String> {
         self.uart.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let (start, mut text) = (Instant::now(), Vec::new());
-        let end = format!("{last}\n");
         let mut block = [0; 256];
-        while !text.ends_with(end.as_bytes()) {
+        loop {
+            // More may have come with it.
+            if let Some(text) = up_to(&String::from_utf8_lossy(&text), last) {
+                return Ok(text.to_owned());
+            }
             if start.elapsed() >= patience {
                 return Err(String::from_utf8_lossy(&text).into_owned());
             }
@@ -89,13 +92,21 @@ impl Emulator {
                 text.extend_from_slice(&block[..count]);
             }
         }
-        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// A line for a client of the session.
     pub fn line(&self) -> Box<dyn Transport> {
         Box::new(Line(self.uart.try_clone().unwrap()))
     }
+}
+
+/// `text` up to and including the line `last`.
+fn up_to<'t>(text: &'t str, last: &str) -> Option<&'t str> {
+    let mut end = 0;
+    text.split_inclusive('\n').find_map(|line| {
+        end += line.len();
+        (line.strip_suffix('\n') == Some(last)).then(|| &text[..end])
+    })
 }
 
 struct Line(UnixStream);
@@ -159,5 +170,17 @@ impl Debugger {
         self.gdb.send("s").unwrap();
         assert!(self.stopped(Duration::from_secs(10)));
         self.ask(&format!("Z1,{address:x},2"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::up_to;
+
+    #[test]
+    fn the_last_line_need_not_come_last() {
+        assert_eq!(up_to("a\ndone\nb\n", "done"), Some("a\ndone\n"));
+        assert_eq!(up_to("a\ndone", "done"), None);
+        assert_eq!(up_to("undone\n", "done"), None);
     }
 }

@@ -17,6 +17,8 @@ pub mod sat_driver;
 #[cfg(unix)]
 pub mod selfcheck;
 pub mod suite;
+#[cfg(unix)]
+pub mod update;
 
 use std::collections::HashMap;
 

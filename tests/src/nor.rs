@@ -11,7 +11,8 @@ use embedded_storage::nor_flash::{
 use vouch_device::MappedFlash;
 
 const WORD: usize = 4;
-const PAGE: usize = 1024;
+/// Bytes that are erased together.
+pub const PAGE: usize = 1024;
 
 /// What is left of the operation during which the power fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub struct Nor {
     words: Vec<u32>,
     /// Operations so far.
     pub operations: usize,
+    /// Those of them that erased a page.
+    pub erased: usize,
     cut: Option<(usize, Tear)>,
     dead: bool,
 }
@@ -55,18 +58,19 @@ pub struct Nor {
 impl Nor {
     /// Erased flash of so many pages.
     pub fn blank(pages: usize) -> Nor {
-        Nor { words: vec![u32::MAX; pages * PAGE / 4], operations: 0, cut: None, dead: false }
+        let words = vec![u32::MAX; pages * PAGE / 4];
+        Nor { words, operations: 0, erased: 0, cut: None, dead: false }
     }
 
     /// Fails at operation number `at`.
     pub fn cut_at(mut self, at: usize, tear: Tear) -> Nor {
-        (self.operations, self.cut) = (0, Some((at, tear)));
+        (self.operations, self.erased, self.cut) = (0, 0, Some((at, tear)));
         self
     }
 
     /// The power is back, and stays.
     pub fn restart(mut self) -> Nor {
-        (self.operations, self.cut, self.dead) = (0, None, false);
+        (self.operations, self.erased, self.cut, self.dead) = (0, 0, None, false);
         self
     }
 
@@ -86,13 +90,14 @@ impl Nor {
             return Err(NorFlashErrorKind::Other);
         }
         let tear = self.cut.filter(|(cut, _)| *cut == self.operations).map(|(_, tear)| tear);
+        let erase = wanted.len() == PAGE;
         self.operations += 1;
+        self.erased += erase as usize;
         let cells = &mut self.bytes_mut()[at..][..wanted.len()];
         let Some(tear) = tear else {
             cells.copy_from_slice(wanted);
             return Ok(());
         };
-        let erase = wanted.len() == PAGE;
         match tear {
             Tear::Before => {}
             Tear::After => cells.copy_from_slice(wanted),

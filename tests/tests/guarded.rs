@@ -83,3 +83,13 @@ fn without_a_certificate_it_proves_and_a_broken_model_does_not_start() {
         assert!(text.contains("no model: Hash"), "{text}");
     }
 }
+
+#[test]
+fn a_model_without_a_step_needs_no_guard() {
+    let Some(folder) = folder() else { return };
+    // The simplification has left nothing of it.
+    let image = product::image(&example("cell-monitor.vch"), true);
+    let board = &BOARDS[0];
+    let text = run(&folder, board, product::models(board, &image).as_deref());
+    assert!(text.contains("self-check: Safe") && text.contains("guard: 0 steps"), "{text}");
+}

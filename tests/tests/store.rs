@@ -292,6 +292,39 @@ fn a_power_cut_anywhere_in_an_update_leaves_the_old_model_or_the_new_one() {
     }
 }
 
+/// A name that makes the package take a second page.
+fn long(name: &str) -> String {
+    name.repeat(1000 / name.len())
+}
+
+#[test]
+fn an_update_erases_no_more_than_it_writes_and_what_is_behind_it_does_no_harm() {
+    let (short, long) = (signed("short", 1), signed(&long("long"), 1));
+    assert!(short.len() < 900 && long.len() > 1024 && long.len() < 2048 - 64);
+    let mut prepared = provisioned();
+    let mut erased = Vec::new();
+    for package in [&long, &long, &short, &short, &long, &short] {
+        prepared = store(prepared.into_flash().restart());
+        update(&mut prepared, package).unwrap();
+        erased.push(prepared.flash().erased);
+        assert_eq!(started(&mut prepared).unwrap(), package[HEADER_LEN..]);
+    }
+    assert_eq!(erased, [2, 2, 1, 1, 2, 1]);
+    // Long over short over long, and the power fails.
+    let mut prepared = provisioned();
+    for package in [&long, &long, &short] {
+        update(&mut prepared, package).unwrap();
+    }
+    let before = prepared.into_flash();
+    let start = |flash: &Nor| started(&mut store(flash.clone())).ok();
+    let next = signed(&self::long("next"), 1);
+    for new in [&signed("new", 1), &signed(&self::long("new"), 1)] {
+        let seen = sweep(&before, two_slots, start, [&short, new, &next]);
+        assert_eq!((seen.neither, seen.mixed, seen.stuck), (0, 0, 0), "{seen:?}");
+        assert!(seen.old > 500 && seen.new > 0, "{seen:?}");
+    }
+}
+
 /// The negative control: one slot, with the same care about checksum and mark.
 fn one_slot(mut flash: Nor, package: &[u8]) -> Nor {
     let pages = 1024..3 * 1024;

@@ -6,8 +6,8 @@
 
 use crate::alone::{self, Alone};
 use crate::boards::BOARDS;
-use crate::{demo, firmware, project, setup, shell};
-use anyhow::{Context, Result, ensure};
+use crate::{demo, firmware, project, record, setup, shell};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,9 +21,7 @@ const CHECKER: &str = "vouch_core::certificate::Checker::step*";
 /// The task.
 pub fn task(args: &[String]) -> Result<()> {
     let models = if args.is_empty() { project::examples()? } else { args.to_vec() };
-    if let Some(missing) = models.iter().find(|m| !project::root().join(m).is_file()) {
-        return Err(shell::Usage(format!("bench [MODEL…]: there is no `{missing}`.")).into());
-    }
+    project::all_there("bench", &models)?;
     setup::run()?;
     shell::stage("host tool", demo::build_tool)?;
     firmware::build(&BOARDS)?;
@@ -34,56 +32,15 @@ pub fn task(args: &[String]) -> Result<()> {
          peak_clauses\tpeak_obligations\timage_bytes\n",
     );
     let mut certificate = String::from("model\tclauses\tproof\trecheck\tshare\n");
-    write("flash.tsv", &flash(&programs)?)?;
+    record::write("flash.tsv", &flash(&programs)?)?;
     for model in models {
         shell::stage(&model, || {
             rows(&model, &mut engine)?;
             certificate_row(&recheck, &model, &mut certificate)
         })?;
     }
-    write("engine.tsv", &(head()? + &engine))?;
-    write("certificate.tsv", &(certificate_head()? + &certificate))?;
-    // The boards' self-checks take long: only with everything else.
-    if args.is_empty() { shell::stage("self-check at boot", device) } else { Ok(()) }
-}
-
-/// Boots every example that is meant to be safe on every board, with a certificate and without.
-fn device() -> Result<()> {
-    let models = project::examples()?.into_iter().filter(|model| !model.ends_with("-broken.vch"));
-    let args =
-        ["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", "selfcheck", "--"];
-    let mut command = shell::cargo();
-    command.current_dir(project::root()).args(args).arg(project::firmware_out()).args(models);
-    let head = format!(
-        "# cargo xtask bench; QEMU with -icount shift=0; {}\n\
-         # firmware/examples/guarded.rs with the model stored in flash and read in place\n\
-         # signature, validation, check: instructions until the stored package is believed, its image\n\
-         # validated, its certificate re-checked or a proof found; check_bytes: RAM of the latter;\n\
-         # where the checker does not fit into RAM, a proof that starts from the certificate\n\
-         # guard_invariant, guard_step: instructions each time; flips: of a live bit between two steps,\n\
-         # noticed by the invariant at once or within 16 steps; jumps: to another location, caught\n",
-        build()?
-    );
-    write("device.tsv", &(head + &shell::output(&mut command)? + "\n"))
-}
-
-fn write(name: &str, text: &str) -> Result<()> {
-    let path = project::root().join("benches/record").join(name);
-    std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
-    std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
-    eprintln!("\nwritten: {}", path.display());
-    Ok(())
-}
-
-/// The commit and the compiler.
-fn build() -> Result<String> {
-    let commit = Command::new("git")
-        .current_dir(project::root())
-        .args(["describe", "--always", "--dirty"])
-        .output();
-    let commit = commit.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
-    let rustc = shell::output(Command::new("rustc").arg("--version"))?;
-    Ok(format!("commit {}; {rustc}", commit.unwrap_or_default()))
+    record::write("engine.tsv", &(head()? + &engine))?;
+    record::write("certificate.tsv", &(certificate_head()? + &certificate))
 }
 
 fn certificate_head() -> Result<String> {
@@ -92,7 +49,7 @@ fn certificate_head() -> Result<String> {
          # {}\n\
          # host, callgrind, 16-bit words: instructions of Engine::step until the proof, and of\n\
          # Checker::step until the certificate is accepted again; share: the latter of the former\n",
-        build()?
+        record::build()?
     ))
 }
 
@@ -101,7 +58,7 @@ fn flash(programs: &[Alone]) -> Result<String> {
     let mut table = format!(
         "# cargo xtask bench; thumbv7m-none-eabi, with vector table and start-up code\n# {}\n\
          program\tprofile\tflash_bytes\tlimit\n",
-        build()?
+        record::build()?
     );
     for Alone { name, profile, flash, limit } in programs {
         let _ = writeln!(table, "{name}\t{profile}\t{flash}\t{limit}");
@@ -128,13 +85,8 @@ fn certificate_row(recheck: &Path, model: &str, table: &mut String) -> Result<()
     let count = |function| count(function, Command::new(recheck).arg(model));
     let (Some(proof), Some(check)) = (count(ENGINE)?, count(CHECKER)?) else { return Ok(()) };
     let share = check as f64 / proof as f64;
-    let _ = writeln!(table, "{}\t{clauses}\t{proof}\t{check}\t{share:.3}", name(model));
+    let _ = writeln!(table, "{}\t{clauses}\t{proof}\t{check}\t{share:.3}", record::name(model));
     Ok(())
-}
-
-fn name(model: &str) -> String {
-    let stem = Path::new(model).file_stem();
-    stem.map_or_else(|| model.to_owned(), |s| s.to_string_lossy().into_owned())
 }
 
 /// What ran, where, how often.
@@ -148,7 +100,7 @@ fn head() -> Result<String> {
          # ratio: instructions on the board over those on the host for the same run\n\
          # solver: the part of the host's instructions that Solver::solve takes; no_passes: the host's\n\
          # instructions for the model as the front end made it\n",
-        build()?,
+        record::build()?,
         qemu.lines().next().unwrap_or_default(),
     ))
 }
@@ -196,7 +148,7 @@ fn row(
     let _ = writeln!(
         table,
         "{}\t{place}\t{verdict}\t{count}\t{ratio}\t{solver}\t{plain}\t{}\t{}\t{}\t{}\t{}\t{}",
-        name(model),
+        record::name(model),
         show(&run["queries"]),
         show(&run["lemmas"]),
         show(&run["peak_bytes"]),

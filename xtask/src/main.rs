@@ -6,6 +6,7 @@
 mod alone;
 mod bench;
 mod bench_c;
+mod bench_device;
 mod boards;
 mod demo;
 mod elf;
@@ -16,6 +17,7 @@ mod passes;
 mod powercut;
 mod project;
 mod race;
+mod record;
 mod setup;
 mod shell;
 mod soak;
@@ -28,7 +30,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 14] = [
+const TASKS: [Task; 16] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -49,6 +51,16 @@ const TASKS: [Task; 14] = [
         powercut::task,
     ),
     ("bench", "count instructions of every example, or of MODEL…, on every board", bench::task),
+    (
+        "bench-device",
+        "what the self-check at boot and the guard cost on every board, or for MODEL…",
+        bench_device::boot,
+    ),
+    (
+        "bench-update",
+        "bytes, flash operations and instructions of storing every example, or MODEL…",
+        bench_device::update,
+    ),
     (
         "bench-c",
         "check C programs with known verdicts; FOLDER, --timeout S, --filter TEXT, --jobs N",

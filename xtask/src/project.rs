@@ -1,5 +1,6 @@
 //! Where things are.
 
+use crate::shell::Usage;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
@@ -41,4 +42,12 @@ pub fn examples() -> Result<Vec<String>> {
     }
     models.sort();
     Ok(models)
+}
+
+/// Whether all of these are files, from the project's root.
+pub fn all_there(task: &str, models: &[String]) -> Result<()> {
+    match models.iter().find(|model| !root().join(model).is_file()) {
+        Some(missing) => Err(Usage(format!("{task} [MODEL…]: there is no `{missing}`.")).into()),
+        None => Ok(()),
+    }
 }

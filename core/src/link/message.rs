@@ -131,7 +131,8 @@ pub struct Report {
     pub phase: Phase,
     /// The engine's counters, with its high-water mark.
     pub stats: Stats,
-    /// Instructions spent in the engine, where the board can count them.
+    /// Instructions spent in the engine, where the board can count them. After an update, while there
+    /// is no model: those spent on it.
     pub instructions: Option<u64>,
     /// Bytes that the image takes.
     pub image: u32,

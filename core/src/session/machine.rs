@@ -21,6 +21,8 @@ pub(super) struct Machine {
     state: State,
     /// Bytes of the image that is there or under way.
     image: u32,
+    /// Instructions that the store has taken since an update began.
+    update: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -63,7 +65,7 @@ pub(super) struct Store<'i, 'p> {
 
 impl Machine {
     pub(super) const fn new() -> Machine {
-        Machine { state: State::Empty, image: 0 }
+        Machine { state: State::Empty, image: 0, update: None }
     }
 
     /// Forgets everything.
@@ -102,10 +104,7 @@ impl Machine {
                 Status::Finished
             }
         };
-        if let (Some(before), Some(after)) = (before, platform.instructions()) {
-            let spent = after.wrapping_sub(before);
-            run.instructions = Some(run.instructions.unwrap_or(0).wrapping_add(spent));
-        }
+        run.instructions = tally(run.instructions, before, platform.instructions());
         run.stage = match status {
             Status::Running => Stage::Running,
             Status::Broken { property } => Stage::Broken(property),
@@ -145,10 +144,7 @@ impl Machine {
                 self.reset(platform);
                 Ok(Reply::Done)
             }
-            Request::StoreBegin { total } => self.store(platform, |store| {
-                store.begin(total)?;
-                Ok(Reply::Done)
-            }),
+            Request::StoreBegin { total } => self.store_begin(total, platform),
             Request::StoreChunk { offset, data } => self.store(platform, |store| {
                 store.write(offset, data)?;
                 Ok(Reply::Done)
@@ -183,7 +179,7 @@ impl Machine {
             needed: total,
             available: narrow(available),
         })?;
-        *self = Machine { state: State::Loading { received: 0, crc }, image: total };
+        *self = Machine { state: State::Loading { received: 0, crc }, image: total, update: None };
         Ok(Reply::Done)
     }
 
@@ -252,9 +248,27 @@ impl Machine {
         work: impl FnOnce(&mut dyn ModelStore) -> Result<Reply<'p>, StoreError>,
     ) -> Result<Reply<'p>, Refusal> {
         self.not_running()?;
+        let update = self.update;
         self.reset(platform);
+        let before = platform.instructions();
         let store = platform.store().ok_or(Refusal::Store(StoreError::NoStore))?;
-        work(store).map_err(Refusal::Store)
+        let done = work(store);
+        self.update = tally(update, before, platform.instructions());
+        done.map_err(Refusal::Store)
+    }
+
+    /// Begins an update, and with it to count what it takes.
+    fn store_begin<'p>(
+        &mut self,
+        total: u32,
+        platform: &mut impl Platform,
+    ) -> Result<Reply<'p>, Refusal> {
+        self.not_running()?;
+        self.update = None;
+        self.store(platform, |store| {
+            store.begin(total)?;
+            Ok(Reply::Done)
+        })
     }
 
     /// The other way to a loaded model: the store's own checks, and the complete validation.
@@ -439,7 +453,7 @@ impl Machine {
     #[inline(never)]
     fn report(&self, garbled: u32, platform: &mut impl Platform) -> Report {
         let (phase, instructions) = match &self.state {
-            State::Empty => (Phase::Empty, None),
+            State::Empty => (Phase::Empty, self.update),
             State::Loading { .. } => (Phase::Loading, None),
             State::Loaded => (Phase::Loaded, None),
             State::Active(run) => {
@@ -568,6 +582,12 @@ fn accept(words: &[u32], len: u32) -> Result<Needs, Refusal> {
         Ok(image) => Ok(Needs::of(image)),
         Err(e) => Err(Refusal::Image(*e)),
     }
+}
+
+/// Adds the instructions from `before` to `after`, where the board can count them.
+fn tally(sum: Option<u64>, before: Option<u64>, after: Option<u64>) -> Option<u64> {
+    let (Some(before), Some(after)) = (before, after) else { return sum };
+    Some(sum.unwrap_or(0).wrapping_add(after.wrapping_sub(before)))
 }
 
 /// A number of bytes or items for a message.

@@ -761,6 +761,9 @@ impl Platform for Shelf {
         self.open = true;
         Ok(self.len)
     }
+    fn instructions(&mut self) -> Option<u64> {
+        self.heap.instructions()
+    }
 }
 
 #[test]
@@ -796,13 +799,21 @@ fn stored_models_are_used_in_place_and_make_room_for_nothing() {
     let wrong = ask(Request::StoreChunk { offset: 4, data: &[1] }, &mut shelf);
     assert!(wrong.contains("BadOffset"), "{wrong}");
     assert!(ask(Request::StoreEnd, &mut shelf).starts_with("Store("));
+    // Four requests of the store since it began, a refused one included.
+    let report = ask(Request::Status, &mut shelf);
+    assert!(report.contains("Empty") && report.contains("instructions: Some(4000)"), "{report}");
+    assert_eq!(ask(Request::StoreBegin { total: 200 }, &mut shelf), "Done");
+    assert!(ask(Request::Status, &mut shelf).contains("instructions: Some(1000)"));
+    assert_eq!(ask(Request::Reset, &mut shelf), "Done");
+    assert!(ask(Request::Status, &mut shelf).contains("instructions: None"));
     assert!(ask(Request::StoreStatus, &mut shelf).starts_with("Store("));
     assert_eq!(ask(Request::Provision { key: &[1; 32] }, &mut shelf), "Done");
     for key in [&[2; 32][..], &[1; 31], &[1; 33], &[]] {
         let reply = ask(Request::Provision { key }, &mut shelf);
         assert!(reply.contains("Provisioned") || reply.contains("NoKey"), "{reply}");
     }
-    let expected = ["begin", "write", "write", "finish", "info", "info", "provision", "provision"];
+    let expected =
+        ["begin", "write", "write", "finish", "info", "begin", "info", "provision", "provision"];
     assert_eq!(shelf.said, expected);
     // A stored image is validated like any other, and dropped if it is not valid.
     shelf.image[10] ^= 1;

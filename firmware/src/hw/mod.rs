@@ -16,13 +16,14 @@ mod register;
 mod riscv;
 #[cfg(feature = "rtt")]
 pub mod rtt;
+pub mod stack;
 #[cfg(feature = "stm32f411")]
 mod stm_usb;
 #[cfg(feature = "usb")]
 pub mod usb;
 
 #[cfg(target_arch = "arm")]
-pub use arm::{STACK_PAINT, guard, reset, spin, stack, systick};
+pub use arm::{STACK_PAINT, guard, reset, spin, systick};
 pub use register::Register;
 #[cfg(target_arch = "riscv32")]
-pub use riscv::{STACK_PAINT, counter, reset, spin, stack, start};
+pub use riscv::{STACK_PAINT, counter, reset, spin, start};

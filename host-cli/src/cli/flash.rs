@@ -20,7 +20,7 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     let stored = store(args, &package, context);
     context.set_busy(false);
     context.finish();
-    let (board, info, seconds) = stored?;
+    let Done { board, info, instructions, seconds } = stored?;
     let Some(model) = info.model else {
         let message = format!("{board} says that it has stored the model, but does not find it");
         return Err(Failure::new(Kind::Device, message));
@@ -35,6 +35,7 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
             "image_bytes": model.length,
             "package_bytes": package.len(),
             "room_bytes": info.capacity,
+            "instructions": instructions,
             "time_s": seconds,
         });
         context::print(&text.to_string());
@@ -51,12 +52,18 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The dialogue with the device: its name, what it has then, and how long it took.
-fn store(
-    args: &FlashArgs,
-    package: &[u8],
-    context: &mut Context,
-) -> Result<(String, StoreInfo, f64), Failure> {
+/// What became of a model that was to be stored.
+struct Done {
+    board: String,
+    /// What the device has then.
+    info: StoreInfo,
+    /// What it took the device, if it can count that.
+    instructions: Option<u64>,
+    seconds: f64,
+}
+
+/// The dialogue with the device.
+fn store(args: &FlashArgs, package: &[u8], context: &mut Context) -> Result<Done, Failure> {
     let mut client = run::connect(&args.device, context)?;
     let board = client.info().board.clone();
     context.stage(&format!("storing on {board}"));
@@ -64,7 +71,9 @@ fn store(
     let info = client.store(package, |sent, all| {
         context.advance(|| format!("{} of {}", size(sent as u64), size(all as u64)));
     })?;
-    Ok((board, info, start.elapsed().as_secs_f64()))
+    let seconds = start.elapsed().as_secs_f64();
+    let instructions = client.status()?.instructions;
+    Ok(Done { board, info, instructions, seconds })
 }
 
 /// `vouch provision`.

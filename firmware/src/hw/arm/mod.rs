@@ -3,7 +3,7 @@
 mod fault;
 pub mod guard;
 mod spin;
-pub mod stack;
+pub(super) mod stack;
 pub mod systick;
 
 pub use cortex_m_rt::STACK_PAINT_VALUE as STACK_PAINT;

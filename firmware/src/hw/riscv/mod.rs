@@ -4,7 +4,7 @@ pub mod counter;
 mod fault;
 mod guard;
 mod spin;
-pub mod stack;
+pub(super) mod stack;
 
 pub use fault::reset;
 pub use spin::spin;

@@ -1,26 +1,14 @@
-//! Running something on another stack: what needs kilobytes once should not cost them all the time.
+//! Turning to another stack and back, and how much of the first one was used.
 
 use super::STACK_PAINT;
 use core::arch::{asm, naked_asm};
 
-/// Calls `work` on `stack`. If that is too small, what lies below it in memory is overwritten: its
-/// owner has measured how much is needed.
-pub fn call_on(stack: &mut [u64], work: &mut dyn FnMut()) {
-    extern "C" fn enter(work: *mut &mut dyn FnMut()) {
-        // SAFETY: points to the variable below, which outlives the call.
-        unsafe { (*work)() }
-    }
-    let mut work = work;
-    // SAFETY: the stack is memory that is borrowed exclusively for the whole call; `switch` aligns
-    // its end as the procedure call standard asks.
-    unsafe { switch(&raw mut work, stack.as_mut_ptr_range().end, enter) }
-}
-
 /// Calls `code` with `work` on the stack that ends at `top`.
 ///
-/// SAFETY: `top` is the end of memory that nothing else uses.
+/// SAFETY: `top` is the end of memory that nothing else uses. It is aligned here as the procedure call
+/// standard asks.
 #[unsafe(naked)]
-unsafe extern "C" fn switch(
+pub unsafe extern "C" fn switch(
     work: *mut &mut dyn FnMut(),
     top: *mut u64,
     code: extern "C" fn(*mut &mut dyn FnMut()),
