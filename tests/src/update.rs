@@ -97,7 +97,7 @@ fn row(folder: &Path, board: &Board, image: &[u8]) -> String {
     let instructions = show(measured.and_then(|(_, instructions)| instructions));
     // A request and its answer never pass each other, so what goes either way adds up.
     let seconds = to_device.zip(to_host).map(|(a, b)| (a + b) as f64 / BYTES_PER_SECOND);
-    let seconds = seconds.map_or("-".into(), |s| format!("{s:.1}"));
+    let seconds = seconds.map_or("-".into(), |s| format!("{s:.2}"));
     let (to_device, to_host) = (show(to_device), show(to_host));
     format!("{start}\t{to_device}\t{to_host}\t{pages}\t{words}\t{instructions}\t{seconds}")
 }

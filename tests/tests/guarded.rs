@@ -10,7 +10,8 @@ use vouch::transport::qemu::{BOARDS, Board};
 use vouch_tests::emulator::{Emulator, flash_with};
 use vouch_tests::product;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A busy machine may emulate slowly.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from);

@@ -35,7 +35,8 @@ pub fn update(args: &[String]) -> Result<()> {
          # with framing, answers and the log; QEMU loses none, so nothing is sent twice\n\
          # pages_erased, words_programmed: of 1024 and 4 bytes, in a model of NOR flash as large as the board's\n\
          # instructions: of the device in its store (erasing, programming, checking the signatures), in QEMU\n\
-         # with -icount shift=0, where flash is ready at once; without receiving and sending\n\
+         # with -icount shift=0, where flash is ready at once; without receiving and sending; they repeat on riscv-virt, and but\n\
+         # for some ticks of their timers on the others\n\
          # line_seconds: computed, not measured: both ways at 115200 baud, ten bits a byte, without pauses\n\
          # lm3s6965evb: QEMU does not let it write its flash\n",
         record::build()?
