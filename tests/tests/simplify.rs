@@ -111,7 +111,7 @@ fn dropping_what_guards_read_is_noticed() {
 #[test]
 fn bound_parameters_stay_bound() {
     let mut asked = 0;
-    for seed in 0..30 {
+    for seed in 0..80 {
         let cfa = generate(6000 + seed, Shape::Params);
         let mut rng = Rng::new(seed);
         let values = |id: VarId| -> Vec<Word> {

@@ -262,19 +262,19 @@ impl<W: Word> Run<'_, W> {
         }
         self.cube_len[cube] = len;
     }
-    fn mark_cube(&mut self, cube: usize) {
+    pub(super) fn mark_cube(&mut self, cube: usize) {
         for j in 0..self.cube_len[cube] {
             let l = self.cube_lit(cube, j);
             self.marks[l.var() - 1] = 1 + l.is_positive() as u8;
         }
     }
-    fn unmark_cube(&mut self, cube: usize) {
+    pub(super) fn unmark_cube(&mut self, cube: usize) {
         for j in 0..self.cube_len[cube] {
             let l = self.cube_lit(cube, j);
             self.marks[l.var() - 1] = 0;
         }
     }
-    fn is_marked(&self, l: Lit) -> bool {
+    pub(super) fn is_marked(&self, l: Lit) -> bool {
         self.marks[l.var() - 1] == 1 + l.is_positive() as u8
     }
 }

@@ -9,6 +9,7 @@
 use super::Limit;
 use super::block::Blocked;
 use super::engine::{CTG, MAIN, Run, TRY};
+use crate::lit::Lit;
 use crate::word::Word;
 
 /// Counterexamples to generalisation that are blocked for one literal, at most.
@@ -28,6 +29,8 @@ const FREE: u8 = 0;
 const NEEDED: u8 = 1;
 /// The edges at hand can do without it.
 const DROPPED: u8 = 2;
+/// Like `FREE`, but better kept.
+const LIKED: u8 = 3;
 
 /// Edges into a location that are asked together.
 #[derive(Clone, Copy)]
@@ -91,6 +94,7 @@ impl<W: Word> Run<'_, W> {
                 *role = FREE;
             }
         }
+        self.like_predecessor(location, level);
         while let Some(j) = self.least_active_free(location) {
             self.roles[j] = DROPPED;
             if !self.drop_succeeds(group, level)? {
@@ -101,11 +105,37 @@ impl<W: Word> Run<'_, W> {
     }
 
     /// The literal of `MAIN` not yet tried whose bit is least active: bits that other lemmas needed
-    /// are kept.
+    /// are kept, and those that are liked most of all.
     fn least_active_free(&self, location: usize) -> Option<usize> {
         let live = self.image.location(location).live;
         let activity = |j: &usize| self.activity[live[self.cube_lit(MAIN, *j).var() - 1].get()];
-        (0..self.cube_len[MAIN]).filter(|j| self.roles[*j] == FREE).min_by_key(activity)
+        let free = (0..self.cube_len[MAIN]).filter(|j| matches!(self.roles[*j], FREE | LIKED));
+        free.min_by_key(|j| (self.roles[*j] == LIKED, activity(j)))
+    }
+
+    /// Likes the literals of a lemma that excludes `MAIN` one level below: it could not be pushed, but the
+    /// lemma that is sought now is likely to be one of its extensions (Xia et al., CAV'23).
+    fn like_predecessor(&mut self, location: usize, level: usize) {
+        self.mark_cube(MAIN);
+        let pool = &self.solver.pool;
+        let mut link = self.lemmas[location];
+        let mut found = None;
+        while link != W::NONE && found.is_none() {
+            let r = link.get();
+            let excludes = |l: &W| self.is_marked(!Lit::from_code(l.get()));
+            found = (pool.tag(r) + 1 == level && pool.lits(r).iter().all(excludes)).then_some(r);
+            link = pool.next(r);
+        }
+        if let Some(r) = found {
+            for j in 0..self.cube_len[MAIN] {
+                let code = (!self.cube_lit(MAIN, j)).code();
+                let is_in = self.solver.pool.lits(r).iter().any(|l| l.get() == code);
+                if self.roles[j] == FREE && is_in {
+                    self.roles[j] = LIKED;
+                }
+            }
+        }
+        self.unmark_cube(MAIN);
     }
 
     /// Whether `MAIN` without what is dropped can be blocked over `group`; if so, drops all else that
@@ -136,7 +166,7 @@ impl<W: Word> Run<'_, W> {
                 let mut n = 0;
                 for j in 0..len {
                     if self.roles[j] != DROPPED {
-                        if self.roles[j] == FREE && self.needed[n] == 0 {
+                        if self.roles[j] != NEEDED && self.needed[n] == 0 {
                             self.roles[j] = DROPPED;
                         }
                         n += 1;

@@ -35,13 +35,16 @@ use paths::{NoWay, Ways};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+/// A question is about at least one clause of the certificate for so many that the solver has.
+const FEWEST: usize = 30;
+
 /// Choices of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Have varisat prove each answer to its own proof checker. It costs between a tenth and a half
     /// of the time, and is on unless asked otherwise.
     pub self_check: bool,
-    /// Clauses that one question to the solver is about. Verdicts do not depend on it.
+    /// Clauses that one question to a small solver is about. Verdicts do not depend on it.
     pub together: usize,
 }
 
@@ -598,6 +601,8 @@ fn any<T>(
     let mut rest: Vec<(T, Vec<Lit>)> =
         wrong.into_iter().filter(|w| !w.1.contains(&impossible)).collect();
     let mut assumed = vec![];
+    // Each question costs as much as the solver has clauses, however easy it is.
+    let together = together.max(encoder.solver.clauses() / FEWEST);
     while !rest.is_empty() {
         let later = rest.split_off(rest.len().min(together));
         let mut one_of = vec![];

@@ -52,6 +52,7 @@ pub struct Varisat {
     /// By variable; those that the solver left open count as false.
     model: Vec<bool>,
     vars: u32,
+    clauses: usize,
     /// varisat must not be called again after such an error.
     broken: bool,
 }
@@ -64,7 +65,12 @@ impl Varisat {
         if self_check {
             solver.enable_self_checking();
         }
-        Varisat { solver, model: vec![], vars: 0, broken: false }
+        Varisat { solver, model: vec![], vars: 0, clauses: 0, broken: false }
+    }
+
+    /// How many clauses it has.
+    pub fn clauses(&self) -> usize {
+        self.clauses
     }
 }
 
@@ -83,6 +89,7 @@ impl Solver for Varisat {
     fn add_clause(&mut self, clause: &[Lit]) {
         let clause: Vec<_> = clause.iter().map(convert).collect();
         self.solver.add_clause(&clause);
+        self.clauses += 1;
     }
 
     fn solve(&mut self, assumptions: &[Lit]) -> Option<bool> {
