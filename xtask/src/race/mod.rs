@@ -71,6 +71,12 @@ pub fn task(args: &[String]) -> Result<()> {
 }
 
 fn race(suite: &Suite, racers: &[Racer], options: &Options) -> Result<()> {
+    let (racers, others): (Vec<Racer>, Vec<Racer>) =
+        racers.iter().cloned().partition(|r| suite.problems.iter().all(|p| r.takes(p)));
+    for racer in others {
+        eprintln!("left out: {} reads {} only", racer.name, racer.reads);
+    }
+    let racers = racers.as_slice();
     let mut entries = vec![];
     for (p, problem) in suite.problems.iter().enumerate() {
         for (r, racer) in racers.iter().enumerate() {

@@ -20,7 +20,8 @@ pub enum Answer {
 }
 
 /// Peers that are known here.
-pub const NAMES: [&str; 6] = ["vouch-ic3", "vouch-aiger", "abc", "ric3", "spacer", "btormc"];
+pub const NAMES: [&str; 7] =
+    ["vouch-ic3", "vouch-aiger", "abc", "ric3", "spacer", "btormc", "cbmc"];
 
 /// Which file of a problem a racer gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,9 +34,12 @@ enum Input {
     Btor2,
     /// Our export to Horn clauses.
     Smt2,
+    /// A C program, with a body for the error function.
+    C,
 }
 
 /// A program that decides problems.
+#[derive(Clone)]
 pub struct Racer {
     /// What it is called.
     pub name: &'static str,
@@ -165,11 +169,42 @@ pub fn find(name: &str, place: Option<&Path>) -> Result<Option<Racer>> {
                 _ => Answer::Unknown,
             },
         }),
+        "cbmc" => program(&["cbmc"]).map(|path| Racer {
+            name: "cbmc",
+            version: first_line(&text(&path), "--version").unwrap_or_default(),
+            reads: "C",
+            input: Input::C,
+            command: [&text(&path), "--32", "--unwind", "100", "--unwinding-assertions", "FILE"]
+                .map(String::from)
+                .to_vec(),
+            read: |ended| cbmc(&ended.text),
+        }),
         _ => bail!(shell::Usage(format!("unknown peer `{name}`; known are {}", NAMES.join(", ")))),
     })
 }
 
+/// What cbmc says of the error function. Of loops that go on longer than they were unrolled nothing is
+/// known, and what else it checks is not asked.
+fn cbmc(text: &str) -> Answer {
+    let failed = |kind: &str| {
+        let mut lines = text.lines().map(str::trim_end);
+        lines.any(|line| line.contains(kind) && line.ends_with("FAILURE"))
+    };
+    if failed(".assertion.") {
+        Answer::Unsafe
+    } else if failed(".unwind.") || !text.contains("VERIFICATION ") {
+        Answer::Unknown
+    } else {
+        Answer::Safe
+    }
+}
+
 impl Racer {
+    /// Whether it reads problems of this kind.
+    pub fn takes(&self, problem: &Problem) -> bool {
+        self.input != Input::C || problem.is_c()
+    }
+
     /// Runs it on a problem. Returns its answer, and CPU seconds.
     pub fn run(&self, problem: &Problem, limits: &Limits) -> Result<(Answer, f64)> {
         let file = match self.input {
@@ -177,6 +212,7 @@ impl Racer {
             Input::Aiger => problem.aiger()?,
             Input::Btor2 => problem.btor2()?,
             Input::Smt2 => problem.smt2()?,
+            Input::C => problem.c()?,
         };
         let file = file.display().to_string();
         let mut words: Vec<String> =
@@ -188,5 +224,26 @@ impl Racer {
         let over = ended.seconds > limits.seconds as f64;
         let answer = if over { Answer::Unknown } else { (self.read)(&ended) };
         Ok((answer, ended.seconds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cbmc_is_asked_for_the_error_alone() {
+        let unwound = "[main.unwind.0] line 3 unwinding assertion loop 0: ";
+        let error = "[__VERIFIER_error.assertion.1] line 2 error: ";
+        let other = "[main.overflow.1] line 7 arithmetic overflow on signed +: FAILURE\n";
+        let say = |loops: &str, bad: &str, end: &str| {
+            cbmc(&format!("{other}{unwound}{loops}\n{error}{bad}\n\nVERIFICATION {end}\n"))
+        };
+        assert_eq!(say("SUCCESS", "SUCCESS", "SUCCESSFUL"), Answer::Safe);
+        assert_eq!(say("SUCCESS", "SUCCESS", "FAILED"), Answer::Safe);
+        assert_eq!(say("SUCCESS", "FAILURE", "FAILED"), Answer::Unsafe);
+        assert_eq!(say("FAILURE", "FAILURE", "FAILED"), Answer::Unsafe);
+        assert_eq!(say("FAILURE", "SUCCESS", "FAILED"), Answer::Unknown);
+        assert_eq!(cbmc(error), Answer::Unknown);
     }
 }

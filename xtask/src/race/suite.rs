@@ -103,6 +103,14 @@ fn first_of_several(path: &Path) -> Result<Option<String>> {
     Ok(json["properties"][0]["name"].as_str().map(String::from))
 }
 
+/// Whether a function is defined in a C program.
+fn has_body(text: &str, name: &str) -> bool {
+    text.split(name).skip(1).any(|rest| {
+        let after = rest.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')'));
+        after.is_some_and(|(_, rest)| rest.trim_start().starts_with('{'))
+    })
+}
+
 impl Suite {
     /// What files about it are called.
     pub fn file_name(&self) -> String {
@@ -136,6 +144,24 @@ impl Problem {
         self.file("smt2")
     }
 
+    /// Whether it is a C program.
+    pub fn is_c(&self) -> bool {
+        self.original.extension().is_some_and(|e| e == "c" || e == "i")
+    }
+
+    /// The C program with bodies for those error functions that have none.
+    pub fn c(&self) -> Result<PathBuf> {
+        let mut text = std::fs::read_to_string(&self.original)?;
+        for name in ["__VERIFIER_error", "reach_error"] {
+            if text.contains(name) && !has_body(&text, name) {
+                text += &format!("\nvoid {name}(void) {{ __CPROVER_assert(0, \"error\"); }}\n");
+            }
+        }
+        let path = self.scratch("c");
+        std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+        Ok(path)
+    }
+
     fn is_circuit(&self) -> bool {
         let extension = self.original.extension().and_then(|e| e.to_str());
         matches!(extension, Some("aag" | "aig" | "btor2"))
@@ -156,5 +182,18 @@ impl Problem {
         }
         shell::output(command.arg("--quiet"))?;
         Ok(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_body;
+
+    #[test]
+    fn declarations_and_calls_are_no_bodies() {
+        assert!(has_body("void reach_error(void)\n{ abort(); }", "reach_error"));
+        assert!(has_body("extern void reach_error(); void reach_error() {}", "reach_error"));
+        assert!(!has_body("extern void reach_error(void);", "reach_error"));
+        assert!(!has_body("int main() { if (x) reach_error(); }", "reach_error"));
     }
 }
