@@ -3,8 +3,8 @@
 //! The folder holds `verdicts.tsv`: a file and its verdict in each line. What is counted per folder:
 //! files, accepted by the front end, decided, wrong. The record is a table under `benches/record/`.
 
-use crate::{demo, project, shell};
-use anyhow::{Context, Result, bail};
+use crate::{demo, project, record, shell};
+use anyhow::{Result, bail};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -74,9 +74,7 @@ pub fn task(args: &[String]) -> Result<()> {
     let (table, wrong) = tables(&asked, &outcomes)?;
     print!("{table}");
     if asked.filter.is_empty() {
-        let path = project::root().join("benches/record/c.tsv");
-        std::fs::write(&path, table).with_context(|| format!("cannot write {}", path.display()))?;
-        eprintln!("written: {}", path.display());
+        record::write("c.tsv", &table)?;
     }
     if wrong > 0 {
         bail!("{wrong} wrong verdicts");

@@ -5,10 +5,9 @@
 //! `unsafe` in what is fuzzed; panics, overflows, hangs and runaway memory are what is looked for.
 //! What a run of at least a minute took goes to `benches/record/fuzz.tsv`.
 
-use crate::project;
 use crate::shell::{self, Usage};
+use crate::{project, record};
 use anyhow::{Context, Result, bail};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -91,7 +90,7 @@ pub fn task(args: &[String]) -> Result<()> {
             failed.push(target);
         }
         if minutes >= 1.0 {
-            record(target, &run)?;
+            keep(target, &run)?;
         }
     }
     if !failed.is_empty() {
@@ -132,14 +131,11 @@ fn watch(command: &mut Command) -> Result<Run> {
 const COLUMNS: &str = "target\tseconds\texecutions\tpeak_mib\tfound";
 
 /// Puts a run into the record, in place of the target's last one.
-fn record(target: &str, run: &Run) -> Result<()> {
-    let file = project::root().join("benches").join("record").join("fuzz.tsv");
-    let known = fs::read_to_string(&file).unwrap_or_default();
-    let rows = known.lines().skip(1).filter_map(|line| line.split_once('\t'));
-    let mut rows: BTreeMap<&str, String> = rows.map(|(name, row)| (name, row.into())).collect();
+fn keep(target: &str, run: &Run) -> Result<()> {
     let Run { seconds, executions, peak_mib, found } = run;
-    rows.insert(target, format!("{seconds}\t{executions}\t{peak_mib}\t{found}"));
-    let known = TARGETS.iter().filter_map(|name| Some(format!("{name}\t{}\n", rows.get(name)?)));
-    fs::write(&file, format!("{COLUMNS}\n{}", known.collect::<String>()))
-        .with_context(|| format!("{} cannot be written", file.display()))
+    let row = format!("{target}\t{seconds}\t{executions}\t{peak_mib}\t{found}");
+    let others = record::others(&record::read("fuzz.tsv"), COLUMNS, &[target.to_owned()]);
+    let mut rows: Vec<&str> = others.lines().chain([row.as_str()]).collect();
+    rows.sort_by_key(|row| TARGETS.iter().position(|t| row.split('\t').next() == Some(t)));
+    record::write("fuzz.tsv", &format!("{COLUMNS}\n{}\n", rows.join("\n")))
 }

@@ -10,7 +10,7 @@
 //! and writes sizes and CPU time, summed up for each folder of models, to `benches/record/compile.tsv`.
 
 use crate::race::limit::{self, Limits};
-use crate::{demo, project, shell};
+use crate::{demo, project, record, shell};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -68,13 +68,8 @@ pub fn task(args: &[String]) -> Result<()> {
         let sums = sums.map(|n| n.to_string()).join("\t");
         let _ = writeln!(table, "sum of {}\t{selection}\t-\t{sums}", decided.len());
     }
-    let path = project::root().join("benches/record/passes.tsv");
-    std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
     let head = "# cargo xtask bench-passes; `-x` is all passes but x; propagations in literals\n";
-    std::fs::write(&path, head.to_owned() + &table)
-        .with_context(|| format!("{} cannot be written", path.display()))?;
-    eprintln!("\nwritten: {}", path.display());
-    Ok(())
+    record::write("passes.tsv", &(head.to_owned() + &table))
 }
 
 struct Row {
@@ -140,10 +135,7 @@ fn compile(folder: &Path) -> Result<()> {
             "{place}\t{passes}\t{files}\t{compiled}\t{seconds:.2}\t{longest:.2}\t{sizes}"
         );
     }
-    let path = project::root().join("benches/record/compile.tsv");
-    std::fs::write(&path, table).with_context(|| path.display().to_string())?;
-    eprintln!("\nwritten: {}", path.display());
-    Ok(())
+    record::write("compile.tsv", &table)
 }
 
 /// What the models of a folder add up to.

@@ -11,6 +11,11 @@ fn path(name: &str) -> PathBuf {
     project::root().join("benches/record").join(name)
 }
 
+/// A table as it is; empty if there is none.
+pub fn read(name: &str) -> String {
+    std::fs::read_to_string(path(name)).unwrap_or_default()
+}
+
 /// Writes a whole table.
 pub fn write(name: &str, text: &str) -> Result<()> {
     let path = path(name);
@@ -26,7 +31,8 @@ pub fn build() -> Result<String> {
     Ok(format!("commit {}; {rustc}", commit()))
 }
 
-fn commit() -> String {
+/// The commit.
+pub fn commit() -> String {
     let mut git = Command::new("git");
     git.current_dir(project::root()).args(["describe", "--always", "--dirty"]);
     shell::output(&mut git).unwrap_or_else(|_| "unknown".into())
@@ -54,9 +60,7 @@ pub fn rows(name: &str, head: &str, only: Option<&[String]>, command: &mut Comma
     let mut lines = BufReader::new(output).lines();
     let columns = lines.next().with_context(|| format!("`{line}` prints nothing"))?? + "\tcommit";
     let kept = match only {
-        Some(models) => {
-            others(&std::fs::read_to_string(&path).unwrap_or_default(), &columns, models)
-        }
+        Some(models) => others(&read(name), &columns, models),
         None => String::new(),
     };
     write(name, &format!("{head}{columns}\n{kept}"))?;
@@ -72,7 +76,7 @@ pub fn rows(name: &str, head: &str, only: Option<&[String]>, command: &mut Comma
 }
 
 /// The rows of a table that are not of these models.
-fn others(table: &str, columns: &str, models: &[String]) -> String {
+pub fn others(table: &str, columns: &str, models: &[String]) -> String {
     let names: Vec<String> = models.iter().map(|m| self::name(m)).collect();
     let mut lines = table.lines().skip_while(|line| line.starts_with('#'));
     if lines.next() != Some(columns) {

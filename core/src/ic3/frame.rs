@@ -46,13 +46,24 @@ impl<W: Word> Run<'_, W> {
         if self.is_closed(location, level) {
             return true;
         }
+        self.lemma_against(location, cube, |tag| tag >= level).is_some()
+    }
+
+    /// A lemma of `location` that excludes `cube` and whose level is one of these.
+    pub(super) fn lemma_against(
+        &mut self,
+        location: usize,
+        cube: usize,
+        has_level: impl Fn(usize) -> bool,
+    ) -> Option<Ref> {
         self.mark_cube(cube);
-        let mut found = false;
+        let mut found = None;
         let mut link = self.lemmas[location];
-        while link != W::NONE && !found {
+        while link != W::NONE && found.is_none() {
             let r = link.get();
             let pool = &self.solver.pool;
-            found = pool.tag(r) >= level && pool.lits(r).iter().all(|l| self.is_marked(!lit(*l)));
+            let excludes = |l: &W| self.is_marked(!lit(*l));
+            found = (has_level(pool.tag(r)) && pool.lits(r).iter().all(excludes)).then_some(r);
             link = pool.next(r);
         }
         self.unmark_cube(cube);
@@ -262,19 +273,19 @@ impl<W: Word> Run<'_, W> {
         }
         self.cube_len[cube] = len;
     }
-    pub(super) fn mark_cube(&mut self, cube: usize) {
+    fn mark_cube(&mut self, cube: usize) {
         for j in 0..self.cube_len[cube] {
             let l = self.cube_lit(cube, j);
             self.marks[l.var() - 1] = 1 + l.is_positive() as u8;
         }
     }
-    pub(super) fn unmark_cube(&mut self, cube: usize) {
+    fn unmark_cube(&mut self, cube: usize) {
         for j in 0..self.cube_len[cube] {
             let l = self.cube_lit(cube, j);
             self.marks[l.var() - 1] = 0;
         }
     }
-    pub(super) fn is_marked(&self, l: Lit) -> bool {
+    fn is_marked(&self, l: Lit) -> bool {
         self.marks[l.var() - 1] == 1 + l.is_positive() as u8
     }
 }

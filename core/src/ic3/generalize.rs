@@ -9,7 +9,6 @@
 use super::Limit;
 use super::block::Blocked;
 use super::engine::{CTG, MAIN, Run, TRY};
-use crate::lit::Lit;
 use crate::word::Word;
 
 /// Counterexamples to generalisation that are blocked for one literal, at most.
@@ -116,26 +115,15 @@ impl<W: Word> Run<'_, W> {
     /// Likes the literals of a lemma that excludes `MAIN` one level below: it could not be pushed, but the
     /// lemma that is sought now is likely to be one of its extensions (Xia et al., CAV'23).
     fn like_predecessor(&mut self, location: usize, level: usize) {
-        self.mark_cube(MAIN);
-        let pool = &self.solver.pool;
-        let mut link = self.lemmas[location];
-        let mut found = None;
-        while link != W::NONE && found.is_none() {
-            let r = link.get();
-            let excludes = |l: &W| self.is_marked(!Lit::from_code(l.get()));
-            found = (pool.tag(r) + 1 == level && pool.lits(r).iter().all(excludes)).then_some(r);
-            link = pool.next(r);
-        }
-        if let Some(r) = found {
-            for j in 0..self.cube_len[MAIN] {
-                let code = (!self.cube_lit(MAIN, j)).code();
-                let is_in = self.solver.pool.lits(r).iter().any(|l| l.get() == code);
-                if self.roles[j] == FREE && is_in {
-                    self.roles[j] = LIKED;
-                }
+        let below = |tag: usize| tag + 1 == level;
+        let Some(r) = self.lemma_against(location, MAIN, below) else { return };
+        for j in 0..self.cube_len[MAIN] {
+            let code = (!self.cube_lit(MAIN, j)).code();
+            let is_in = self.solver.pool.lits(r).iter().any(|l| l.get() == code);
+            if self.roles[j] == FREE && is_in {
+                self.roles[j] = LIKED;
             }
         }
-        self.unmark_cube(MAIN);
     }
 
     /// Whether `MAIN` without what is dropped can be blocked over `group`; if so, drops all else that

@@ -399,6 +399,14 @@ impl Pool {
         cone
     }
 
+    /// The variables that `root` reads.
+    pub fn vars(&self, root: ExprId) -> impl Iterator<Item = VarId> {
+        self.cone([root]).into_iter().filter_map(|id| match self.get(id) {
+            Expr::Var(var) => Some(var),
+            _ => None,
+        })
+    }
+
     /// The node for `expr`, whose operands are in this pool, by the constructor that it belongs to.
     pub fn make(&mut self, expr: Expr, width: u32) -> ExprId {
         match expr {

@@ -139,7 +139,8 @@ impl Passes {
 }
 
 impl Default for Passes {
-    /// All that make automata smaller. [`Pass::Relate`] and [`Pass::Unfold`] make them larger.
+    /// All but [`Pass::Relate`] and [`Pass::Unfold`], which make automata larger. [`Pass::Linear`] does so
+    /// too, but only where there is an equation.
     fn default() -> Passes {
         Passes::all().without(Pass::Relate).without(Pass::Unfold)
     }

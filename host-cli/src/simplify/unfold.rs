@@ -71,7 +71,7 @@ fn candidates(cfa: &Cfa) -> Vec<VarId> {
     let mut guards = vec![0; cfa.vars.len()];
     let mut reads: Vec<(VarId, BTreeSet<VarId>)> = vec![];
     for edge in &cfa.edges {
-        let mut read: Vec<VarId> = vars_of(cfa, edge.guard).collect();
+        let mut read: Vec<VarId> = cfa.pool.vars(edge.guard).collect();
         read.sort();
         read.dedup();
         read.into_iter().for_each(|v| guards[v.index()] += 1);
@@ -82,7 +82,7 @@ fn candidates(cfa: &Cfa) -> Vec<VarId> {
                 _ => false,
             });
             is_one[var.index()] &= !computes;
-            reads.push((*var, vars_of(cfa, *value).collect()));
+            reads.push((*var, cfa.pool.vars(*value).collect()));
         }
     }
     loop {
@@ -115,13 +115,6 @@ fn candidates(cfa: &Cfa) -> Vec<VarId> {
     let mut all: Vec<VarId> = all.filter(|v| is_one[v.index()] && useful[v.index()]).collect();
     all.sort_by_key(|v| (std::cmp::Reverse(guards[v.index()]), *v));
     all
-}
-
-fn vars_of(cfa: &Cfa, root: ExprId) -> impl Iterator<Item = VarId> {
-    cfa.pool.cone([root]).into_iter().filter_map(|id| match cfa.pool.get(id) {
-        Expr::Var(v) => Some(v),
-        _ => None,
-    })
 }
 
 /// Why too much came about.

@@ -28,8 +28,8 @@ use super::{well_formed, within};
 use crate::formats::Names;
 use crate::ir::value;
 use crate::ir::{
-    BitLit, Certificate, Cfa, Clause, EdgeId, Expr, ExprId, InputId, LocId, PropertyId, Type,
-    VarId, VarKind, Word, eval, mask, term,
+    BitLit, Certificate, Cfa, Clause, EdgeId, ExprId, InputId, LocId, PropertyId, Type, VarId,
+    VarKind, Word, eval, mask, term,
 };
 use paths::{NoWay, Ways};
 use std::collections::{HashMap, HashSet};
@@ -459,13 +459,7 @@ impl<'a> Checker<'a> {
                 None => {
                     vars.insert(lit.var);
                 }
-                Some(term) => {
-                    let cone = self.cfa.pool.cone([self.terms[term]]);
-                    vars.extend(cone.into_iter().filter_map(|x| match self.cfa.pool.get(x) {
-                        Expr::Var(var) => Some(var),
-                        _ => None,
-                    }));
-                }
+                Some(term) => vars.extend(self.cfa.pool.vars(self.terms[term])),
             }
         }
         vars

@@ -2,7 +2,7 @@
 
 use super::limit::{self, Limits};
 use super::suite::Problem;
-use crate::{project, shell};
+use crate::{project, record, shell};
 use anyhow::{Result, bail};
 use serde_json::Value;
 use std::path::Path;
@@ -59,13 +59,10 @@ pub fn vouch() -> Racer {
 
 fn own(name: &'static str, engine: &str, input: Input) -> Racer {
     let tool = project::tool().display().to_string();
-    let mut git = Command::new("git");
-    git.current_dir(project::root()).args(["rev-parse", "--short", "HEAD"]);
-    let version = git.output().map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string());
     let words = [&tool, "check", "FILE", "--json", "--engine", engine];
     Racer {
         name,
-        version: version.unwrap_or_default(),
+        version: record::commit(),
         reads: if input == Input::Original { "the file itself" } else { "AIGER" },
         input,
         command: words.map(String::from).to_vec(),
