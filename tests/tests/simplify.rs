@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use vouch::blast::{self, AlignedImage};
 use vouch::engines::{Engine, Setup};
+use vouch::export::{aiger::Circuit, btor2};
 use vouch::formats;
-use vouch::frontend::{Language, Source};
+use vouch::frontend::{Language, Source, aiger, btor2 as btor2_reader};
 use vouch::ir::{
-    BinOp, BitLit, Certificate, Cfa, Edge, EdgeId, ExprId, Input, InputId, LocId, Property,
+    BinOp, BitLit, Certificate, Cfa, Edge, EdgeId, Expr, ExprId, Input, InputId, LocId, Property,
     PropertyId, Span, Step, Term, Trace, Type, Var, VarId, VarKind, Word, eval,
 };
 use vouch::judge::{Finding, Judgement, Question, Reason, judge_simplified};
@@ -467,6 +468,65 @@ fn few_valued_variables_become_locations() {
             let found = format!("{:?}", judgement.verdict());
             assert_eq!(found, verdict, "{limit} with {passes}");
         }
+    }
+}
+
+/// Circuits of automata: where a run stands is found among the states, and verdicts are what they were.
+#[test]
+fn control_of_circuits_becomes_locations() {
+    let (mut safe, mut broken, mut found, mut all) = (0, 0, 0, 0);
+    for shape in Shape::ALL {
+        for seed in 0..12 {
+            let cfa = generate(9000 + seed, shape);
+            let truth = explicit::search(&cfa);
+            let bits = aiger::compile(&Circuit::of(&cfa).unwrap().binary(), "bits").unwrap().cfa;
+            let words = btor2_reader::compile(&btor2::write(&cfa), "words").unwrap().cfa;
+            for circuit in [bits, words] {
+                for passes in [Passes::only(Pass::Control), Passes::default(), Passes::all()] {
+                    let simple = simplify::run(&circuit, &passes);
+                    found += (simple.cfa.locations.len() > circuit.locations.len()) as usize;
+                    all += 1;
+                    let judgement = verdicts(&circuit, &simple, &[]);
+                    for ((_, finding), truth) in judgement.findings.iter().zip(&truth) {
+                        match (finding, truth) {
+                            (Finding::Safe, Outcome::Safe) => safe += 1,
+                            (Finding::Unsafe(_), Outcome::Unsafe { .. }) => broken += 1,
+                            other => {
+                                panic!("{} {} with {passes}: {other:?}", cfa.name, circuit.name)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(safe > 100 && broken > 100, "{safe} safe, {broken} broken");
+    assert!(found * 4 > all, "control in {found} of {all}");
+}
+
+/// Of the examples as circuits, control is what says where a run stands, and nothing else.
+#[test]
+fn control_is_not_data() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    for name in ["traffic-lights", "can-busoff", "watchdog", "infusion-pump", "level-crossing"] {
+        let path = folder.join(name).with_extension("vch");
+        let model = pipeline::load(&path, &pipeline::Options::default()).unwrap();
+        let circuit = Circuit::of(&model.simplified.cfa).unwrap().binary();
+        let circuit = aiger::compile(&circuit, name).unwrap().cfa;
+        let reads = |cfa: &Cfa| -> Vec<String> {
+            let roots = cfa.edges.iter().flat_map(Edge::roots);
+            let vars = cfa.pool.cone(roots).into_iter().filter_map(|x| match cfa.pool.get(x) {
+                Expr::Var(var) => Some(cfa.vars[var.index()].name.clone()),
+                _ => None,
+            });
+            vars.collect()
+        };
+        let simple = simplify::run(&circuit, &Passes::only(Pass::Control));
+        let (before, after) = (reads(&circuit), reads(&simple.cfa));
+        let gone: Vec<&String> = before.iter().filter(|v| !after.contains(v)).collect();
+        assert!(gone.iter().all(|v| v.starts_with("pc.")), "{name}: {gone:?}");
+        assert!(!after.iter().any(|v| v.starts_with("pc.")), "{name}: {after:?}");
+        assert!(gone.len() >= 3, "{name}: {gone:?}");
     }
 }
 

@@ -113,6 +113,13 @@ pub struct Edge {
     pub span: Span,
 }
 
+impl Edge {
+    /// All expressions of the edge: its new values, and its guard.
+    pub fn roots(&self) -> impl Iterator<Item = ExprId> {
+        self.updates.iter().map(|u| u.1).chain([self.guard])
+    }
+}
+
 /// No run may reach `error`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Property {
@@ -206,7 +213,7 @@ impl Cfa {
     }
     /// The inputs that an edge reads, ascending.
     pub fn edge_inputs(&self, edge: &Edge) -> Vec<InputId> {
-        let roots = edge.updates.iter().map(|u| u.1).chain([edge.guard]);
+        let roots = edge.roots();
         let mut inputs: Vec<InputId> = (self.pool.cone(roots).into_iter())
             .filter_map(|id| match self.pool.get(id) {
                 Expr::Input(input) => Some(input),

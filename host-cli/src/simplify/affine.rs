@@ -183,7 +183,7 @@ fn samples(cfa: &Cfa) -> Vec<Vec<Vec<Word>>> {
     let mut cost = vec![];
     for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
         leaving[edge.from.index()].push(id);
-        cost.push(cfa.pool.cone(edge.updates.iter().map(|u| u.1).chain([edge.guard])).len());
+        cost.push(cfa.pool.cone(edge.roots()).len());
     }
     let mut random = Random { state: 1, constants: constants(cfa) };
     let mut samples = vec![vec![]; cfa.locations.len()];

@@ -8,8 +8,8 @@
 //!
 //! Nothing in here is believed: what comes out is validated on the first automaton.
 
+use super::copies::{self, Unfolded};
 use super::fact::Fact;
-use super::unfold::{self, Unfolded};
 use crate::ir::{
     Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Term, Trace, VarId, Word,
     eval,
@@ -41,6 +41,14 @@ pub enum Way {
         first: u32,
         /// Or this.
         second: u32,
+    },
+    /// This edge, if the state belongs to a copy of its location. What does the same at two copies may be
+    /// different edges, each of them possible at both.
+    From {
+        /// The copy.
+        copy: LocId,
+        /// The edge.
+        edge: EdgeId,
     },
 }
 
@@ -75,7 +83,7 @@ impl Step {
     /// Whether ways are made of earlier ones, edges are ways, and facts can be said.
     fn is_sound(&self) -> bool {
         let earlier = |at: usize, way: &Way| match way {
-            Way::Edge(_) => true,
+            Way::Edge(_) | Way::From { .. } => true,
             Way::Then { first, second, .. } | Way::Either { first, second, .. } => {
                 (*first as usize) < at && (*second as usize) < at
             }
@@ -230,7 +238,7 @@ impl Back {
                 .collect();
             clauses.extend(copies);
             if !step.unfolded.is_empty() {
-                clauses = unfold::fold(&step.unfolded, clauses, &mut passed);
+                clauses = copies::fold(&step.unfolded, clauses, &mut passed);
             }
             let facts = step.facts.iter().filter(|f| !passed.contains(&f.location()));
             clauses.extend(facts.flat_map(Fact::clauses));
@@ -384,6 +392,13 @@ impl Walk<'_> {
         let ways = &self.back.steps[level].ways;
         Ok(Ok(match ways.get(way as usize).ok_or(BackError::NoEdge)? {
             Way::Edge(edge) => Part::Edge(level, *edge, inputs),
+            Way::From { copy, edge } => {
+                let unfolded = &self.back.steps[level].unfolded;
+                if !unfolded.iter().all(|u| u.may_be(*copy, &self.state.values)) {
+                    return Ok(Err(false));
+                }
+                Part::Edge(level, *edge, inputs)
+            }
             Way::Then { first, second, renamed } => {
                 let mut later = (*inputs).clone();
                 for (own, whole) in renamed {

@@ -121,7 +121,7 @@ impl<'a> Builder<'a> {
             choices: vec![],
         };
         for (id, edge) in (0..).map(EdgeId).zip(edges) {
-            let roots = edge.updates.iter().map(|u| u.1).chain([edge.guard]);
+            let roots = edge.roots();
             let cone = builder.cfa.pool.cone(roots);
             let inputs = cone.iter().filter_map(|id| match builder.cfa.pool.get(*id) {
                 Expr::Input(input) => Some(input),

@@ -13,7 +13,8 @@
 //! - [`dead`]: assignments that nobody reads ([`live`]).
 //! - [`blocks`]: large-block encoding: loop-free parts become single edges.
 //! - [`merge`]: locations with the same future.
-//! - [`unfold`]: variables with few values become locations.
+//! - [`unfold`]: variables with few values become locations; [`control`]: so do those that decide most of what a
+//!   circuit does ([`copies`]).
 //! - [`relate`], [`linear`]: comparisons of variables, and linear equations that hold in random runs
 //!   ([`affine`]), as variables of their own ([`ghost`]), so that invariants can speak of them.
 //! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
@@ -31,6 +32,8 @@ pub mod back;
 pub mod blocks;
 pub mod classes;
 pub mod constants;
+pub mod control;
+pub mod copies;
 pub mod dead;
 pub mod equal;
 pub mod fact;

@@ -1,7 +1,9 @@
 //! The passes, their order, and the choice among them.
 
 use super::back::{Back, Step};
-use super::{blocks, constants, dead, equal, linear, merge, narrow, relate, slice, unfold};
+use super::{
+    blocks, constants, control, dead, equal, linear, merge, narrow, relate, slice, unfold,
+};
 use crate::ir::Cfa;
 use std::fmt;
 use std::str::FromStr;
@@ -29,11 +31,13 @@ pub enum Pass {
     Linear,
     /// Variables with few values become locations.
     Unfold,
+    /// The control of a circuit becomes locations.
+    Control,
 }
 
 impl Pass {
     /// All of them.
-    pub const ALL: [Pass; 10] = [
+    pub const ALL: [Pass; 11] = [
         Pass::Constants,
         Pass::Slice,
         Pass::Dead,
@@ -44,6 +48,7 @@ impl Pass {
         Pass::Relate,
         Pass::Linear,
         Pass::Unfold,
+        Pass::Control,
     ];
 
     /// What it is called.
@@ -59,6 +64,7 @@ impl Pass {
             Pass::Relate => "relate",
             Pass::Linear => "linear",
             Pass::Unfold => "unfold",
+            Pass::Control => "control",
         }
     }
 
@@ -78,6 +84,7 @@ impl Pass {
             Pass::Relate => relate::run(cfa),
             Pass::Linear => linear::run(cfa),
             Pass::Unfold => unfold::run(cfa),
+            Pass::Control => control::run(cfa),
         }
     }
 }
@@ -87,12 +94,13 @@ impl Pass {
 /// stands here again where one before it makes new work for it: blocks bring expressions together that
 /// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
 /// is not run.
-const SCHEDULE: [Pass; 16] = [
+const SCHEDULE: [Pass; 17] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
     Pass::Narrow,
     Pass::Unfold,
+    Pass::Control,
     Pass::Slice,
     Pass::Dead,
     Pass::Blocks,
@@ -139,8 +147,8 @@ impl Passes {
 }
 
 impl Default for Passes {
-    /// All but [`Pass::Relate`] and [`Pass::Unfold`], which make automata larger. [`Pass::Linear`] does so
-    /// too, but only where there is an equation.
+    /// All but [`Pass::Relate`] and [`Pass::Unfold`], which make automata larger. [`Pass::Linear`] and
+    /// [`Pass::Control`] do so too, but only where there is an equation, or a circuit with control.
     fn default() -> Passes {
         Passes::all().without(Pass::Relate).without(Pass::Unfold)
     }
@@ -198,13 +206,13 @@ mod tests {
     #[test]
     fn lists_are_read() {
         let read = |list: &str| list.parse::<Passes>().map(|p| p.to_string());
-        let all = "constants,slice,dead,blocks,narrow,equal,merge,relate,linear,unfold";
+        let all = "constants,slice,dead,blocks,narrow,equal,merge,relate,linear,unfold,control";
         assert_eq!(read("all"), Ok(all.into()));
         assert_eq!(read("none"), Ok("none".into()));
         assert_eq!(read("dead, blocks"), Ok("dead,blocks".into()));
         assert_eq!(
             read("all,-blocks,-merge"),
-            Ok("constants,slice,dead,narrow,equal,relate,linear,unfold".into())
+            Ok("constants,slice,dead,narrow,equal,relate,linear,unfold,control".into())
         );
         assert_eq!(read("blocks,none,dead"), Ok("dead".into()));
         assert!(!Passes::default().has(Pass::Unfold));

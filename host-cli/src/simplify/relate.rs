@@ -48,7 +48,7 @@ fn related(cfa: &Cfa, live: &Live) -> Vec<(VarId, VarId)> {
         }
     };
     for edge in &cfa.edges {
-        let roots = edge.updates.iter().map(|u| u.1).chain([edge.guard]);
+        let roots = edge.roots();
         for id in cfa.pool.cone(roots) {
             let compares = matches!(
                 cfa.pool.get(id),

@@ -1,7 +1,7 @@
 //! What a pass has removed.
 
 use super::Pass;
-use crate::ir::{Cfa, Expr, ExprId, VarKind, mask};
+use crate::ir::{Cfa, Edge, Expr, ExprId, VarKind, mask};
 use rustc_hash::FxHashSet as HashSet;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Size {
                 read[v.index()] = mask(cfa.pool.width(id));
             }
         };
-        let roots = cfa.edges.iter().flat_map(|e| e.updates.iter().map(|u| u.1).chain([e.guard]));
+        let roots = cfa.edges.iter().flat_map(Edge::roots);
         roots.for_each(&mut whole);
         let all: Vec<ExprId> = used(cfa).collect();
         for id in &all {
@@ -75,7 +75,7 @@ impl Size {
 /// The expressions that edges use, operands before users. Quicker than a cone where that is about all.
 pub fn used(cfa: &Cfa) -> impl Iterator<Item = ExprId> {
     let mut used = vec![false; cfa.pool.len()];
-    let roots = cfa.edges.iter().flat_map(|e| e.updates.iter().map(|u| u.1).chain([e.guard]));
+    let roots = cfa.edges.iter().flat_map(Edge::roots);
     roots.for_each(|id| used[id.0 as usize] = true);
     for id in (0..cfa.pool.len() as u32).rev().map(ExprId) {
         if used[id.0 as usize] {

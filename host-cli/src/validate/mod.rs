@@ -16,7 +16,7 @@ pub use certificate::{CertificateError, CertificateStats, Options, check, check_
 pub use replay::{ReplayError, Run, State, Taken, replay, replay_bound};
 
 use crate::ir::expr::MAX_WIDTH;
-use crate::ir::{BinOp, Cfa, Expr, ExprId, Pool, Type, Var, VarKind, Word, eval, mask};
+use crate::ir::{BinOp, Cfa, Edge, Expr, ExprId, Pool, Type, Var, VarKind, Word, eval, mask};
 
 /// Whether `value` is one that `var` can have: within its width and, for a parameter, its bounds.
 pub fn within(var: &Var, value: Word) -> bool {
@@ -43,7 +43,7 @@ fn well_formed(cfa: &Cfa) -> Result<(), String> {
     if cfa.properties.iter().any(|p| p.error.index() >= cfa.locations.len()) {
         return fail("a property without error location");
     }
-    let roots = cfa.edges.iter().flat_map(|e| e.updates.iter().map(|u| u.1).chain([e.guard]));
+    let roots = cfa.edges.iter().flat_map(Edge::roots);
     if !roots.into_iter().all(known) {
         return fail("an expression is missing");
     }
