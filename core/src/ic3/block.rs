@@ -95,6 +95,16 @@ impl<W: Word> Run<'_, W> {
         found.is_some()
     }
 
+    /// Whether the edge comes from the initial location and does nothing to the cube but set its bits as they
+    /// are: then it leads there, and the solver need not be turned to it to know.
+    pub(super) fn begins_in(&self, edge: usize, cube: usize) -> bool {
+        let edge = self.image.edge(edge);
+        let next = |lit: Lit| edge.next(lit.var() - 1).negated_if(!lit.is_positive());
+        edge.from == 0
+            && edge.guard == Lit::TRUE
+            && (0..self.cube_len[cube]).all(|j| next(self.cube_lit(cube, j)) == Lit::TRUE)
+    }
+
     /// `F(level, l) ∧ T_e ∧ cube'`, on a self-loop also `∧ ¬cube` (rule 3).
     fn query(&mut self, edge: usize, level: usize, cube: usize) -> Answer {
         // Nothing but the initial location is open at level 0, and it has no lemmas; tags begin at 1.
@@ -191,7 +201,7 @@ impl<W: Word> Run<'_, W> {
         let attached = if self.solver.state.edge == edge {
             self.attached
         } else {
-            self.solver.load(edge, self.image.edge(edge));
+            self.solver.turn(edge, self.image.edge(edge));
             usize::MAX
         };
         if level >= attached {
@@ -223,8 +233,9 @@ impl<W: Word> Run<'_, W> {
         self.solver.state.edge < self.image.edges()
     }
 
-    /// Makes the next query load its edge anew: references to lemmas have changed.
+    /// Forgets the edge and all that was learnt on any: references to lemmas have changed, or lemmas that
+    /// something was learnt from have gone.
     pub(super) fn unload(&mut self) {
-        self.solver.state.edge = usize::MAX;
+        self.solver.unload();
     }
 }

@@ -132,9 +132,9 @@ impl<W: Word> Run<'_, W> {
         if let Some(r) = self.solver.state.ends.take_front(size, total) {
             return Ok(r);
         }
+        self.unload();
         self.solver.pool.compact_lemmas(&mut self.solver.state.ends, self.lemmas);
         self.compactions += 1;
-        self.unload();
         if self.breaks(11) && self.solver.state.ends.reserved < self.solver.state.ends.lemmas {
             self.kill(self.solver.state.ends.reserved);
             self.solver.pool.compact_lemmas(&mut self.solver.state.ends, self.lemmas);
@@ -272,6 +272,37 @@ impl<W: Word> Run<'_, W> {
             self.set_cube(cube, j, lit);
         }
         self.cube_len[cube] = len;
+    }
+    /// Puts the literals of bits that many lemmas of `location` needed first. Shell's way of sorting: the
+    /// library's takes kilobytes of flash.
+    pub(super) fn most_active_first(&mut self, location: usize, cube: usize) {
+        let live = self.image.location(location).live;
+        let rank = |run: &Self, j: usize| {
+            let var = run.cube_lit(cube, j).var();
+            (core::cmp::Reverse(run.activity[live[var - 1].get()]), var)
+        };
+        let mut gap = self.cube_len[cube] / 2;
+        while gap > 0 {
+            for i in gap..self.cube_len[cube] {
+                let mut j = i;
+                while j >= gap && rank(self, j) < rank(self, j - gap) {
+                    self.swap(cube, j, j - gap);
+                    j -= gap;
+                }
+            }
+            gap /= 2;
+        }
+    }
+    /// Turns the order of the literals round.
+    pub(super) fn reverse(&mut self, cube: usize) {
+        let len = self.cube_len[cube];
+        for j in 0..len / 2 {
+            self.swap(cube, j, len - 1 - j);
+        }
+    }
+    fn swap(&mut self, cube: usize, i: usize, j: usize) {
+        let at = cube * self.plan.live;
+        self.cubes.swap(at + i, at + j);
     }
     fn mark_cube(&mut self, cube: usize) {
         for j in 0..self.cube_len[cube] {

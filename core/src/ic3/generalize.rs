@@ -141,6 +141,7 @@ impl<W: Word> Run<'_, W> {
         }
         self.cube_len[TRY] = n;
         let blocked = match group {
+            Group::Edge(edge) if self.begins_in(edge, TRY) => Ok(Blocked::No { edge }),
             Group::Edge(edge) => self.block_over(core::iter::once(edge), level, TRY),
             Group::Loops(location) => {
                 let image = self.image;

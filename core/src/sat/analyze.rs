@@ -2,6 +2,7 @@
 //!
 //! Everything that is resolved away leaves its dependency in the learnt clause's tag.
 
+use super::aside::Role;
 use super::clause::{Ref, TEMPORARY, template};
 use super::{Answer, FAILED, SEEN, Solver, Source, why};
 use crate::lit::Lit;
@@ -75,7 +76,7 @@ impl<W: Word> Solver<'_, W> {
 
     /// A learnt clause that depends on the temporary clause dies with it; its `next` word says so.
     fn mark_temporary(&mut self, r: Ref, temporary: bool) {
-        self.pool.set_next(r, if temporary { W::of(0) } else { W::NONE });
+        self.set_role(r, if temporary { Role::Temporary } else { Role::Idle });
     }
 
     fn reason_of(&self, var: usize) -> Source {
@@ -149,6 +150,7 @@ impl<W: Word> Solver<'_, W> {
         };
         match source {
             Source::Clause(r) => {
+                self.note_use(r);
                 for i in 0..self.pool.len(r) {
                     let lit = self.pool.lit(r, i);
                     step(self, lit);
@@ -185,7 +187,7 @@ impl<W: Word> Solver<'_, W> {
     }
 
     pub(super) fn is_temporary_learnt(&self, r: Ref) -> bool {
-        r >= self.state.ends.learnts && self.pool.next(r) == W::of(0)
+        r >= self.state.ends.learnts && self.role(r) == Role::Temporary
     }
 
     /// Drops literals whose reasons are already in the clause (one step of self-subsumption: deeper
@@ -244,6 +246,7 @@ impl<W: Word> Solver<'_, W> {
     fn mark_source(&mut self, source: Source) {
         match source {
             Source::Clause(r) => {
+                self.note_use(r);
                 for i in 0..self.pool.len(r) {
                     let var = self.pool.lit(r, i).var();
                     self.mark(var);

@@ -5,7 +5,7 @@
 //! ([`gate`]). RAM holds assignments, the trail, watch list heads and a pool of clauses
 //! ([`clause`]): the engine's lemmas and what the solver learns.
 //!
-//! - [`Solver::load`] turns to another edge; learnt clauses die with the old one.
+//! - [`Solver::turn`] turns to another edge; learnt clauses are put [`aside`] with the old one.
 //! - [`Solver::begin`] opens a query at a level; [`Solver::demand`], [`Solver::assume`] and
 //!   [`Solver::temporary`] fill it; [`Solver::solve`] answers; the model or the failed assumptions
 //!   can be read until the next `begin`.
@@ -13,11 +13,13 @@
 //!   domain*). That is sound because a gate outside is a definition: any assignment of the cone
 //!   extends to it.
 //!
-//! Files: `clause` (the pool), `propagate`, `analyze`, `decide` (VMTF queue), `restart`, `reduce`, `domain`.
+//! Files: `clause` (the pool), `propagate`, `analyze`, `decide` (VMTF queue), `restart`, `reduce`, `aside`,
+//! `domain`.
 //! Literature: MiniSat for the frame, CaDiCaL for the queue, GipSAT for domains and the temporary
 //! clause.
 
 mod analyze;
+mod aside;
 pub mod clause;
 mod decide;
 mod domain;
@@ -109,6 +111,11 @@ pub struct State {
     queue: decide::Queue,
     /// Whether the temporary clause is in use.
     temporary: bool,
+    /// Where clauses end that were learnt in this query.
+    fresh: usize,
+    /// Words of clauses that were learnt on the loaded edge, and how many are too many.
+    own: usize,
+    allowed: usize,
     /// The soundness rule to break, for tests.
     #[cfg(feature = "sabotage")]
     pub sabotage: u8,
@@ -207,6 +214,9 @@ impl State {
             units: W::NONE.get(),
             queue: decide::Queue::default(),
             temporary: false,
+            fresh: sizes.pool,
+            own: 0,
+            allowed: 0,
             #[cfg(feature = "sabotage")]
             sabotage: 0,
             constant_failed: false,
@@ -256,12 +266,28 @@ impl<'a, W: Word> Solver<'a, W> {
 
     /// Turns to edge `index`: nothing is attached, nothing is learnt.
     pub fn load(&mut self, index: usize, edge: Edge<'a, W>) {
+        self.unload();
+        self.turn(index, edge);
+    }
+
+    /// Leaves the edge, and forgets what was learnt on it and on others.
+    pub fn unload(&mut self) {
+        self.begin(template::<W>());
+        self.detach_all();
+        self.state.ends.learnts = self.pool.words.len();
+        self.state.own = 0;
+        self.state.edge = usize::MAX;
+    }
+
+    /// Turns to edge `index`: nothing is attached. What was learnt on the one before is put aside, and what
+    /// was learnt on this one taken up again.
+    pub fn turn(&mut self, index: usize, edge: Edge<'a, W>) {
+        let before = self.state.edge;
         self.edge = edge;
         let vars = self.edge.vars();
         self.value[..2 * vars].fill(UNDEFINED);
         self.flags[..vars].fill(0);
         self.state.edge = index;
-        self.state.ends.learnts = self.pool.words.len();
         self.state.trail = 0;
         self.state.head = 0;
         self.state.depth = 0;
@@ -273,6 +299,8 @@ impl<'a, W: Word> Solver<'a, W> {
         self.cells[0] = [W::of(template::<W>()), W::of(0), W::of(why::ROOT.into())];
         self.detach_all();
         self.fill_queue();
+        self.exchange_learnts(before);
+        self.allow_learnts();
     }
 
     /// Empties all watch lists.
@@ -337,6 +365,7 @@ impl<'a, W: Word> Solver<'a, W> {
         if self.state.temporary {
             self.drop_temporary();
         }
+        self.tidy();
         self.clear_domain();
         self.state.assumptions = 0;
         self.state.constant_failed = false;

@@ -1,9 +1,15 @@
 //! Room for learnt clauses: storing, forgetting, compaction in place.
 
+use super::aside::Role;
 use super::clause::{HEADER, Ref, TEMPORARY};
 use super::{Solver, why};
 use crate::lit::Lit;
 use crate::word::Word;
+
+/// Words of learnt clauses that an edge may have in any case, for each of its variables.
+const ALLOWED: usize = 4;
+/// Clauses up to this length are kept.
+const SHORT: usize = 2;
 
 impl<W: Word> Solver<'_, W> {
     /// Copies the clause in `learnt` to the back of the pool, if there is room.
@@ -16,6 +22,7 @@ impl<W: Word> Solver<'_, W> {
         ends.learnts -= size;
         ends.observe(self.pool.words.len());
         let r = ends.learnts;
+        self.state.own += size;
         self.pool.begin(r, len, tag);
         self.pool.words[r + HEADER..r + HEADER + len].copy_from_slice(&self.learnt[..len]);
         Some(r)
@@ -24,7 +31,7 @@ impl<W: Word> Solver<'_, W> {
     /// Forgets the temporary clause and all that was learnt from it.
     pub(super) fn drop_temporary(&mut self) {
         let mut r = self.state.ends.learnts;
-        while r < self.pool.words.len() {
+        while r < self.state.fresh {
             if self.is_temporary_learnt(r) && !self.state.breaks(9) {
                 self.pool.set_tag(r, 0);
             }
@@ -65,22 +72,41 @@ impl<W: Word> Solver<'_, W> {
     fn unlink_dead_at_end(&mut self) {
         loop {
             let r = self.state.ends.learnts;
-            if r >= self.pool.words.len() || self.pool.tag(r) != 0 || self.pool.len(r) < 2 {
+            if r >= self.state.fresh || self.pool.tag(r) != 0 || self.pool.len(r) < 2 {
                 return;
             }
             self.unlink(r);
-            self.state.ends.learnts += HEADER + self.pool.len(r);
+            let size = HEADER + self.pool.len(r);
+            self.state.ends.learnts += size;
+            self.state.own -= size;
         }
     }
 
-    /// Forgets the longer half of the learnt clauses, or all if that frees nothing, but none that is a
-    /// reason: the search goes on where it is. That is what makes it end in a pool of any size: going
-    /// back to the root whenever the pool is full can repeat itself for ever.
+    /// Forgets what has been of no use if there is too much of it: every clause makes each query slower. No
+    /// query may be open.
+    pub(super) fn tidy(&mut self) {
+        if self.state.own > self.state.allowed {
+            self.keep_learnts(|role, len| role != Role::Idle || len <= SHORT);
+            self.allow_learnts();
+        }
+        self.state.fresh = self.state.ends.learnts;
+    }
+
+    /// Lets the clauses that were learnt on this edge become twice as many, and some in any case.
+    pub(super) fn allow_learnts(&mut self) {
+        self.state.allowed = (ALLOWED * self.edge.vars()).max(2 * self.state.own);
+    }
+
+    /// Forgets what was learnt on other edges and the longer half of what was learnt on this one, or all if
+    /// that frees nothing, but nothing that is a reason: the search goes on where it is. That is what makes
+    /// it end in a pool of any size: going back to the root whenever the pool is full can repeat itself for
+    /// ever.
     pub(super) fn reduce(&mut self) {
+        let is_aside = |role: Role| matches!(role, Role::Aside(_));
         let (mut count, mut total) = (0, 0usize);
         let mut r = self.state.ends.learnts;
         while r < self.pool.words.len() {
-            if self.pool.tag(r) != 0 {
+            if self.pool.tag(r) != 0 && !is_aside(self.role(r)) {
                 count += 1;
                 total += self.pool.len(r);
             }
@@ -88,20 +114,25 @@ impl<W: Word> Solver<'_, W> {
         }
         let mean = total.checked_div(count).unwrap_or(0);
         let before = self.state.ends.learnts;
-        self.keep_learnts(|len| len < mean.max(2));
+        self.keep_learnts(|role, len| !is_aside(role) && len < mean.max(2));
         if self.state.ends.learnts == before {
-            self.keep_learnts(|_| false);
+            self.keep_learnts(|_, _| false);
         }
     }
 
     /// Forgets all learnt clauses, to make room for the engine. No query may be open.
     pub fn forget(&mut self) {
-        self.keep_learnts(|_| false);
+        self.keep_learnts(|_, _| false);
     }
 
-    /// Keeps learnt clauses that are reasons, or alive and of a length that passes, and mends watch
+    /// Gives back the room of dead clauses.
+    pub(super) fn sweep(&mut self) {
+        self.keep_learnts(|_, _| true);
+    }
+
+    /// Keeps learnt clauses that are reasons, or alive and of a kind and a length that pass, and mends watch
     /// lists and reasons.
-    fn keep_learnts(&mut self, keep: impl Fn(usize) -> bool) {
+    fn keep_learnts(&mut self, keep: impl Fn(Role, usize) -> bool) {
         self.unwatch_learnts();
         self.note_reasons();
         // Records can only be walked from the open end but must end up at the closed one: slide what
@@ -112,7 +143,11 @@ impl<W: Word> Solver<'_, W> {
         while r < end {
             let size = HEADER + self.pool.len(r);
             let is_reason = self.pool.words[r] != W::NONE;
-            if is_reason || self.pool.tag(r) != 0 && keep(self.pool.len(r)) {
+            let role = self.role(r);
+            if is_reason || self.pool.tag(r) != 0 && keep(role, self.pool.len(r)) {
+                if role == Role::Used {
+                    self.set_role(r, Role::Idle);
+                }
                 self.pool.slide(r, size, to);
                 to += size;
             }
@@ -123,14 +158,21 @@ impl<W: Word> Solver<'_, W> {
             self.pool.words[end - kept + i] = self.pool.words[start + i];
         }
         self.state.ends.learnts = end - kept;
+        // All of them may be of the open query.
+        self.state.fresh = end;
+        self.state.own = 0;
         let mut r = self.state.ends.learnts;
         while r < end {
+            let size = HEADER + self.pool.len(r);
             let implied = self.pool.words[r];
             if implied != W::NONE {
                 self.cells[implied.get()][0] = W::of(r);
             }
-            self.watch(r);
-            r += HEADER + self.pool.len(r);
+            if !matches!(self.role(r), Role::Aside(_)) {
+                self.watch(r);
+                self.state.own += size;
+            }
+            r += size;
         }
     }
 
