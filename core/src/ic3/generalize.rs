@@ -14,7 +14,7 @@ use crate::word::Word;
 /// Counterexamples to generalisation that are blocked for one literal, at most.
 const MAX_CTGS: usize = 3;
 /// Visits of an obligation from which on one is blocked, and for which one more is.
-const CTG_VISITS: usize = 4;
+const CTG_VISITS: usize = 10;
 
 /// How many counterexamples to generalisation to block, after this much [effort](
 /// super::obligation::Obligations::effort).
