@@ -249,7 +249,7 @@ impl<W: Word> Driver<W> {
             refs: vec![],
             word: core::marker::PhantomData,
         };
-        driver.load(0);
+        driver.load(0, false);
         for (clause, tag) in clauses {
             driver.add(clause, tag);
         }
@@ -268,14 +268,18 @@ impl<W: Word> Driver<W> {
         result
     }
 
-    /// Turns to an edge and attaches all clauses.
-    pub fn load(&mut self, edge: usize) {
+    /// Turns to an edge and attaches all clauses. What was learnt is put aside, or else forgotten.
+    pub fn load(&mut self, edge: usize, aside: bool) {
         let refs = self.refs.clone();
         let view: &[u8] = bytemuck::cast_slice(&self.image);
         let image = Image::<W>::new_trusted(&view[..self.image_len]).expect("built before");
         let mut carver = Carver::new(&mut self.memory);
         let mut solver = Solver::resume(self.state, &self.sizes, image.edge(edge), &mut carver);
-        solver.load(edge, image.edge(edge));
+        if aside {
+            solver.turn(edge, image.edge(edge));
+        } else {
+            solver.load(edge, image.edge(edge));
+        }
         for r in refs {
             solver.attach(r);
         }
@@ -363,7 +367,9 @@ impl<W: Word> Driver<W> {
         let result = self.with(|solver, _| {
             let (mut found, mut r) = (vec![], solver.state.ends.learnts);
             while r < solver.pool.words.len() {
-                if solver.pool.tag(r) != 0 && solver.pool.next(r) == W::NONE {
+                // Of this edge, of use lately or not.
+                let is_own = [W::NONE, W::of(1)].contains(&solver.pool.next(r));
+                if solver.pool.tag(r) != 0 && is_own {
                     found.push(r);
                 }
                 r += HEADER + solver.pool.len(r);
@@ -456,8 +462,8 @@ fn sequence<W: Word>(seed: u64, rule: u8) -> Result<Counts, String> {
             let tag = driver.formula.clauses[at].1.max(random_tag::<W>(&mut rng));
             driver.raise(at, tag);
         }
-        if rng.one_in(60) {
-            driver.load(rng.below(driver.formula.edges.len()));
+        if rng.one_in(20) {
+            driver.load(rng.below(driver.formula.edges.len()), !rng.one_in(4));
         }
         let vars = driver.formula.vars(driver.state.edge);
         let mut query = random_query(&mut rng, live, vars, breadth);

@@ -270,10 +270,10 @@ impl<'a, W: Word> Solver<'a, W> {
         self.turn(index, edge);
     }
 
-    /// Leaves the edge, and forgets what was learnt on it and on others.
+    /// Leaves the edge, and forgets what was learnt on it and on others. Clauses are not looked at: they may
+    /// have been moved.
     pub fn unload(&mut self) {
-        self.begin(template::<W>());
-        self.detach_all();
+        self.abandon();
         self.state.ends.learnts = self.pool.words.len();
         self.state.own = 0;
         self.state.edge = usize::MAX;
@@ -284,23 +284,28 @@ impl<'a, W: Word> Solver<'a, W> {
     pub fn turn(&mut self, index: usize, edge: Edge<'a, W>) {
         let before = self.state.edge;
         self.edge = edge;
+        self.state.edge = index;
+        self.abandon();
         let vars = self.edge.vars();
         self.value[..2 * vars].fill(UNDEFINED);
         self.flags[..vars].fill(0);
-        self.state.edge = index;
+        self.value[Lit::TRUE.code()] = TRUE;
+        self.value[Lit::FALSE.code()] = FALSE;
+        self.cells[0] = [W::of(template::<W>()), W::of(0), W::of(why::ROOT.into())];
+        self.fill_queue();
+        self.exchange_learnts(before);
+        self.allow_learnts();
+    }
+
+    /// Leaves the query as it is; nothing is watched any more.
+    fn abandon(&mut self) {
         self.state.trail = 0;
         self.state.head = 0;
         self.state.depth = 0;
         self.state.domain = 0;
         self.state.assumptions = 0;
         self.state.temporary = false;
-        self.value[Lit::TRUE.code()] = TRUE;
-        self.value[Lit::FALSE.code()] = FALSE;
-        self.cells[0] = [W::of(template::<W>()), W::of(0), W::of(why::ROOT.into())];
         self.detach_all();
-        self.fill_queue();
-        self.exchange_learnts(before);
-        self.allow_learnts();
     }
 
     /// Empties all watch lists.

@@ -8,8 +8,32 @@ use crate::word::Word;
 
 /// Words of learnt clauses that an edge may have in any case, for each of its variables.
 const ALLOWED: usize = 4;
-/// Clauses up to this length are kept.
-const SHORT: usize = 2;
+/// Clauses below this length are kept.
+const SHORT: usize = 3;
+
+/// Which learnt clauses are kept. (One function takes it, since one for each choice would take flash.)
+#[derive(Clone, Copy)]
+struct Keep {
+    /// Of this edge, below this length.
+    below: usize,
+    /// Of this edge and of use, at any length.
+    used: bool,
+    /// Those of other edges.
+    aside: bool,
+}
+
+impl Keep {
+    const ALL: Keep = Keep { below: usize::MAX, used: true, aside: true };
+    const NONE: Keep = Keep { below: 0, used: false, aside: false };
+
+    fn passes(self, role: Role, len: usize) -> bool {
+        match role {
+            Role::Aside(_) => self.aside,
+            Role::Used if self.used => true,
+            _ => len < self.below,
+        }
+    }
+}
 
 impl<W: Word> Solver<'_, W> {
     /// Copies the clause in `learnt` to the back of the pool, if there is room.
@@ -86,7 +110,7 @@ impl<W: Word> Solver<'_, W> {
     /// query may be open.
     pub(super) fn tidy(&mut self) {
         if self.state.own > self.state.allowed {
-            self.keep_learnts(|role, len| role != Role::Idle || len <= SHORT);
+            self.keep_learnts(Keep { below: SHORT, ..Keep::ALL });
             self.allow_learnts();
         }
         self.state.fresh = self.state.ends.learnts;
@@ -102,11 +126,10 @@ impl<W: Word> Solver<'_, W> {
     /// it end in a pool of any size: going back to the root whenever the pool is full can repeat itself for
     /// ever.
     pub(super) fn reduce(&mut self) {
-        let is_aside = |role: Role| matches!(role, Role::Aside(_));
         let (mut count, mut total) = (0, 0usize);
         let mut r = self.state.ends.learnts;
         while r < self.pool.words.len() {
-            if self.pool.tag(r) != 0 && !is_aside(self.role(r)) {
+            if self.pool.tag(r) != 0 && !matches!(self.role(r), Role::Aside(_)) {
                 count += 1;
                 total += self.pool.len(r);
             }
@@ -114,25 +137,25 @@ impl<W: Word> Solver<'_, W> {
         }
         let mean = total.checked_div(count).unwrap_or(0);
         let before = self.state.ends.learnts;
-        self.keep_learnts(|role, len| !is_aside(role) && len < mean.max(2));
+        self.keep_learnts(Keep { below: mean.max(2), ..Keep::NONE });
         if self.state.ends.learnts == before {
-            self.keep_learnts(|_, _| false);
+            self.keep_learnts(Keep::NONE);
         }
     }
 
     /// Forgets all learnt clauses, to make room for the engine. No query may be open.
     pub fn forget(&mut self) {
-        self.keep_learnts(|_, _| false);
+        self.keep_learnts(Keep::NONE);
     }
 
     /// Gives back the room of dead clauses.
     pub(super) fn sweep(&mut self) {
-        self.keep_learnts(|_, _| true);
+        self.keep_learnts(Keep::ALL);
     }
 
     /// Keeps learnt clauses that are reasons, or alive and of a kind and a length that pass, and mends watch
     /// lists and reasons.
-    fn keep_learnts(&mut self, keep: impl Fn(Role, usize) -> bool) {
+    fn keep_learnts(&mut self, keep: Keep) {
         self.unwatch_learnts();
         self.note_reasons();
         // Records can only be walked from the open end but must end up at the closed one: slide what
@@ -144,7 +167,7 @@ impl<W: Word> Solver<'_, W> {
             let size = HEADER + self.pool.len(r);
             let is_reason = self.pool.words[r] != W::NONE;
             let role = self.role(r);
-            if is_reason || self.pool.tag(r) != 0 && keep(role, self.pool.len(r)) {
+            if is_reason || self.pool.tag(r) != 0 && keep.passes(role, self.pool.len(r)) {
                 if role == Role::Used {
                     self.set_role(r, Role::Idle);
                 }
