@@ -504,6 +504,27 @@ fn control_of_circuits_becomes_locations() {
     assert!(found * 4 > all, "control in {found} of {all}");
 }
 
+/// A mode that is never set, so that runs begin in either: one counts up, the other down.
+#[test]
+fn control_may_begin_with_any_value() {
+    let text = |limit: u32| {
+        format!(
+            "1 sort bitvec 1\n2 sort bitvec 6\n3 state 1 mode\n4 next 1 3 3\n5 zero 2\n\
+             6 state 2 x\n7 init 2 6 5\n8 inc 2 6\n9 constd 2 40\n10 ugt 1 6 9\n11 ite 2 10 5 8\n\
+             12 dec 2 6\n13 constd 2 20\n14 ult 1 6 13\n15 ite 2 14 9 12\n16 ite 2 3 11 15\n\
+             17 next 2 6 16\n18 constd 2 {limit}\n19 eq 1 6 18\n20 and 1 19 -3\n21 bad 20\n"
+        )
+    };
+    for (limit, verdict) in [(17, "Safe"), (41, "Safe"), (20, "Unsafe"), (40, "Unsafe")] {
+        let circuit = btor2_reader::compile(&text(limit), "mode").unwrap().cfa;
+        let simple = simplify::run(&circuit, &Passes::only(Pass::Control));
+        assert_eq!(simple.cfa.locations.len(), circuit.locations.len() + 1, "{limit}");
+        let judgement = verdicts(&circuit, &simple, &[]);
+        assert!(judgement.validated, "{limit}: {:?}", judgement.reason());
+        assert_eq!(format!("{:?}", judgement.verdict()), verdict, "{limit}");
+    }
+}
+
 /// Of the examples as circuits, control is what says where a run stands, and nothing else.
 #[test]
 fn control_is_not_data() {

@@ -66,6 +66,19 @@ struct Copied {
     updates: Vec<(VarId, ExprId)>,
 }
 
+/// What a round has seen.
+#[derive(Default)]
+struct Seen {
+    /// Where variables have no known value.
+    unknown: HashSet<(LocId, VarId)>,
+    /// The numbers of copies.
+    numbers: HashMap<(LocId, Vec<Word>), usize>,
+    /// The values of each variable.
+    values: HashMap<VarId, HashSet<Word>>,
+    /// How many expressions have come about.
+    work: usize,
+}
+
 /// The search for combinations.
 pub struct Search<'a> {
     cfa: &'a mut Cfa,
@@ -110,87 +123,90 @@ impl<'a> Search<'a> {
 
     /// Follows all edges from the initial location. Returns where variables have no known value.
     fn round(&mut self) -> Result<HashSet<(LocId, VarId)>, Failed> {
-        let mut unknown = HashSet::default();
-        let mut numbers: HashMap<(LocId, Vec<Word>), usize> = HashMap::default();
-        let mut values: HashMap<VarId, HashSet<Word>> = HashMap::default();
-        let mut work = 0;
+        let mut seen = Seen::default();
         self.copies = vec![(self.cfa.init, vec![])];
         self.edges.clear();
-        numbers.insert((self.cfa.init, vec![]), 0);
+        seen.numbers.insert((self.cfa.init, vec![]), 0);
         let mut at = 0;
         while at < self.copies.len() {
-            let (location, known) = self.copies[at].clone();
+            let (location, values) = self.copies[at].clone();
             let mut done: HashMap<ExprId, ExprId> = HashMap::default();
-            for (var, value) in self.told[location.index()].clone().into_iter().zip(&known) {
+            for (var, value) in self.told[location.index()].clone().into_iter().zip(&values) {
                 let width = self.cfa.vars[var.index()].width;
                 let (read, value) = (self.cfa.read(var), self.cfa.pool.constant(*value, width));
                 done.insert(read, value);
             }
             for id in self.leaving[location.index()].clone() {
-                let Edge { to, guard, updates, .. } = self.cfa.edges[id.index()].clone();
-                let guard = self.cfa.pool.replace(guard, &mut done);
-                if self.cfa.pool.as_const(guard) == Some(0) {
-                    continue;
-                }
-                let updates: Vec<(VarId, ExprId)> = updates
-                    .iter()
-                    .map(|(v, x)| (*v, self.cfa.pool.replace(*x, &mut done)))
-                    .collect();
-                let mut parts = vec![(guard, updates)];
-                let mut count = 1;
-                while let Some((guard, updates)) = parts.pop() {
-                    let mut then = vec![];
-                    let mut decides = None;
-                    let mut is_known = true;
-                    for var in self.told[to.index()].clone() {
-                        let value = match updates.iter().find(|u| u.0 == var) {
-                            Some((_, value)) => *value,
-                            None => {
-                                let read = self.cfa.read(var);
-                                self.cfa.pool.replace(read, &mut done)
-                            }
-                        };
-                        if let Some(value) = self.cfa.pool.as_const(value) {
-                            let seen = values.entry(var).or_default();
-                            seen.insert(value);
-                            if seen.len() > VALUES {
-                                return Err(Failed::Values(var));
-                            }
-                            then.push(value);
-                            continue;
-                        }
-                        is_known = false;
-                        match condition(&self.cfa.pool, value) {
-                            Some(c) if count < self.limits.parts => decides = decides.or(Some(c)),
-                            _ => {
-                                unknown.insert((to, var));
-                            }
-                        }
-                    }
-                    if let Some(condition) = decides {
-                        let halves =
-                            split(&mut self.cfa.pool, condition, guard, &updates, &mut work);
-                        parts.extend(halves);
-                        count += 1;
-                    }
-                    if !is_known {
-                        continue;
-                    }
-                    let copies = &mut self.copies;
-                    let target = *numbers.entry((to, then)).or_insert_with_key(|key| {
-                        copies.push(key.clone());
-                        copies.len() - 1
-                    });
-                    self.edges.push(Copied { edge: id, from: at, to: target, guard, updates });
-                }
+                self.follow(at, id, &mut done, &mut seen)?;
             }
-            work += done.len();
-            if self.copies.len() > self.limits.copies || work > WORK {
+            seen.work += done.len();
+            if self.copies.len() > self.limits.copies || seen.work > WORK {
                 return Err(Failed::Copies);
             }
             at += 1;
         }
-        Ok(unknown)
+        Ok(seen.unknown)
+    }
+
+    /// Follows an edge from copy `at`, where expressions are what `done` says.
+    fn follow(
+        &mut self,
+        at: usize,
+        id: EdgeId,
+        done: &mut HashMap<ExprId, ExprId>,
+        seen: &mut Seen,
+    ) -> Result<(), Failed> {
+        let Edge { to, guard, mut updates, .. } = self.cfa.edges[id.index()].clone();
+        let told = self.told[to.index()].clone();
+        for var in &told {
+            if updates.iter().all(|u| u.0 != *var) {
+                updates.push((*var, self.cfa.read(*var)));
+            }
+        }
+        let pool = &mut self.cfa.pool;
+        let guard = pool.replace(guard, done);
+        let updates = updates.into_iter().map(|(v, x)| (v, pool.replace(x, done))).collect();
+        let mut parts: Vec<Part> = vec![(guard, updates)];
+        let mut count = 1;
+        while let Some((guard, updates)) = parts.pop() {
+            if self.cfa.pool.as_const(guard) == Some(0) {
+                continue;
+            }
+            let mut then = vec![];
+            let mut decides = None;
+            for var in &told {
+                let value = updates.iter().find(|u| u.0 == *var).map(|u| u.1);
+                let Some(value) = value else { continue };
+                match self.cfa.pool.as_const(value) {
+                    Some(value) => {
+                        let values = seen.values.entry(*var).or_default();
+                        values.insert(value);
+                        if values.len() > VALUES {
+                            return Err(Failed::Values(*var));
+                        }
+                        then.push(value);
+                    }
+                    None => match condition(&self.cfa.pool, value) {
+                        Some(c) if count < self.limits.parts => decides = decides.or(Some(c)),
+                        _ => {
+                            seen.unknown.insert((to, *var));
+                        }
+                    },
+                }
+            }
+            if let Some(condition) = decides {
+                parts.extend(split(&mut self.cfa.pool, condition, &(guard, updates), seen));
+                count += 1;
+            } else if then.len() == told.len() {
+                let copies = &mut self.copies;
+                let target = *seen.numbers.entry((to, then)).or_insert_with_key(|key| {
+                    copies.push(key.clone());
+                    copies.len() - 1
+                });
+                self.edges.push(Copied { edge: id, from: at, to: target, guard, updates });
+            }
+        }
+        Ok(())
     }
 
     /// Expressions of the edges that were found, of each by itself.
@@ -251,28 +267,17 @@ fn condition(pool: &Pool, value: ExprId) -> Option<ExprId> {
 /// A guard with the updates that go with it.
 type Part = (ExprId, Vec<(VarId, ExprId)>);
 
-/// A guard and updates where `condition` holds, and where it does not.
-fn split(
-    pool: &mut Pool,
-    condition: ExprId,
-    guard: ExprId,
-    updates: &[(VarId, ExprId)],
-    work: &mut usize,
-) -> Vec<Part> {
-    let mut halves = vec![];
-    for truth in [false, true] {
+/// A part where `condition` does not hold, and where it does.
+fn split(pool: &mut Pool, condition: ExprId, part: &Part, seen: &mut Seen) -> [Part; 2] {
+    [false, true].map(|truth| {
         let mut known = HashMap::default();
         assume(pool, condition, truth, &mut known);
-        let rest = pool.replace(guard, &mut known);
-        let updates = updates.iter().map(|(v, x)| (*v, pool.replace(*x, &mut known))).collect();
-        *work += known.len();
+        let rest = pool.replace(part.0, &mut known);
+        let updates = part.1.iter().map(|(v, x)| (*v, pool.replace(*x, &mut known))).collect();
+        seen.work += known.len();
         let holds = if truth { condition } else { pool.not(condition) };
-        let guard = pool.and(rest, holds);
-        if pool.as_const(guard) != Some(0) {
-            halves.push((guard, updates));
-        }
-    }
-    halves
+        (pool.and(rest, holds), updates)
+    })
 }
 
 /// Notes that `expr` is `truth`, and what that says of its parts.
