@@ -80,6 +80,11 @@ impl Step {
         Step { edges: (0..ways.len() as u32).collect(), ways, ..Step::default() }
     }
 
+    /// A step after which all edges are what they were.
+    pub fn unchanged(cfa: &Cfa) -> Step {
+        Step::keeping((0..cfa.edges.len() as u32).map(EdgeId))
+    }
+
     /// Whether ways are made of earlier ones, edges are ways, and facts can be said.
     fn is_sound(&self) -> bool {
         let earlier = |at: usize, way: &Way| match way {

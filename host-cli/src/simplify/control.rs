@@ -13,7 +13,7 @@ use super::copies::{Limits, Search};
 use super::live::Live;
 use crate::gates::Blaster;
 use crate::gates::aig::{Graph, Lit, Node};
-use crate::ir::{Cfa, EdgeId, LocId, VarId, VarKind, Word};
+use crate::ir::{Cfa, LocId, VarId, VarKind, Word};
 
 /// A few copies, and edges that go to a few of them.
 const LIMITS: Limits = Limits { copies: 200, parts: 40 };
@@ -42,7 +42,7 @@ pub fn run(cfa: &mut Cfa) -> Step {
             return search.finish();
         }
     }
-    Step::keeping((0..cfa.edges.len() as u32).map(EdgeId))
+    Step::unchanged(cfa)
 }
 
 /// Whether all happens at one location.
@@ -54,7 +54,14 @@ fn is_circuit(cfa: &Cfa) -> bool {
 
 /// The variables that are control.
 fn control(cfa: &Cfa) -> Vec<VarId> {
-    let Ok(mut blaster) = Blaster::new(cfa, GATES) else { return vec![] };
+    let states: Vec<VarId> = (0..cfa.vars.len() as u32)
+        .map(VarId)
+        .filter(|v| cfa.vars[v.index()].kind == VarKind::State && cfa.vars[v.index()].width <= BITS)
+        .collect();
+    // A circuit with more gates than can be counted for each value is not even blasted to its end.
+    let trials: usize = states.iter().map(|v| 1 << cfa.vars[v.index()].width).sum();
+    let most = GATES.min(WORK / trials.max(1));
+    let Ok(mut blaster) = Blaster::new(cfa, most) else { return vec![] };
     let mut roots = vec![];
     for edge in &cfa.edges {
         for root in edge.roots() {
@@ -62,15 +69,7 @@ fn control(cfa: &Cfa) -> Vec<VarId> {
             roots.extend_from_slice(bits);
         }
     }
-    let states: Vec<VarId> = (0..cfa.vars.len() as u32)
-        .map(VarId)
-        .filter(|v| cfa.vars[v.index()].kind == VarKind::State && cfa.vars[v.index()].width <= BITS)
-        .collect();
     let size = blaster.graph().len();
-    let trials: usize = states.iter().map(|v| 1 << cfa.vars[v.index()].width).sum();
-    if trials.saturating_mul(size) > WORK {
-        return vec![];
-    }
     let mut counter = Counter { values: vec![None; size], counted: vec![false; size] };
     let all = counter.left(blaster.graph(), &roots, |_| None) as f64;
     let mut found = vec![];
@@ -102,24 +101,28 @@ struct Counter {
 }
 
 impl Counter {
+    /// What a literal is known to be.
+    fn is(&self, lit: Lit) -> Option<bool> {
+        self.values[lit.var()].map(|value| value == lit.is_positive())
+    }
+
     /// The gates that `roots` need when some leaves are known.
     fn left(&mut self, graph: &Graph, roots: &[Lit], known: impl Fn(u32) -> Option<bool>) -> usize {
         for node in 0..graph.len() {
-            let is = |lit: Lit| self.values[lit.var()].map(|v| v == lit.is_positive());
             self.values[node] = match graph.node(node) {
                 Node::True => Some(true),
                 Node::Leaf(flat) => known(flat),
-                Node::And(a, b) => match (is(a), is(b)) {
+                Node::And(a, b) => match (self.is(a), self.is(b)) {
                     (Some(false), _) | (_, Some(false)) => Some(false),
                     (Some(true), b) => b,
                     (a, Some(true)) => a,
                     _ => None,
                 },
-                Node::Xor(a, b) => is(a).zip(is(b)).map(|(a, b)| a != b),
-                Node::Mux(s, t, e) => match is(s) {
-                    Some(true) => is(t),
-                    Some(false) => is(e),
-                    None => is(t).filter(|t| is(e) == Some(*t)),
+                Node::Xor(a, b) => self.is(a).zip(self.is(b)).map(|(a, b)| a != b),
+                Node::Mux(s, t, e) => match self.is(s) {
+                    Some(true) => self.is(t),
+                    Some(false) => self.is(e),
+                    None => self.is(t).filter(|t| self.is(e) == Some(*t)),
                 },
             };
         }
@@ -131,15 +134,14 @@ impl Counter {
             if is_known || std::mem::replace(&mut self.counted[node], true) {
                 continue;
             }
-            let is = |lit: Lit| self.values[lit.var()].map(|v| v == lit.is_positive());
             match graph.node(node) {
                 Node::True | Node::Leaf(_) => {}
                 Node::And(a, b) | Node::Xor(a, b) => {
                     // With one operand known, it is the other one.
-                    count += (is(a).is_none() && is(b).is_none()) as usize;
+                    count += (self.is(a).is_none() && self.is(b).is_none()) as usize;
                     stack.extend([a.var(), b.var()]);
                 }
-                Node::Mux(s, t, e) => match is(s) {
+                Node::Mux(s, t, e) => match self.is(s) {
                     Some(true) => stack.push(t.var()),
                     Some(false) => stack.push(e.var()),
                     None => {

@@ -10,8 +10,7 @@ use super::affine::Equation;
 use super::back::Step;
 use super::live::Live;
 use crate::ir::{
-    BitLit, Cfa, Clause, Edge, EdgeId, Expr, ExprId, LocId, Pool, Term, Type, Var, VarId, VarKind,
-    term,
+    BitLit, Cfa, Clause, Edge, Expr, ExprId, LocId, Pool, Term, Type, Var, VarId, VarKind, term,
 };
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +54,7 @@ impl Ghosts {
 
     /// Adds them.
     pub fn add(self, cfa: &mut Cfa, live: &Live) -> Step {
-        let mut step = Step::keeping((0..cfa.edges.len() as u32).map(EdgeId));
+        let mut step = Step::unchanged(cfa);
         let Ok(values) = term::expressions(cfa, &self.terms) else { return step };
         let mut whole = self.whole.into_iter().peekable();
         let mut added: Vec<Added> = vec![];

@@ -10,7 +10,7 @@
 use super::back::Step;
 use super::copies::{Failed, Limits, Search};
 use super::live::Live;
-use crate::ir::{BinOp, Cfa, EdgeId, Expr, UnOp, VarId, VarKind};
+use crate::ir::{BinOp, Cfa, Expr, UnOp, VarId, VarKind};
 use std::collections::BTreeSet;
 
 /// Many copies; none of them by splitting an edge.
@@ -28,7 +28,7 @@ pub fn run(cfa: &mut Cfa) -> Step {
             Err(Failed::Copies) => vars.truncate(vars.len() / 2),
         }
     }
-    Step::keeping((0..cfa.edges.len() as u32).map(EdgeId))
+    Step::unchanged(cfa)
 }
 
 /// Variables that are only assigned constants and what comparisons of each other give, those that most
