@@ -115,6 +115,11 @@ impl Reach {
         self.calls[f].contains(&f)
     }
 
+    /// Whether a call of `f` may lead to one of `g`.
+    pub fn may_call(&self, f: FunctionId, g: FunctionId) -> bool {
+        self.calls[f].contains(&g)
+    }
+
     /// Whether both call each other.
     pub fn together(&self, f: FunctionId, g: FunctionId) -> bool {
         f == g || self.calls[f].contains(&g) && self.calls[g].contains(&f)

@@ -219,6 +219,9 @@ pub struct Global {
     pub param: Option<(i128, i128)>,
 }
 
+/// The name of the object that a compound literal is.
+pub const LITERAL: &str = "(literal)";
+
 /// A variable of a function.
 #[derive(Clone, Debug)]
 pub struct Local {
@@ -319,6 +322,13 @@ impl Expr {
     }
 }
 
+impl Function {
+    /// Whether a variable dies with the block that declares it, not with the call.
+    pub fn dies_with_block(&self, local: LocalId) -> bool {
+        local >= self.params && &*self.locals[local].name != LITERAL
+    }
+}
+
 impl Stmt {
     /// Whether something may jump into it.
     pub fn has_label(&self) -> bool {
@@ -331,6 +341,19 @@ impl Stmt {
             | StmtKind::For(_, _, body)
             | StmtKind::Switch(_, _, _, body) => body.has_label(),
             _ => false,
+        }
+    }
+
+    /// The variables that live as long as the block around it.
+    pub fn declared(&self, out: &mut Vec<LocalId>) {
+        match &self.kind {
+            StmtKind::Declare(local, _) => out.push(*local),
+            // A declaration behind a label is in a block of its own here, but not in C.
+            StmtKind::Label(_, inner) | StmtKind::Case(_, inner) => match &inner.kind {
+                StmtKind::Block(statements) => statements.iter().for_each(|s| s.declared(out)),
+                _ => inner.declared(out),
+            },
+            _ => {}
         }
     }
 

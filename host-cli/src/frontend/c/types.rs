@@ -387,6 +387,25 @@ impl Types {
     }
 }
 
+/// What none of these cells covers of an object of `size` bits: offset and width of pieces of one word
+/// at most. Cells come in the order of their offsets.
+pub fn gaps(cells: &[Cell], size: u64) -> Vec<(u64, u32)> {
+    const PIECE: u64 = 32;
+    let mut gaps = vec![];
+    let mut at = 0;
+    let ends = cells.iter().map(|c| (c.offset, c.offset + c.width as u64));
+    for (from, to) in ends.chain([(size, size)]) {
+        while at < from.min(size) {
+            // Pieces end where words do: what is written there is mostly a byte or a word.
+            let stop = ((at / PIECE + 1) * PIECE).min(from).min(size);
+            gaps.push((at, (stop - at) as u32));
+            at = stop;
+        }
+        at = at.max(to);
+    }
+    gaps
+}
+
 /// Cuts overlapping cells at every border.
 fn refine(mut cells: Vec<Cell>) -> Vec<Cell> {
     cells.sort_by_key(|c| (c.offset, c.width));

@@ -11,7 +11,7 @@ use crate::frontend::c::builtin::{self, Builtin};
 use crate::frontend::c::tree::{Expr, ExprKind, FunctionId};
 use crate::frontend::c::types::Type;
 use crate::ir::{self, Edge, Span, Var, VarKind};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bits of the number of a place to return to.
 const SITE_BITS: u32 = 16;
@@ -162,6 +162,7 @@ impl Lower<'_> {
             cases: HashMap::new(),
             breaks: vec![],
             continues: vec![],
+            open: HashSet::new(),
             exit,
         });
         self.statement(body)?;

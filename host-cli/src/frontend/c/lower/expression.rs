@@ -180,16 +180,19 @@ impl Lower<'_> {
             }
             ExprKind::Statements(statements) => {
                 let Some((last, before)) = statements.split_last() else { return Ok(Value::Void) };
+                let opened = self.open_block(statements);
                 for statement in before {
                     self.statement(statement)?;
                 }
-                return match &last.kind {
-                    StmtKind::Expr(value) => self.value(value),
+                let value = match &last.kind {
+                    StmtKind::Expr(value) => self.value(value)?,
                     _ => {
                         self.statement(last)?;
-                        Ok(Value::Void)
+                        Value::Void
                     }
                 };
+                self.close_block(opened);
+                return Ok(value);
             }
             ExprKind::Refused(what) => return self.refuse(what, span),
         };
@@ -265,8 +268,14 @@ impl Lower<'_> {
                 Some(i) if i < length as u128 => *offset += i as u64 * stride,
                 _ => indices.push(Index { value: index, length, stride }),
             },
-            Base::Address { pointer, .. } => {
+            Base::Address { pointer, align, indices, .. } => {
                 let word = self.unit.types.word();
+                // Arrays of no or one element at the end of a struct are as long as the object.
+                let inside = self.cfa.pool.as_const(index).is_some_and(|i| i < length as u128);
+                if length > 1 && !inside {
+                    indices.push((index, length));
+                }
+                *align = (*align).min(self.unit.types.align(&ty).max(1));
                 let size = self.cfa.pool.constant(size as u128, word);
                 let by = self.cfa.pool.binary(BinOp::Mul, index, size);
                 *pointer = self.cfa.pool.binary(BinOp::Add, *pointer, by);

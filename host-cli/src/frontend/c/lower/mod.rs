@@ -52,6 +52,8 @@ struct Frame {
     cases: HashMap<usize, LocId>,
     breaks: Vec<LocId>,
     continues: Vec<LocId>,
+    /// Variables whose block is open.
+    open: HashSet<LocalId>,
     /// Where it ends.
     exit: LocId,
 }

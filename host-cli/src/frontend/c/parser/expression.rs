@@ -3,7 +3,7 @@
 use super::typing::int;
 use super::{Name, Parser};
 use crate::frontend::c::token::TokenKind;
-use crate::frontend::c::tree::{Expr, ExprKind, Init, InitItem, Op, Stmt};
+use crate::frontend::c::tree::{Expr, ExprKind, Init, InitItem, LITERAL, Op, Stmt};
 use crate::frontend::c::types::{INT, Type, pointer, signed, unsigned};
 use crate::frontend::c::{Fail, constant, fail};
 use crate::ir::Span;
@@ -200,9 +200,9 @@ impl Parser {
     /// A compound literal.
     fn literal(&mut self, ty: Type, init: Init, span: Span) -> Result<Expr, Fail> {
         if self.current.is_none() {
-            return Ok(self.anonymous("(literal)".into(), ty, init, span));
+            return Ok(self.anonymous(LITERAL.into(), ty, init, span));
         }
-        let local = self.local("(literal)".into(), ty.clone(), span)?;
+        let local = self.local(LITERAL.into(), ty.clone(), span)?;
         Ok(Expr { kind: ExprKind::Literal(local, init), ty, span })
     }
 
