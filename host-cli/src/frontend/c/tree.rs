@@ -126,6 +126,8 @@ pub enum ExprKind {
     Call(FunctionId, Vec<Expr>),
     /// A call through a pointer.
     CallPointer(Box<Expr>, Vec<Expr>),
+    /// The next argument of a list.
+    VaArg(Box<Expr>),
     /// Statements, the last of which may give the value.
     Statements(Vec<Stmt>),
     /// A fresh object with initial values.
@@ -248,6 +250,8 @@ pub struct Function {
     pub body: Option<Stmt>,
     /// Where it is declared.
     pub span: Span,
+    /// Whether its body is that of the C library.
+    pub library: bool,
 }
 
 /// A translation unit.
@@ -280,7 +284,7 @@ impl Expr {
         use ExprKind::*;
         match &self.kind {
             Int(_) | Global(_) | Local(_) | Function(_) | Refused(_) => {}
-            Neg(a) | Not(a) | IsZero(a) | Cast(a) | Deref(a) | Address(a) => visit(a),
+            Neg(a) | Not(a) | IsZero(a) | Cast(a) | Deref(a) | Address(a) | VaArg(a) => visit(a),
             Member { of, .. } => visit(of),
             Binary(_, a, b)
             | Distance(a, b)

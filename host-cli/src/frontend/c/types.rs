@@ -343,6 +343,26 @@ impl Types {
         }
     }
 
+    /// Whether who gets a value of this type can reach something through it and change it.
+    pub fn lets_change(&self, ty: &Type) -> bool {
+        self.lets_change_in(ty, &mut vec![])
+    }
+
+    fn lets_change_in(&self, ty: &Type, seen: &mut Vec<RecordId>) -> bool {
+        match ty {
+            Type::Pointer(to, _) if matches!(**to, Type::Function(_)) => false,
+            Type::Pointer(_, false) => true,
+            Type::Pointer(to, true) => self.lets_change_in(to, seen),
+            Type::Array(of, _) => self.lets_change_in(of, seen),
+            Type::Record(id) if !seen.contains(id) => {
+                seen.push(*id);
+                let fields = self.records[*id].fields.iter().flatten();
+                fields.into_iter().any(|f| self.lets_change_in(&f.ty, seen))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether members of it may share their place.
     pub fn has_union(&self, ty: &Type) -> bool {
         match ty {

@@ -5,7 +5,7 @@
 use super::block::Hazard;
 use super::memory::{Base, Index, Place};
 use super::{Fail, Lower, Value};
-use crate::frontend::c::builtin::{self, Builtin};
+use crate::frontend::c::builtin;
 use crate::frontend::c::tree::{Expr, ExprKind, Op, StmtKind};
 use crate::frontend::c::types::Type;
 use crate::ir::{self, BinOp, ExprId, LocId, Span};
@@ -27,8 +27,7 @@ impl Lower<'_> {
             ExprKind::Call(id, _) => {
                 let function = &self.unit.functions[*id];
                 cut |= match builtin::of(function) {
-                    Some(Builtin::Expect | Builtin::Print | Builtin::Input) => false,
-                    Some(_) => true,
+                    Some(builtin) => builtin.ends_or_asks(),
                     None => function.body.is_some(),
                 };
             }
@@ -60,7 +59,7 @@ impl Lower<'_> {
     }
 
     /// Two scalars, the first one kept while the second is evaluated.
-    fn pair(&mut self, a: &Expr, b: &Expr) -> Result<(ExprId, ExprId), Fail> {
+    pub(super) fn pair(&mut self, a: &Expr, b: &Expr) -> Result<(ExprId, ExprId), Fail> {
         let x = self.scalar(a)?;
         if !self.may_cut(b) {
             return Ok((x, self.scalar(b)?));
@@ -175,6 +174,7 @@ impl Lower<'_> {
                 }
             },
             ExprKind::Call(id, args) => return self.call(*id, args, span),
+            ExprKind::VaArg(list) => return self.va_arg(list, &expr.ty, span),
             ExprKind::CallPointer(callee, args) => {
                 return self.call_pointer(callee, args, &expr.ty, span);
             }

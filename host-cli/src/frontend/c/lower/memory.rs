@@ -54,11 +54,12 @@ pub struct Index {
 }
 
 /// Where an access may go.
-struct Candidate {
-    object: ObjectId,
-    offset: u64,
+pub struct Candidate {
+    pub object: ObjectId,
+    /// In bits.
+    pub offset: u64,
     /// `None`: always.
-    when: Option<ExprId>,
+    pub when: Option<ExprId>,
 }
 
 impl Place {
@@ -116,11 +117,7 @@ impl Lower<'_> {
             }
         }
         let align = self.unit.types.align(&ty).max(1);
-        Place {
-            base: Base::Address { pointer, offset: 0, align, indices: vec![] },
-            ty,
-            bits: None,
-        }
+        Place { base: Base::Address { pointer, offset: 0, align, indices: vec![] }, ty, bits: None }
     }
 
     /// The object that holds the byte at an address, dead or alive.
@@ -131,12 +128,11 @@ impl Lower<'_> {
     }
 
     /// Whether an object can exist where this is lowered: its function runs, and its block is open.
-    fn is_alive(&self, object: ObjectId) -> bool {
+    pub(super) fn is_alive(&self, object: ObjectId) -> bool {
         let Some(Owner { function, depth, local }) = self.objects[object].owner else {
             return true;
         };
-        if let Some(frame) =
-            self.frames.iter().find(|f| f.function == function && f.depth == depth)
+        if let Some(frame) = self.frames.iter().find(|f| f.function == function && f.depth == depth)
         {
             let function = &self.unit.functions[function];
             return local.is_none_or(|l| !function.dies_with_block(l) || frame.open.contains(&l));
@@ -150,7 +146,7 @@ impl Lower<'_> {
     }
 
     /// Every place that is meant in some run. Runs in which none is meant meet a hazard.
-    fn candidates(
+    pub(super) fn candidates(
         &mut self,
         place: &Place,
         width: u32,
@@ -266,11 +262,16 @@ impl Lower<'_> {
             if list.len() as u64 > MAX_CANDIDATES {
                 return Err(fail("this pointer may point to too many places", span, "here"));
             }
-            debug_assert!(list.iter().all(|c| c.object != object || c.offset + width as u64 <= size));
+            debug_assert!(
+                list.iter().all(|c| c.object != object || c.offset + width as u64 <= size)
+            );
         }
         let not_null = self.cfa.pool.not(null);
         let outside = self.cfa.pool.and(outside, not_null);
-        self.hazard_outside(outside, pointer, offset, width, span);
+        if align > 1 {
+            self.unaligned(outside, pointer, offset, width, span);
+        }
+        self.hazard(Hazard::Bounds, outside, span);
         Ok(list)
     }
 
@@ -299,35 +300,28 @@ impl Lower<'_> {
         self.hazard(Hazard::Bounds, outside, span);
     }
 
-    /// None of the places that are modelled is meant. An access that is in bounds all the same, only
-    /// not aligned, is nobody's mistake: what it does is not known.
-    fn hazard_outside(
-        &mut self,
-        outside: ExprId,
-        pointer: ExprId,
-        offset: u64,
-        width: u32,
-        span: Span,
-    ) {
-        let word = self.unit.types.word();
-        if self.options.c.checks.bounds && self.cfa.pool.as_const(outside) != Some(0) && width > 8 {
-            let mut within = self.cfa.pool.bool(false);
-            for object in 0..self.objects.len() {
-                let o = &self.objects[object];
-                let end = (offset + width as u64).div_ceil(8);
-                if !o.addressed || o.size < end || !self.is_alive(object) {
-                    continue;
-                }
-                let first = self.cfa.pool.constant(o.address as u128, word);
-                let room = self.cfa.pool.constant((o.size - end) as u128, word);
-                let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
-                let here = self.cfa.pool.binary(BinOp::Ule, at, room);
-                within = self.cfa.pool.or(within, here);
-            }
-            let odd = self.cfa.pool.and(outside, within);
-            self.hazard(Hazard::Alignment, odd, span);
+    /// An access that meets none of the places that are modelled, but is in bounds all the same, is
+    /// nobody's mistake: it is only not aligned, and what it does is not known.
+    fn unaligned(&mut self, outside: ExprId, pointer: ExprId, offset: u64, width: u32, span: Span) {
+        if !self.options.c.checks.bounds || self.cfa.pool.as_const(outside) == Some(0) {
+            return;
         }
-        self.hazard(Hazard::Bounds, outside, span);
+        let word = self.unit.types.word();
+        let end = (offset + width as u64).div_ceil(8);
+        let mut within = self.cfa.pool.bool(false);
+        for object in 0..self.objects.len() {
+            let o = &self.objects[object];
+            if !o.addressed || o.size < end || !self.is_alive(object) {
+                continue;
+            }
+            let first = self.cfa.pool.constant(o.address as u128, word);
+            let room = self.cfa.pool.constant((o.size - end) as u128, word);
+            let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
+            let here = self.cfa.pool.binary(BinOp::Ule, at, room);
+            within = self.cfa.pool.or(within, here);
+        }
+        let odd = self.cfa.pool.and(outside, within);
+        self.hazard(Hazard::Alignment, odd, span);
     }
 
     /// The value of a place.
@@ -432,14 +426,14 @@ impl Lower<'_> {
     }
 
     /// The cells that an access touches.
-    fn touched(&self, object: ObjectId, offset: u64, width: u32) -> Vec<Cell> {
+    pub(super) fn touched(&self, object: ObjectId, offset: u64, width: u32) -> Vec<Cell> {
         let end = offset + width as u64;
         let cells = &self.objects[object].cells;
         let first = cells.partition_point(|c| c.offset + c.width as u64 <= offset);
         cells[first..].iter().take_while(|c| c.offset < end).cloned().collect()
     }
 
-    fn read_bits(&mut self, object: ObjectId, offset: u64, width: u32) -> ExprId {
+    pub(super) fn read_bits(&mut self, object: ObjectId, offset: u64, width: u32) -> ExprId {
         if self.objects[object].register {
             let name = self.objects[object].name.clone();
             return self.fresh(&name, width, ir::Type::Unsigned);
@@ -476,7 +470,7 @@ impl Lower<'_> {
         }
     }
 
-    fn write_bits(
+    pub(super) fn write_bits(
         &mut self,
         object: ObjectId,
         offset: u64,

@@ -70,7 +70,7 @@ pub fn shown(ty: &Type) -> ir::Type {
 }
 
 impl Lower<'_> {
-    fn object(
+    pub(super) fn object(
         &mut self,
         name: String,
         ty: &Type,

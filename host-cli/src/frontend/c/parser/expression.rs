@@ -421,11 +421,11 @@ impl Parser {
                 "__builtin_offsetof" => self.offset_of(span),
                 "__builtin_va_arg" => {
                     self.expect("(")?;
-                    self.assignment()?;
+                    let list = self.assignment()?;
                     self.expect(",")?;
                     let ty = self.type_name()?;
                     self.expect(")")?;
-                    make(ExprKind::Refused("functions with any number of arguments"), ty)
+                    make(ExprKind::VaArg(Box::new(list)), ty)
                 }
                 "_Generic" => Err(fail("`_Generic` is not supported", span, "here")),
                 _ if self.is("(") => {
