@@ -3,6 +3,8 @@
 mod differential;
 mod generator;
 mod language;
+mod library;
+mod memory;
 
 use super::COptions;
 use crate::frontend::{Compiled, Diagnostic, Options, Source};
