@@ -2,6 +2,7 @@
 //! asks for constants. What cannot be lowered is still in here; it matters only where it is reached.
 
 use super::types::{Type, Types};
+use crate::frontend::Diagnostic;
 use crate::ir::Span;
 use std::rc::Rc;
 
@@ -245,6 +246,12 @@ pub struct Function {
     pub body: Option<Stmt>,
     /// Where it is declared.
     pub span: Span,
+    /// Whether it is called, but never declared.
+    pub undeclared: bool,
+    /// When it runs before `main`: those with smaller numbers come first.
+    pub constructor: Option<i128>,
+    /// When it runs after `main`: those with larger numbers come first.
+    pub destructor: Option<i128>,
 }
 
 /// A translation unit.
@@ -256,6 +263,8 @@ pub struct Unit {
     pub globals: Vec<Global>,
     /// Functions.
     pub functions: Vec<Function>,
+    /// What looks odd.
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl Expr {

@@ -312,6 +312,13 @@ impl Lower<'_> {
         span: Span,
     ) -> Result<Value, Fail> {
         let function = &self.unit.functions[id];
+        if function.undeclared {
+            let message = format!("`{}` is not declared", function.name);
+            return Err(Box::new(
+                fail(message, span, "nothing is known of it")
+                    .help("define it, or declare it to have it return any value"),
+            ));
+        }
         for (i, arg) in args.iter().enumerate() {
             let ty = function.locals.get(i).map_or(&arg.ty, |l| &l.ty);
             let null = matches!(arg.kind, ExprKind::Int(0));
