@@ -22,6 +22,17 @@ pub struct Declared {
     pub constant: bool,
 }
 
+/// What is asked of a whole record.
+#[derive(Default)]
+pub struct Asked {
+    /// Whether `packed`.
+    pub packed: bool,
+    /// An alignment.
+    pub align: Option<u64>,
+    /// The most that members are aligned to: `#pragma pack`.
+    pub most: Option<u64>,
+}
+
 impl Declared {
     /// An unnamed member.
     pub fn of(ty: Type) -> Declared {
@@ -39,38 +50,37 @@ impl Declared {
 
 impl Types {
     /// Lays the members of a record out. Returns whether it is of a size that can be.
-    pub fn complete(
-        &mut self,
-        id: RecordId,
-        declared: Vec<Declared>,
-        packed: bool,
-        align: Option<u64>,
-    ) -> bool {
+    pub fn complete(&mut self, id: RecordId, declared: Vec<Declared>, asked: &Asked) -> bool {
         let union = self.records[id].union;
         // Positions and ends in bits, the alignment in bytes.
-        let (mut at, mut end, mut strictest) = (0u64, 0u64, align.unwrap_or(1).max(1));
+        let (mut at, mut end, mut strictest) = (0u64, 0u64, asked.align.unwrap_or(1).max(1));
+        let most = asked.most.unwrap_or(u64::MAX >> 8);
         let mut fields = vec![];
         for field in declared {
-            let packed = packed || field.packed;
+            let packed = asked.packed || field.packed;
             let size = self.size(&field.ty).unwrap_or(0) * 8;
             let natural = field.type_align.unwrap_or(self.align(&field.ty));
-            let asked = field.align.unwrap_or(1);
+            let own = field.align.unwrap_or(1);
             let start = if union { 0 } else { at };
             let offset = match field.bits {
                 Some(bits) => {
                     // Bit-fields without a width, and on Arm those without a name, align as well;
                     // `packed` means only those that hold something.
                     if field.name.is_some() || self.model == DataModel::Arm32 {
-                        let packed = packed && bits > 0;
-                        strictest = strictest.max(if packed { 1 } else { natural });
+                        strictest = strictest.max(match (bits, packed) {
+                            (0, _) => natural,
+                            (_, true) => 1,
+                            _ => natural.min(most),
+                        });
                     }
                     if field.name.is_some() {
-                        strictest = strictest.max(asked);
+                        strictest = strictest.max(own.min(most));
                     }
-                    bit_field(start, bits as u64, size, natural * 8, asked * 8, packed)
+                    let dense = packed || asked.most.is_some();
+                    bit_field(start, bits as u64, size, natural * 8, own.min(most) * 8, dense)
                 }
                 None => {
-                    let align = if packed { asked } else { natural.max(asked) };
+                    let align = if packed { own } else { natural.max(own) }.min(most);
                     strictest = strictest.max(align);
                     align_up(start, align * 8)
                 }
@@ -94,12 +104,12 @@ impl Types {
 }
 
 /// Where a bit-field goes; everything in bits.
-fn bit_field(start: u64, width: u64, size: u64, natural: u64, asked: u64, packed: bool) -> u64 {
+fn bit_field(start: u64, width: u64, size: u64, natural: u64, asked: u64, dense: bool) -> u64 {
     if width == 0 {
         return align_up(start, natural.max(asked));
     }
     let start = if asked > 8 { align_up(start, asked) } else { start };
     // It spans no more units of its type's alignment than the type itself does.
     let spans = (start % natural + width).div_ceil(natural);
-    if !packed && spans > size / natural { align_up(start, natural) } else { start }
+    if !dense && spans > size / natural { align_up(start, natural) } else { start }
 }

@@ -6,9 +6,18 @@ use super::token::{DIGRAPHS, Encoding, PUNCTUATORS, Text, Token, TokenKind};
 use crate::frontend::Diagnostic;
 use crate::ir::Span;
 
+/// From here on members are aligned to no more than this many bytes: `#pragma pack`.
+pub type Packing = (u32, Option<u64>);
+
 /// All tokens of a preprocessed text, with an end.
 pub fn lex(text: &str) -> Result<Vec<Token>, Fail> {
-    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0 };
+    lex_packed(text).map(|lexed| lexed.0)
+}
+
+/// The same, and how structs are to be packed.
+pub fn lex_packed(text: &str) -> Result<(Vec<Token>, Vec<Packing>), Fail> {
+    let mut lexer =
+        Lexer { text, bytes: text.as_bytes(), at: 0, packing: vec![], packed: vec![None] };
     let mut tokens = vec![];
     loop {
         lexer.skip()?;
@@ -17,7 +26,7 @@ pub fn lex(text: &str) -> Result<Vec<Token>, Fail> {
         let end = kind == TokenKind::End;
         tokens.push(Token { kind, span: lexer.span(start) });
         if end {
-            return Ok(join_strings(tokens));
+            return Ok((join_strings(tokens), lexer.packing));
         }
     }
 }
@@ -45,6 +54,9 @@ struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
+    packing: Vec<Packing>,
+    /// What `#pragma pack(push)` has kept; the last one counts.
+    packed: Vec<Option<u64>>,
 }
 
 impl Lexer<'_> {
@@ -103,15 +115,37 @@ impl Lexer<'_> {
         let word: String = line.chars().take_while(|c| c.is_alphabetic()).collect();
         match word.as_str() {
             "" | "line" | "ident" => Ok(()),
-            "pragma" if line[6..].trim_start().starts_with("pack") => {
-                let message = "`#pragma pack` is not supported";
-                let label = "it changes how structs are laid out";
-                let help = "use `__attribute__((packed))` on the struct instead";
-                Err(Box::new(self.fail(start, message, label).help(help)))
-            }
-            "pragma" => Ok(()),
+            "pragma" => match line[6..].trim().strip_prefix("pack") {
+                Some(rest) if rest.trim_start().starts_with('(') => {
+                    let inner = rest.trim().trim_start_matches('(').trim_end_matches(')');
+                    self.pack(inner.to_string(), start)
+                }
+                _ => Ok(()),
+            },
             _ => Err(self.fail(start, "a preprocessor directive in preprocessed text", "here")),
         }
+    }
+
+    /// `#pragma pack(push, 1)`, `pack(pop)`, `pack(2)`, `pack()`.
+    fn pack(&mut self, arguments: String, start: usize) -> Result<(), Fail> {
+        let wrong = "how structs are to be packed is not understood";
+        for word in arguments.split(',').map(str::trim) {
+            let last = self.packed.last().copied().flatten();
+            match word {
+                "push" => self.packed.push(last),
+                "pop" if self.packed.len() > 1 => {
+                    self.packed.pop();
+                }
+                "" | "0" | "1" | "2" | "4" | "8" | "16" => {
+                    if let Some(last) = self.packed.last_mut() {
+                        *last = word.parse().ok().filter(|n| *n > 0);
+                    }
+                }
+                _ => return Err(self.fail(start, wrong, "here")),
+            }
+        }
+        self.packing.push((self.at as u32, self.packed.last().copied().flatten()));
+        Ok(())
     }
 
     fn token(&mut self) -> Result<TokenKind, Fail> {

@@ -165,8 +165,8 @@ impl Program {
 
     /// Reads a text without directives.
     fn read(text: String, line: &dyn Fn(u32) -> usize, options: &Options) -> Result<Program, Fail> {
-        let tokens = lexer::lex(&text)?;
-        let unit = parser::parse(tokens, types::Types::new(options.c.model))?;
+        let (tokens, packing) = lexer::lex_packed(&text)?;
+        let unit = parser::parse(tokens, packing, types::Types::new(options.c.model))?;
         let (cfa, notes) = lower::lower(&unit, line, options)?;
         Ok(Program { text, preprocessed: None, unit, cfa, notes })
     }

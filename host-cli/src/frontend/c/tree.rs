@@ -248,6 +248,8 @@ pub struct Function {
     pub span: Span,
     /// Whether it is called, but never declared.
     pub undeclared: bool,
+    /// Whether a call of it never comes back.
+    pub noreturn: bool,
     /// When it runs before `main`: those with smaller numbers come first.
     pub constructor: Option<i128>,
     /// When it runs after `main`: those with larger numbers come first.

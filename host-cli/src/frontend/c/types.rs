@@ -296,6 +296,7 @@ impl Types {
                 let fields = self.records[*id].fields.as_ref()?;
                 fields.iter().try_fold(0u64, |n, f| n.checked_add(self.count_cells(&f.ty)?))
             }
+            Type::Exotic(_, size) => Some(*size as u64),
             _ => Some(1),
         }
     }
@@ -327,6 +328,11 @@ impl Types {
                     self.collect(&field.ty, at + field.offset, path, field.bits, &mut inner);
                 }
                 out.extend(if record.union { refine(inner) } else { inner });
+            }
+            // Nothing can be done with these, but they have their place.
+            Type::Exotic(_, size) => {
+                let bytes = Type::Array(Rc::new(unsigned(8)), Some(*size as u64));
+                self.collect(&bytes, at, path, None, out);
             }
             _ => {
                 let size = self.size(ty).unwrap_or(1) as u32 * 8;
@@ -416,7 +422,7 @@ fn refine(mut cells: Vec<Cell>) -> Vec<Cell> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::Declared;
+    use super::super::layout::{Asked, Declared};
     use super::*;
 
     fn field(name: &str, ty: Type, bits: Option<u32>) -> Declared {
@@ -433,7 +439,8 @@ mod tests {
             flexible: None,
         });
         let id = types.records.len() - 1;
-        assert!(types.complete(id, fields, packed, None));
+        let asked = Asked { packed, ..Asked::default() };
+        assert!(types.complete(id, fields, &asked));
         Type::Record(id)
     }
 

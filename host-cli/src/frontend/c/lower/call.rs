@@ -340,6 +340,9 @@ impl Lower<'_> {
         let before = self.notes.samples.len();
         let value = self.any(&name, &function.result, span)?;
         self.notes.samples[before..].iter_mut().for_each(|s| s.call = Some(span));
+        if function.noreturn {
+            self.stop();
+        }
         Ok(value)
     }
 

@@ -31,6 +31,8 @@ pub struct Attributes {
     pub destructor: Option<i128>,
     /// Whether it begins with whatever is in memory.
     pub noinit: bool,
+    /// Whether a call of it never comes back.
+    pub noreturn: bool,
 }
 
 /// Without a number, constructors run last and destructors first.
@@ -117,6 +119,7 @@ impl Parser {
                 self.expect(")")?;
             }
             "noinit" | "persistent" => out.noinit = true,
+            "noreturn" => out.noreturn = true,
             "cleanup" => {
                 out.cleanup = true;
                 self.skip_parens()?;

@@ -1,6 +1,7 @@
 //! Declarators: `*a[3](int)`, read from the inside out.
 
 use super::attribute::Attributes;
+use super::initializer::has_effect;
 use super::specifier::Specifiers;
 use super::{Name, Parser};
 use crate::frontend::c::token::TokenKind;
@@ -80,7 +81,7 @@ impl Parser {
                 self.advance();
             }
         }
-        if self.is("(") && !self.at_type(1) && !self.is_at(1, ")") {
+        if self.is("(") && self.is_inner_declarator() {
             // The inner declarator gets the type that the suffix behind it makes.
             let inner = self.at + 1;
             self.skip_parens()?;
@@ -103,6 +104,27 @@ impl Parser {
         let (ty, params) = self.suffix(ty)?;
         let old = params.as_ref().is_some_and(|p| p.old);
         Ok(Declarator { name, ty, params: params.map(|p| p.list), volatile, constant, old })
+    }
+
+    /// Whether a parenthesis holds a declarator rather than parameters.
+    fn is_inner_declarator(&self) -> bool {
+        let attribute = self.is_at(1, "__attribute__") || self.is_at(1, "__attribute");
+        if !attribute {
+            return !self.at_type(1) && !self.is_at(1, ")");
+        }
+        // Behind attributes stands a pointer, or else a parameter.
+        let mut ahead = 2;
+        let mut depth = 0;
+        loop {
+            match self.peek_at(ahead) {
+                TokenKind::Punct("(") => depth += 1,
+                TokenKind::Punct(")") if depth == 1 => return self.is_at(ahead + 1, "*"),
+                TokenKind::Punct(")") => depth -= 1,
+                TokenKind::End => return false,
+                _ => {}
+            }
+            ahead += 1;
+        }
     }
 
     /// `[3][4]` or `(int, …)`.
@@ -140,6 +162,10 @@ impl Parser {
                 let known = constant::value(&self.unit.types, &length);
                 // What is only steady decides how a local lies in memory, nothing else.
                 let known = known.or_else(|| self.steady_value(&length).filter(|n| *n > 0));
+                if known.is_none() && has_effect(&length) {
+                    let message = "the length of an array must have no effect";
+                    return Err(fail(message, length.span, "compute it before"));
+                }
                 match known {
                     Some(n) if n >= 0 => Some(n as u64),
                     Some(_) => {

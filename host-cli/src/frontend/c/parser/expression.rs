@@ -251,7 +251,13 @@ impl Parser {
                 Ok(Expr { kind, ty, span })
             }
             (to, from) if to.is_scalar() && from.is_scalar() => {
-                let expr = self.convert(inner, &ty);
+                // The pointer may point to what is const; this one lets it be written.
+                let writable = matches!((&inner.kind, &ty), (ExprKind::Address(place), Type::Pointer(..))
+                    if self.is_constant(place));
+                let expr = match writable {
+                    true => Expr { kind: ExprKind::Cast(Box::new(inner)), ty, span },
+                    false => self.convert(inner, &ty),
+                };
                 Ok(self.fold(Expr { span, ..expr }))
             }
             _ => {

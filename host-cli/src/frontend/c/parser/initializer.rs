@@ -204,11 +204,15 @@ impl Parser {
         }
         let ends = |p: &Self, at| p.is_at(at, "}") || p.is_at(at, ",") && p.is_at(at + 1, "}");
         let text = matches!(self.peek(), TokenKind::Text(_)) && ends(self, 1);
-        if target.ty.is_scalar() || text && matches!(target.ty, Type::Array(..)) {
+        let exotic = matches!(target.ty, Type::Exotic(..));
+        if target.ty.is_scalar() && !exotic || text && matches!(target.ty, Type::Array(..)) {
             let length = self.only(target, items)?;
             self.eat(",");
             self.expect("}")?;
             return Ok(length);
+        }
+        if exotic {
+            return self.refused(target, items);
         }
         let mut levels = vec![Level { target, next: 0 }];
         let mut reached = 0;
@@ -240,6 +244,19 @@ impl Parser {
         }
         self.expect("}")?;
         Ok(reached)
+    }
+
+    /// A list for something that nothing can be done with.
+    fn refused(&mut self, target: Target, items: &mut Items) -> Result<u64, Fail> {
+        let span = self.span();
+        while !self.eat("}") {
+            self.assignment()?;
+            self.eat(",");
+        }
+        let kind = ExprKind::Refused("a vector or complex number");
+        let value = Expr { kind, ty: target.ty.clone(), span };
+        items.push(InitItem { offset: target.offset, bits: target.bits, value });
+        Ok(1)
     }
 
     /// The one value in braces of a scalar, or of an array that a string fills.
@@ -405,7 +422,7 @@ impl Parser {
 }
 
 /// Whether evaluating it twice is not the same as once.
-fn has_effect(expr: &Expr) -> bool {
+pub fn has_effect(expr: &Expr) -> bool {
     let mut effect = false;
     expr.walk(&mut |e| {
         effect |= matches!(

@@ -6,13 +6,14 @@
 //! - [`record`]: `struct { … }`, `union`, `enum`
 //! - [`declarator`], as in `*a[3](int)`; [`compatible`]: whether two of them may be of one thing
 //! - [`initializer`]: `= { .x = 1, [2] = … }`
-//! - [`statement`], [`label`]s, [`expression`], [`primary`]
+//! - [`statement`], [`label`]s, [`assembly`], [`expression`], [`primary`]
 //! - [`typing`]: promotions and conversions
 //! - [`library`]: functions that every program may call
 //!
 //! Written by hand: the C grammars that can be had as crates either read no comments and report bare
 //! lists of expected characters, or do not tell casts from calls.
 
+mod assembly;
 mod attribute;
 mod compatible;
 mod declarator;
@@ -27,6 +28,7 @@ mod statement;
 mod steady;
 mod typing;
 
+use super::lexer::Packing;
 use super::token::{Token, TokenKind};
 use super::tree::{Expr, Function, FunctionId, Global, GlobalId, Local, LocalId, Stmt, Unit};
 use super::types::{Signature, Type, Types};
@@ -44,10 +46,11 @@ use std::rc::Rc;
 const MAX_DEPTH: u32 = 6000;
 
 /// Parses a translation unit.
-pub fn parse(tokens: Vec<Token>, types: Types) -> Result<Unit, Fail> {
+pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<Unit, Fail> {
     let unit = Unit { types, globals: vec![], functions: vec![], warnings: vec![] };
     let mut parser = Parser {
         tokens,
+        packing,
         at: 0,
         depth: 0,
         unit,
@@ -117,6 +120,7 @@ struct Current {
 
 struct Parser {
     tokens: Vec<Token>,
+    packing: Vec<Packing>,
     at: usize,
     depth: u32,
     unit: Unit,
@@ -428,6 +432,7 @@ impl Parser {
         function.constructor = function.constructor.or(when);
         let when = asked.iter().find_map(|a| a.destructor);
         function.destructor = function.destructor.or(when);
+        function.noreturn |= asked.iter().any(|a| a.noreturn);
         Ok(id)
     }
 
@@ -442,6 +447,7 @@ impl Parser {
             undeclared: false,
             constructor: None,
             destructor: None,
+            noreturn: false,
         });
         let id = self.unit.functions.len() - 1;
         self.prototypes.insert(id, (signature.clone(), span));
@@ -585,16 +591,6 @@ impl Parser {
     /// The initial value and steps of a block, with its braces.
     fn block(&mut self) -> Result<Stmt, Fail> {
         self.nested(Self::compound)
-    }
-
-    fn skip_asm(&mut self) -> Result<(), Fail> {
-        self.advance();
-        let words = ["volatile", "__volatile__", "__volatile", "goto", "inline"];
-        while words.iter().any(|word| self.is(word)) {
-            self.advance();
-        }
-        self.skip_parens()?;
-        self.expect(";")
     }
 
     /// Skips a balanced pair of parentheses and what is between.

@@ -3,7 +3,7 @@
 use super::attribute::Attributes;
 use super::specifier::Specifiers;
 use super::{Name, Parser, Tag};
-use crate::frontend::c::layout::Declared;
+use crate::frontend::c::layout::{Asked, Declared};
 use crate::frontend::c::token::TokenKind;
 use crate::frontend::c::types::{DataModel, INT, Record, Type};
 use crate::frontend::c::{Fail, fail};
@@ -55,8 +55,13 @@ impl Parser {
             }
             let fields = self.fields()?;
             while self.attributes(&mut attributes)? {}
-            let (packed, align) = (attributes.packed, attributes.align);
-            if !self.unit.types.complete(id, fields, packed, align) {
+            let at = self.span().start;
+            let asked = Asked {
+                packed: attributes.packed,
+                align: attributes.align,
+                most: self.packing.iter().rev().find(|p| p.0 <= at).and_then(|p| p.1),
+            };
+            if !self.unit.types.complete(id, fields, &asked) {
                 return Err(fail("the size of this type is too large", self.since(start), "here"));
             }
         }

@@ -172,9 +172,10 @@ impl Parser {
                 "volatile" | "__volatile__" | "__volatile" => out.volatile = true,
                 "const" | "__const" | "__const__" => out.constant = true,
                 // There is one thread.
-                "inline" | "__inline" | "__inline__" | "register" | "auto" | "_Noreturn"
-                | "restrict" | "__restrict" | "__restrict__" | "__extension__"
-                | "_Thread_local" | "__thread" => {}
+                "inline" | "__inline" | "__inline__" | "register" | "auto" | "restrict"
+                | "__restrict" | "__restrict__" | "__extension__" | "_Thread_local"
+                | "__thread" => {}
+                "_Noreturn" => out.attributes.noreturn = true,
                 "_Atomic" if !self.is_at(1, "(") => {}
                 "_Atomic" if no_type_yet => {
                     self.advance();

@@ -226,10 +226,7 @@ impl Parser {
                     self.expect(";")?;
                     StmtKind::Return(value)
                 }
-                "asm" | "__asm__" | "__asm" => {
-                    self.skip_asm()?;
-                    StmtKind::Refused("inline assembly")
-                }
+                "asm" | "__asm__" | "__asm" => self.assembly()?,
                 _ if self.is_at(1, ":") => {
                     self.advance();
                     self.advance();
