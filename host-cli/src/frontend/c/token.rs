@@ -32,7 +32,7 @@ pub enum TokenKind {
 }
 
 /// What stands between quotes.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Text {
     /// Bytes, or wider characters.
     pub units: Vec<u32>,
@@ -41,7 +41,7 @@ pub struct Text {
 }
 
 /// The prefix of a string or character.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Encoding {
     /// None, or `u8`: bytes.
     Plain,

@@ -31,7 +31,7 @@ mod steady;
 mod typing;
 
 use super::lexer::Packing;
-use super::token::{Token, TokenKind};
+use super::token::{Text, Token, TokenKind};
 use super::tree::{Expr, Function, FunctionId, Global, GlobalId, Local, LocalId, Stmt, Unit};
 use super::types::{Signature, Type, Types};
 use super::{Fail, fail};
@@ -64,6 +64,7 @@ pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<
         current: None,
         variable_length: false,
         lives_forever: false,
+        strings: HashMap::new(),
     };
     let va_list = Qualified {
         ty: super::types::pointer(Type::Void),
@@ -140,6 +141,8 @@ struct Parser {
     variable_length: bool,
     /// Whether the initial value of something that lives forever is read.
     lives_forever: bool,
+    /// The objects of strings.
+    strings: HashMap<Text, GlobalId>,
 }
 
 impl Parser {

@@ -106,8 +106,13 @@ impl Parser {
             bits: None,
             value: int(*value as i128, unit.clone(), span),
         };
-        let items = text.units.iter().chain([&0]).enumerate().map(item).collect();
         let ty = Type::Array(Rc::new(unit.clone()), Some(text.units.len() as u64 + 1));
+        // Equal strings are one object, as compilers have it.
+        if let Some(id) = self.strings.get(text) {
+            return Expr { kind: ExprKind::Global(*id), ty, span };
+        }
+        let items = text.units.iter().chain([&0]).enumerate().map(item).collect();
+        self.strings.insert(text.clone(), self.unit.globals.len());
         let bytes: Vec<u8> = text.units.iter().map(|u| *u as u8).collect();
         let name = format!("\"{}\"", String::from_utf8_lossy(&bytes).escape_default());
         self.anonymous(name, (ty, true), Init { items, whole: false }, span)

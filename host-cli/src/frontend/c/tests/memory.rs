@@ -133,3 +133,8 @@ fn what_is_declared_only_gets_no_way_to_change_things() {
     let harmless = "struct H { const int *p; }; extern void use(struct H);";
     cfa(&format!("{harmless} {}", main.replace("ARG", "h")), &options("main"));
 }
+
+#[test]
+fn equal_strings_are_one_object() {
+    holds("const char *a = \"same\";", "const char *b = \"same\";", "a == b && a != \"other\"");
+}
