@@ -24,13 +24,13 @@ fn wrong(text: &str) -> (String, String) {
     (errors[0].message.clone(), text[span.start as usize..span.end as usize].to_string())
 }
 
-fn refused(text: &str, message: &str, at: &str) {
+pub fn refused(text: &str, message: &str, at: &str) {
     let (found, place) = wrong(text);
     assert!(found.contains(message) && place == at, "{found:?} at {place:?}");
 }
 
 /// A main that reaches an error unless the condition holds.
-fn holds(declarations: &str, statements: &str, condition: &str) {
+pub fn holds(declarations: &str, statements: &str, condition: &str) {
     let text = format!(
         "extern void reach_error(void);\n{declarations}\n\
          int main(void) {{ {statements} if (!({condition})) reach_error(); return 0; }}"

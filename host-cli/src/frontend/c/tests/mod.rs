@@ -1,8 +1,11 @@
 //! Tests of the C front end.
 
+mod accepted;
 mod differential;
 mod generator;
 mod language;
+mod layout;
+mod rejected;
 
 use super::COptions;
 use crate::frontend::{Compiled, Diagnostic, Options, Source};
