@@ -460,10 +460,22 @@ impl Parser {
     }
 
     fn call(&mut self, callee: Expr, start: Span) -> Result<Expr, Fail> {
+        // What no parameter is declared for is promoted.
+        let declared = match &callee.ty {
+            Type::Function(signature) => signature.params.len(),
+            Type::Pointer(to, _) => match &**to {
+                Type::Function(signature) => signature.params.len(),
+                _ => 0,
+            },
+            _ => 0,
+        };
         let mut args = vec![];
         while !self.is(")") {
             let arg = self.assignment()?;
-            args.push(self.rvalue(arg));
+            args.push(match args.len() < declared {
+                true => self.rvalue(arg),
+                false => self.promote(arg),
+            });
             if !self.eat(",") {
                 break;
             }
