@@ -251,10 +251,12 @@ impl Parser {
                 Ok(Expr { kind, ty, span })
             }
             (to, from) if to.is_scalar() && from.is_scalar() => {
-                // The pointer may point to what is const; this one lets it be written.
-                let writable = matches!((&inner.kind, &ty), (ExprKind::Address(place), Type::Pointer(..))
-                    if self.is_constant(place));
-                let expr = match writable {
+                // What is cast is no variable any more, and what a pointer points to may be written.
+                let keep = match (&inner.kind, &ty) {
+                    (ExprKind::Address(place), Type::Pointer(..)) => self.is_constant(place),
+                    _ => inner.is_place() && inner.ty == ty,
+                };
+                let expr = match keep {
                     true => Expr { kind: ExprKind::Cast(Box::new(inner)), ty, span },
                     false => self.convert(inner, &ty),
                 };
@@ -367,7 +369,11 @@ impl Parser {
                 if let ExprKind::Member { bits: Some(_), .. } = of.kind {
                     return Err(fail("a bit-field has no size", of.span, "here"));
                 }
-                of.ty
+                match of.kind {
+                    // The value of a bit-field has one.
+                    ExprKind::Assign(..) | ExprKind::Update { .. } => self.rvalue(of).ty,
+                    _ => of.ty,
+                }
             };
             let ty = match ty {
                 Type::Record(id) => {

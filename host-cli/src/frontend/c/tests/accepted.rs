@@ -8,7 +8,7 @@ use std::process::Command;
 /// Declarations, statements, and a condition that holds after them.
 type Claim = (&'static str, &'static str, &'static str);
 
-const BIT_FIELDS: [Claim; 22] = [
+const BIT_FIELDS: [Claim; 23] = [
     ("struct { unsigned f : 8; } r;", "r.f = 1;", "!(-1 < (unsigned)r.f)"),
     ("struct { unsigned f : 8; } r;", "r.f = 1;", "(unsigned)r.f - 5 > 0"),
     ("struct { unsigned f : 8; } r;", "r.f = 255;", "(unsigned)r.f << 24 > 0"),
@@ -30,6 +30,7 @@ const BIT_FIELDS: [Claim; 22] = [
     ("struct { unsigned long long f : 33; } r;", "r.f = 0;", "r.f - 1 == 0x1ffffffffull"),
     ("struct { long long f : 33; } r;", "r.f = 0xffffffff;", "(r.f *= 2) == -2"),
     ("struct { unsigned long long f : 33; } r;", "", "sizeof(r.f + 0) == 8"),
+    ("struct { int f : 3; } r;", "", "sizeof(r.f = 1) == 1 && sizeof(r.f++) == 1"),
     ("struct { _Bool f : 1; } r;", "r.f = 2;", "r.f == 1 && r.f - 2 < 0 && -r.f == -1"),
 ];
 

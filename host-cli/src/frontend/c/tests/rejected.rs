@@ -6,7 +6,7 @@ use crate::frontend::c::DataModel;
 use std::process::Command;
 
 /// Texts that no compiler takes: the message, and what it points at.
-const WRONG: [(&str, &str, &str); 26] = [
+const WRONG: [(&str, &str, &str); 27] = [
     ("int main(void) { goto nowhere; }", "no label `nowhere`", "nowhere"),
     ("int main(void) { a: ; a: ; return 0; }", "there twice", "a"),
     ("int main(void) { int x = 1; int x = 2; return x; }", "declared twice", "x"),
@@ -39,6 +39,7 @@ const WRONG: [(&str, &str, &str); 26] = [
         "struct s { char a[0x7fffffff], b; }",
     ),
     ("int a[2] = { [2] = 1 }; int main(void) { return 0; }", "no such element", "2"),
+    ("int main(void) { int x; (int)x = 5; return 0; }", "cannot be assigned", "(int)x"),
     ("int main(void) { return nobody; }", "not declared", "nobody"),
     ("struct s { int a : 33; } s; int main(void) { return 0; }", "this width", "a"),
 ];
