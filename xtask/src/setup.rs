@@ -21,7 +21,8 @@ pub fn run() -> Result<()> {
         rust()?;
         program(&QEMU_ARM)?;
         program(&QEMU_RISCV)?;
-        program(&CPP)
+        program(&CPP)?;
+        program(&ARM_GCC)
     })
 }
 
@@ -66,6 +67,17 @@ const CPP: Program = Program {
   Arch:     pacman -S gcc
   macOS:    xcode-select --install
   Windows:  the C++ build tools of Visual Studio",
+};
+
+/// Bit-fields have to lie where the compiler for the target places them.
+const ARM_GCC: Program = Program {
+    names: &["arm-none-eabi-gcc"],
+    purpose: "lays structs out for Arm, which the tests compare with",
+    debian: "gcc-arm-none-eabi",
+    elsewhere: "  Fedora:   dnf install arm-none-eabi-gcc-cs
+  Arch:     pacman -S arm-none-eabi-gcc
+  macOS:    brew install --cask gcc-arm-embedded
+  Windows:  the Arm GNU Toolchain from https://developer.arm.com, with its folder in PATH",
 };
 
 /// The compiler's parts: targets of the boards, formatter and linter.

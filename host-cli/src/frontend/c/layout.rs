@@ -69,7 +69,7 @@ impl Types {
                     if field.name.is_some() || self.model == DataModel::Arm32 {
                         strictest = strictest.max(match (bits, packed) {
                             (0, _) => natural,
-                            (_, true) => 1,
+                            (_, true) if asked.most.is_none() => 1,
                             _ => natural.min(most),
                         });
                     }
@@ -77,7 +77,8 @@ impl Types {
                         strictest = strictest.max(own.min(most));
                     }
                     let dense = packed || asked.most.is_some();
-                    bit_field(start, bits as u64, size, natural * 8, own.min(most) * 8, dense)
+                    let own = field.align.map(|own| own.min(most) * 8);
+                    bit_field(start, bits as u64, size, natural * 8, own, dense)
                 }
                 None => {
                     let align = if packed { own } else { natural.max(own) }.min(most);
@@ -104,11 +105,18 @@ impl Types {
 }
 
 /// Where a bit-field goes; everything in bits.
-fn bit_field(start: u64, width: u64, size: u64, natural: u64, asked: u64, dense: bool) -> u64 {
+fn bit_field(
+    start: u64,
+    width: u64,
+    size: u64,
+    natural: u64,
+    own: Option<u64>,
+    dense: bool,
+) -> u64 {
+    let start = align_up(start, own.unwrap_or(1));
     if width == 0 {
-        return align_up(start, natural.max(asked));
+        return align_up(start, natural);
     }
-    let start = if asked > 8 { align_up(start, asked) } else { start };
     // It spans no more units of its type's alignment than the type itself does.
     let spans = (start % natural + width).div_ceil(natural);
     if !dense && spans > size / natural { align_up(start, natural) } else { start }

@@ -18,7 +18,8 @@ const COMPILERS: [&str; 3] = ["gcc", "clang", "cc"];
 /// one or macros of the compiler, or options say more.
 pub fn is_needed(text: &str, options: &COptions) -> bool {
     let directive = |line: &str| {
-        let Some(rest) = line.trim_start().strip_prefix(['#', '%']) else { return false };
+        let line = line.trim_start();
+        let Some(rest) = line.strip_prefix('#').or(line.strip_prefix("%:")) else { return false };
         let word: String = rest.trim_start().chars().take_while(|c| c.is_alphabetic()).collect();
         !matches!(word.as_str(), "" | "line" | "pragma" | "ident")
     };

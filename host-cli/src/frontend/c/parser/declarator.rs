@@ -163,8 +163,7 @@ impl Parser {
                 // What is only steady decides how a local lies in memory, nothing else.
                 let known = known.or_else(|| self.steady_value(&length).filter(|n| *n > 0));
                 if known.is_none() && has_effect(&length) {
-                    let message = "the length of an array must have no effect";
-                    return Err(fail(message, length.span, "compute it before"));
+                    self.length_with_effect = Some(length.span);
                 }
                 match known {
                     Some(n) if n >= 0 => Some(n as u64),
@@ -213,8 +212,13 @@ impl Parser {
             }
             let specifiers = self.specifiers(false)?;
             let variable = self.variable_length;
+            self.length_with_effect = None;
             let declarator = self.declarator(&specifiers)?;
             self.variable_length = variable;
+            if let Some(span) = self.length_with_effect {
+                let message = "the length of a parameter must have no effect";
+                return Err(fail(message, span, "it would happen at each call"));
+            }
             while self.attributes(&mut Attributes::default())? {}
             let param = param_of(declarator);
             if let Some((name, _)) = &param.name {

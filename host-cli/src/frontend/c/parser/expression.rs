@@ -248,10 +248,12 @@ impl Parser {
                 Ok(Expr { kind, ty, span })
             }
             (to, from) if to.is_scalar() && from.is_scalar() => {
-                // The pointer may point to what is const; this one lets it be written.
-                let writable = matches!((&inner.kind, &ty), (ExprKind::Address(place), Type::Pointer(..))
-                    if self.is_constant(place));
-                let expr = match writable {
+                // What is cast is no variable any more, and what a pointer points to may be written.
+                let keep = match (&inner.kind, &ty) {
+                    (ExprKind::Address(place), Type::Pointer(..)) => self.is_constant(place),
+                    _ => inner.is_place() && inner.ty == ty,
+                };
+                let expr = match keep {
                     true => Expr { kind: ExprKind::Cast(Box::new(inner)), ty, span },
                     false => self.convert(inner, &ty),
                 };
@@ -364,7 +366,11 @@ impl Parser {
                 if let ExprKind::Member { bits: Some(_), .. } = of.kind {
                     return Err(fail("a bit-field has no size", of.span, "here"));
                 }
-                of.ty
+                match of.kind {
+                    // The value of a bit-field has one.
+                    ExprKind::Assign(..) | ExprKind::Update { .. } => self.rvalue(of).ty,
+                    _ => of.ty,
+                }
             };
             let ty = match ty {
                 Type::Record(id) => {
@@ -457,10 +463,22 @@ impl Parser {
     }
 
     fn call(&mut self, callee: Expr, start: Span) -> Result<Expr, Fail> {
+        // What no parameter is declared for is promoted.
+        let declared = match &callee.ty {
+            Type::Function(signature) => signature.params.len(),
+            Type::Pointer(to, _) => match &**to {
+                Type::Function(signature) => signature.params.len(),
+                _ => 0,
+            },
+            _ => 0,
+        };
         let mut args = vec![];
         while !self.is(")") {
             let arg = self.assignment()?;
-            args.push(self.rvalue(arg));
+            args.push(match args.len() < declared {
+                true => self.rvalue(arg),
+                false => self.promote(arg),
+            });
             if !self.eat(",") {
                 break;
             }

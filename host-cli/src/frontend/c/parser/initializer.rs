@@ -5,7 +5,7 @@ use super::typing::int;
 use crate::frontend::c::token::TokenKind;
 use crate::frontend::c::tree::{Expr, ExprKind, Init, InitItem, LITERAL};
 use crate::frontend::c::types::{Type, align_up};
-use crate::frontend::c::{Fail, fail};
+use crate::frontend::c::{Fail, constant, fail};
 use crate::ir::Span;
 
 /// How often one value of a range may be stored.
@@ -26,25 +26,27 @@ struct Level {
     next: u64,
 }
 
-/// Initial values so far; later ones replace earlier ones of the same place.
+/// Initial values so far, each with its end; later ones replace earlier ones of the same place.
 #[derive(Default)]
 struct Items {
-    list: Vec<InitItem>,
-    /// Where the last of them begins.
-    last: u64,
+    list: Vec<(InitItem, u64)>,
+    /// The last end.
+    end: u64,
 }
 
 impl Items {
-    /// Forgets what is stored in this many bits.
-    fn forget(&mut self, offset: u64, bits: u64) {
-        if offset <= self.last {
-            self.list.retain(|item| item.offset < offset || item.offset >= offset + bits);
+    /// Forgets what is stored in this many bits. As gcc does it, that is all of a struct of which a
+    /// part is stored anew.
+    fn forget(&mut self, (offset, bits): (u64, u64)) {
+        if offset < self.end {
+            self.list.retain(|(item, end)| *end <= offset || item.offset >= offset + bits);
         }
     }
 
-    fn push(&mut self, item: InitItem) {
-        self.last = self.last.max(item.offset);
-        self.list.push(item);
+    fn push(&mut self, item: InitItem, bits: u64) {
+        let end = item.offset + bits;
+        self.end = self.end.max(end);
+        self.list.push((item, end));
     }
 }
 
@@ -78,7 +80,7 @@ impl Parser {
             return Err(fail("the type of this is incomplete", self.since(start), "unknown size"));
         }
         self.with_room(ty, &items);
-        Ok(Init { items: items.list, whole })
+        Ok(Init { items: items.list.into_iter().map(|i| i.0).collect(), whole })
     }
 
     /// A record whose flexible array member has initial values is larger than its type.
@@ -93,10 +95,11 @@ impl Parser {
         };
         let Type::Array(of, Some(0)) = &field.ty else { return };
         let size = self.unit.types.size(of).unwrap_or(1).max(1) * 8;
-        if items.last < field.offset {
+        let last = items.list.iter().map(|i| i.0.offset).max().unwrap_or(0);
+        if last < field.offset {
             return;
         }
-        let length = (items.last - field.offset) / size + 1;
+        let length = (last - field.offset) / size + 1;
         let end = field.offset + length * size;
         field.ty = Type::Array(of.clone(), Some(length));
         record.size = record.size.max(align_up(end, record.align * 8) / 8);
@@ -138,28 +141,54 @@ impl Parser {
 
     /// Stores a value in a target that it fits.
     fn store(&mut self, value: Expr, target: Target, items: &mut Items) -> Result<(), Fail> {
-        let size = self.unit.types.size(&target.ty).map_or(u64::MAX / 2, |s| s * 8);
-        items.forget(target.offset, target.bits.map_or(size, |b| b as u64));
-        let aggregate = matches!(target.ty, Type::Array(..));
+        let extent = self.extent(&target);
+        items.forget(extent);
+        let array = matches!(target.ty, Type::Array(..));
         // What lives forever gets the values of a literal, not those of a variable.
-        let literal = self.lives_forever && !value.ty.is_scalar();
+        let record = self.lives_forever && matches!(target.ty, Type::Record(_));
         let scalar = self.lives_forever && value.ty.is_scalar();
-        if let Some(contents) = self.contents(&value).filter(|_| aggregate || literal) {
-            for item in contents.into_iter().filter(|i| i.offset < size) {
-                items.push(InitItem { offset: target.offset + item.offset, ..item });
+        if let Some(contents) = self.contents(&value).filter(|_| array || record) {
+            for item in contents.into_iter().filter(|i| i.offset < extent.1) {
+                let bits = self.bits_of(&item);
+                items.push(InitItem { offset: target.offset + item.offset, ..item }, bits);
             }
             return Ok(());
         }
-        let value = match self.contents(&value).filter(|_| scalar) {
-            Some(contents) => match contents.into_iter().next() {
-                Some(item) => item.value,
-                None => int(0, value.ty.clone(), value.span),
-            },
+        let value = match scalar.then(|| self.constant_object(&value)).flatten() {
+            Some(value) => value,
             None => value,
         };
         let value = self.assignable(value, &target.ty)?;
-        items.push(InitItem { offset: target.offset, bits: target.bits, value });
+        items.push(InitItem { offset: target.offset, bits: target.bits, value }, extent.1);
         Ok(())
+    }
+
+    /// The value of a scalar literal, of a constant variable, or of a character of a string: no constant
+    /// expressions for C, but for gcc.
+    fn constant_object(&self, value: &Expr) -> Option<Expr> {
+        let (object, offset) = match &value.kind {
+            ExprKind::Index(array, index) => {
+                let index = constant::value(&self.unit.types, index)?;
+                let size = self.unit.types.size(&value.ty)? * 8;
+                (&**array, u64::try_from(index).ok()?.checked_mul(size)?)
+            }
+            _ => (value, 0),
+        };
+        let ExprKind::Global(id) = object.kind else { return None };
+        let global = &self.unit.globals[id];
+        if !(global.constant || global.name == LITERAL) || global.volatile || global.param.is_some()
+        {
+            return None;
+        }
+        let mut items = global.init.as_ref()?.items.iter();
+        let item = items.find(|item| item.offset == offset && item.value.ty.is_scalar());
+        let found = item.map(|item| item.value.clone());
+        Some(found.unwrap_or(int(0, value.ty.clone(), value.span)))
+    }
+
+    fn bits_of(&self, item: &InitItem) -> u64 {
+        let size = self.unit.types.size(&item.value.ty).unwrap_or(1) * 8;
+        item.bits.map_or(size, |b| b as u64)
     }
 
     /// The members of an aggregate, in order.
@@ -196,8 +225,7 @@ impl Parser {
     /// A list in braces. Returns how many members it reaches, told by their place.
     fn braced(&mut self, target: Target, items: &mut Items) -> Result<u64, Fail> {
         self.expect("{")?;
-        let size = self.unit.types.size(&target.ty).map_or(u64::MAX / 2, |s| s * 8);
-        items.forget(target.offset, target.bits.map_or(size, |b| b as u64));
+        items.forget(self.extent(&target));
         if self.eat("}") {
             return Ok(0);
         }
@@ -223,14 +251,15 @@ impl Parser {
             };
             let mut fresh = Items::default();
             let (offset, bits) = self.element(element, &mut levels, &mut fresh)?;
-            if copies.len() > 1 && fresh.list.iter().any(|i| has_effect(&i.value)) {
+            if copies.len() > 1 && fresh.list.iter().any(|i| has_effect(&i.0.value)) {
                 let message = "a value for a range of elements must have no effect";
                 return Err(fail(message, self.since(span), "it would happen several times"));
             }
             for copy in copies {
-                items.forget(offset - copy, bits);
-                for item in &fresh.list {
-                    items.push(InitItem { offset: item.offset - copy, ..item.clone() });
+                items.forget((offset - copy, bits));
+                for (item, end) in &fresh.list {
+                    let (offset, bits) = (item.offset - copy, end - item.offset);
+                    items.push(InitItem { offset, ..item.clone() }, bits);
                 }
             }
             reached = reached.max(levels[0].next + 1);
@@ -254,7 +283,8 @@ impl Parser {
         }
         let kind = ExprKind::Refused("a vector or complex number");
         let value = Expr { kind, ty: target.ty.clone(), span };
-        items.push(InitItem { offset: target.offset, bits: target.bits, value });
+        let bits = self.extent(&target).1;
+        items.push(InitItem { offset: target.offset, bits: target.bits, value }, bits);
         Ok(1)
     }
 
@@ -395,8 +425,8 @@ impl Parser {
         let start = self.span();
         let first = self.constant_expression()?;
         let last = if self.eat("...") { self.constant_expression()? } else { first };
-        self.expect("]")?;
         let span = self.since(start);
+        self.expect("]")?;
         let Some(level) = levels.last_mut() else { return Ok(()) };
         let (Type::Array(of, length), Ok(from), Ok(to)) =
             (&level.target.ty, u64::try_from(first), u64::try_from(last))

@@ -63,6 +63,7 @@ pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<
         undeclared: HashMap::new(),
         current: None,
         variable_length: false,
+        length_with_effect: None,
         lives_forever: false,
         strings: HashMap::new(),
     };
@@ -139,6 +140,8 @@ struct Parser {
     current: Option<Current>,
     /// Whether the last declarator had an array whose length is no constant.
     variable_length: bool,
+    /// A length that is no constant and does something.
+    length_with_effect: Option<Span>,
     /// Whether the initial value of something that lives forever is read.
     lives_forever: bool,
     /// The objects of strings.
@@ -524,6 +527,8 @@ impl Parser {
         }
         let result = signature.result.clone();
         let function = &mut self.unit.functions[id];
+        // It may have been met under another name.
+        function.name = name.clone();
         function.params = locals.len();
         function.locals = locals.clone();
         function.result = result.clone();

@@ -24,7 +24,7 @@ fn wrong(text: &str) -> (String, String) {
     (errors[0].message.clone(), text[span.start as usize..span.end as usize].to_string())
 }
 
-fn refused(text: &str, message: &str, at: &str) {
+pub fn refused(text: &str, message: &str, at: &str) {
     let (found, place) = wrong(text);
     assert!(found.contains(message) && place == at, "{found:?} at {place:?}");
 }

@@ -1,10 +1,13 @@
 //! Tests of the C front end.
 
+mod accepted;
 mod differential;
 mod generator;
 mod language;
+mod layout;
 mod library;
 mod memory;
+mod rejected;
 
 use super::COptions;
 use crate::frontend::{Compiled, Diagnostic, Options, Source};
