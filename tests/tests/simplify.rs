@@ -35,7 +35,7 @@ fn verdicts(cfa: &Cfa, simple: &Simplified, bindings: &[(VarId, Word)]) -> Judge
     let setup = Setup { bindings: bound, guesses, budget: 50_000_000, ..Setup::default() };
     let answer = Engine::Ic3Cfa.run(&image, &setup, &mut |_| true).unwrap();
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
-    let question = Question { properties, bindings: bindings.to_vec() };
+    let question = Question { properties, bindings: bindings.to_vec(), ..Question::default() };
     judge_simplified(cfa, simple, &model.map, &question, &answer, true)
 }
 

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use vouch_core::image::{ImageError, Preamble};
 
 /// The version that is written and read.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 /// Marks the chunk.
 const MAGIC: [u8; 4] = *b"VDBG";
 /// Magic, version, reserved, length, checksum.

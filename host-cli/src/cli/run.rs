@@ -11,7 +11,6 @@ use std::time::Instant;
 use vouch::blast::certified;
 use vouch::device::{self, CheckRequest, Client, DeviceError, Patience};
 use vouch::engines::{Answer, Ended, Engine, ImageTrace};
-use vouch::ir::PropertyId;
 use vouch::pipeline::Loaded;
 use vouch::report::json::{Device, Outcome};
 use vouch::report::text::size;
@@ -48,7 +47,7 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
         model: &model,
         args: &args.model,
         question: &asked.question,
-        property: asked.property.map(PropertyId),
+        property: args.ask.property.as_ref().and(asked.question.properties.first().copied()),
         proof: &args.proof,
         answer: &answer,
         judgement: None,

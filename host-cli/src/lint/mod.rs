@@ -62,7 +62,7 @@ pub fn answer(
     let model = blast::compile(&cfa, [0; 32], &blast::Options::default())?;
     let answer = Engine::default().run(&AlignedImage::new(&model.image), limits, watch)?;
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
-    let question = judge::Question { properties, bindings: vec![] };
+    let question = judge::Question { properties, ..Default::default() };
     let judgement = judge::judge(&cfa, &model.map, &question, &answer, true);
     let found = |at: usize| judgement.findings.get(at).map(|f| &f.1);
     let mut report = Report::default();

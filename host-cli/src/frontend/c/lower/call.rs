@@ -374,8 +374,8 @@ impl Lower<'_> {
                 self.break_property(&name, always, span);
                 self.stop();
             }
-            Builtin::Assert | Builtin::AssertNamed | Builtin::Assume => {
-                let named = builtin == Builtin::AssertNamed;
+            Builtin::Assert | Builtin::Claim | Builtin::ClaimNamed | Builtin::Assume => {
+                let named = builtin == Builtin::ClaimNamed;
                 let Some(condition) = args.get(named as usize) else {
                     return Err(fail("the condition is missing", span, "no argument"));
                 };
@@ -388,7 +388,10 @@ impl Lower<'_> {
                     let fails = self.cfa.pool.not(holds);
                     self.break_property(&name, fails, span);
                 }
-                self.assume(holds);
+                // Who claims something in passing hides nothing of what follows.
+                if matches!(builtin, Builtin::Assert | Builtin::Assume) {
+                    self.assume(holds);
+                }
             }
             Builtin::Input => {
                 let name = match args.first() {
