@@ -13,7 +13,7 @@ use vouch::ir::{
 };
 use vouch::judge::{Finding, Judgement, Question, Reason, judge_simplified};
 use vouch::pipeline;
-use vouch::simplify::live::Live;
+use vouch::ir::live::Live;
 use vouch::simplify::{self, Back, Pass, Passes, Simplified, dead};
 use vouch::validate;
 use vouch_tests::explicit::{self, Outcome, within_bounds};

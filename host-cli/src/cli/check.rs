@@ -50,7 +50,7 @@ fn at_depth(
     last: bool,
     context: &mut Context,
 ) -> Result<Option<u8>, Failure> {
-    let model = files::load(&args.model, context)?;
+    let model = files::load_quietly(&args.model, context)?;
     let asked = ask(&model, &args.ask)?;
     let is_deep = |p: &PropertyId| model.cfa.properties[p.index()].name == "recursion_limit";
     let limit = model.cfa.limits.iter().copied().find(is_deep);
@@ -105,6 +105,7 @@ fn at_depth(
             _ => {}
         }
     }
+    context.warn(&model.source, &model.warnings);
     let mut outcome = verdict::outcome_of(&model);
     let engine = answer.as_ref().map_or(args.engine, |won| won.engine);
     outcome.engine = Some(engine.name().into());

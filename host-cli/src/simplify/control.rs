@@ -10,7 +10,7 @@
 
 use super::back::Step;
 use super::copies::{Limits, Search};
-use super::live::Live;
+use crate::ir::live::Live;
 use crate::gates::Blaster;
 use crate::gates::aig::{Graph, Lit, Node};
 use crate::ir::{Cfa, LocId, VarId, VarKind, Word};

@@ -6,7 +6,7 @@
 use super::affine;
 use super::back::Step;
 use super::ghost::{self, Ghosts};
-use super::live::Live;
+use crate::ir::live::Live;
 use crate::ir::Cfa;
 
 /// Words that there are: among more than these, equations are many and few of them matter.

@@ -224,12 +224,23 @@ impl Lower<'_> {
         error
     }
 
-    /// Breaks a property in runs in which `condition` holds; they may go on.
-    pub(super) fn break_property(&mut self, name: &str, condition: ExprId, span: Span) {
-        let mut condition = condition;
+    /// When runs get to the expression that is being evaluated, as seen from the block's start.
+    pub(super) fn reached(&mut self) -> ExprId {
+        let guard = self.guard();
+        self.under_context(guard)
+    }
+
+    /// A condition, where the expression that is being evaluated is evaluated at all.
+    fn under_context(&mut self, mut condition: ExprId) -> ExprId {
         for outer in self.context.clone() {
             condition = self.cfa.pool.and(outer, condition);
         }
+        condition
+    }
+
+    /// Breaks a property in runs in which `condition` holds; they may go on.
+    pub(super) fn break_property(&mut self, name: &str, condition: ExprId, span: Span) {
+        let condition = self.under_context(condition);
         if self.cfa.pool.as_const(condition) != Some(0) && !self.block.dead {
             let error = self.error(name, span, PropertyKind::Claim);
             self.leave(error, Some(condition), false);
@@ -275,10 +286,7 @@ impl Lower<'_> {
             Hazard::Recursion => ("recursion_limit", PropertyKind::Limit),
             Hazard::Unreachable => ("unreachable_limit", PropertyKind::Limit),
         };
-        let mut condition = condition;
-        for outer in self.context.clone() {
-            condition = self.cfa.pool.and(outer, condition);
-        }
+        let condition = self.under_context(condition);
         if !name.is_empty() {
             let error = self.error(name, span, kind);
             self.leave(error, Some(condition), false);

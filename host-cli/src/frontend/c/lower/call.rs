@@ -371,6 +371,7 @@ impl Lower<'_> {
             }
             Builtin::AssertFail => {
                 let name = format!("assert_{}", self.line(span));
+                self.note_claim(&name, span, true);
                 self.break_property(&name, always, span);
                 self.stop();
             }
@@ -385,6 +386,7 @@ impl Lower<'_> {
                         true => self.text_of(&args[0])?,
                         false => format!("assert_{}", self.line(span)),
                     };
+                    self.note_claim(&name, span, false);
                     let fails = self.cfa.pool.not(holds);
                     self.break_property(&name, fails, span);
                 }
