@@ -53,7 +53,8 @@ pub enum Item {
     Enum { name: Name, variants: Vec<Name> },
     Param { name: Name, ty: Type, range: Option<Range> },
     Input { name: Name, ty: Type, constraint: Option<Expr> },
-    Var { name: Name, ty: Type, init: Option<Expr>, constraint: Option<Expr> },
+    /// A variable; one that is an output need not be read.
+    Var { name: Name, ty: Type, init: Option<Expr>, constraint: Option<Expr>, output: bool },
     Fn(Function),
     Property { name: Name, claim: Claim },
 }

@@ -572,10 +572,12 @@ fn warnings_tell_what_does_nothing() {
             input never_read: bool;
             var written: u8 = 0;
             var _quiet: u8 = 0;
+            output lamp: bool = false;
+            var output: bool = true;
             fn uncalled() -> u8 { 1 }
             initial state A {
                 on x < 0 -> B;
-                on true { let local = x; written = 1; }
+                on true { let local = x; written = 1; lamp = output; }
                 on x == 3 -> C;
             }
             state B { }
