@@ -178,8 +178,8 @@ fn claims_hide_nothing_but_assert_ends() {
         let text = format!("{declared} int n; int main(void) {{ {claim} n = 1; return 0; }}");
         let cfa = cfa(&text, &options("main"));
         let names: Vec<String> = cfa.properties.iter().map(|p| p.name.clone()).collect();
-        let n = cfa.vars.iter().position(|v| v.name == "n").unwrap() as u32;
-        let sets = |e: &crate::ir::Edge| e.updates.iter().any(|u| u.0 == VarId(n));
+        let n = cfa.vars.iter().position(|v| v.name == "n").map(|n| VarId(n as u32));
+        let sets = |e: &crate::ir::Edge| e.updates.iter().any(|u| Some(u.0) == n);
         let goes_on = cfa.edges.iter().any(|e| e.from != cfa.init && sets(e));
         (names.join(" "), goes_on, cfa.fatal.len())
     };
