@@ -7,6 +7,7 @@ use super::device_args::DeviceArgs;
 use super::failure::Failure;
 use super::files;
 use super::verdict::{self, Answered};
+use std::collections::HashSet;
 use std::time::Instant;
 use vouch::blast::certified;
 use vouch::device::{self, CheckRequest, Client, DeviceError, Patience};
@@ -14,6 +15,7 @@ use vouch::engines::{Answer, Ended, Engine, ImageTrace};
 use vouch::pipeline::Loaded;
 use vouch::report::json::{Device, Outcome};
 use vouch::report::text::size;
+use vouch_core::ic3::Verdict;
 
 /// The command.
 pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
@@ -111,6 +113,12 @@ fn on_device(
     device.instructions = found.instructions;
     device.image_bytes = Some(found.image_bytes.into());
     device.arena_bytes = Some(found.arena_bytes.into());
+    device.certificate_holds = certificate(args, model).map(|known| {
+        let is_known = |c: &device::DeviceClause| {
+            known.contains(&(c.location as usize, c.literals.clone()))
+        };
+        found.verdicts.contains(&Verdict::Safe) && found.clauses.iter().all(is_known)
+    });
     outcome.device = Some(device);
     verdict::add_stats(outcome, &found.stats);
     let quality = client.quality();
@@ -123,6 +131,12 @@ fn on_device(
         )
     });
     Ok(answer(found))
+}
+
+/// The clauses of the certificate that the device has stored with the model.
+fn certificate(args: &RunArgs, model: &Loaded) -> Option<HashSet<(usize, Vec<u32>)>> {
+    let clauses = args.stored.then(|| certified::clauses(&model.image).ok().flatten()).flatten()?;
+    Some(clauses.into_iter().collect())
 }
 
 /// Greets the device. Ctrl-C from here on is for it.
