@@ -171,7 +171,12 @@ pub fn report(
         }
     };
     context.finish();
-    context.tell(|| format!("validation: {:?}", judgement.checked));
+    if let Some(stats) = judgement.checked {
+        context.tell(|| {
+            let validate::CertificateStats { clauses, edges, queries, .. } = stats;
+            format!("validated: an invariant of {clauses} clauses over {edges} edges, {queries} queries")
+        });
+    }
     let context = &*context;
     add_judgement(&mut outcome, &model.cfa, *property, judgement);
     let is_here = outcome.device.is_none();
