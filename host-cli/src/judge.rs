@@ -226,8 +226,7 @@ fn judge_with(
         }),
         (Some(Claim::Skipped | Claim::Open) | None, None) => Finding::Unknown(Reason::Unanswered),
     };
-    let mut findings: Vec<(PropertyId, Finding)> =
-        asked().map(|p| (*p, finding(p))).collect();
+    let mut findings: Vec<(PropertyId, Finding)> = asked().map(|p| (*p, finding(p))).collect();
     let limited = respect_others(subject.cfa, &mut findings);
     let known = findings.iter().any(|f| f.1.verdict() != Verdict::Unknown);
     let sound = !findings.iter().any(|f| matches!(f.1, Finding::Unknown(Reason::Invalid(_))));

@@ -91,7 +91,9 @@ fn warning(outcome: &Value) -> String {
 #[test]
 fn one_call_of_a_function_with_state_is_warned_of() {
     let text = |body: &str| {
-        format!("{CLAIM}static int state, out; void step(int x) {{ {body} vouch_assert_named(\"p\", out < 9); }}")
+        format!(
+            "{CLAIM}static int state, out; void step(int x) {{ {body} vouch_assert_named(\"p\", out < 9); }}"
+        )
     };
     let once = ["--entry", "step"];
     let counts = text("if (state > 3) { out = 0; } else { out = 1; } state++;");
@@ -155,8 +157,10 @@ fn lint_finds_loops_that_hang_and_assertions_that_nobody_reaches() {
     assert_eq!(lint(&text.replace("while (n < 1);", "while (n < 9) n++;"), &LOOP), []);
     // It steps over its end.
     let over = text.replace("while (n < 1);", "unsigned k = 1; while (k != 8) k += 2;");
-    let expected =
-        [("this loop is never left".to_string(), 4), ("the property never holds vacuously".into(), 5)];
+    let expected = [
+        ("this loop is never left".to_string(), 4),
+        ("the property never holds vacuously".into(), 5),
+    ];
     assert_eq!(lint(&over, &LOOP), expected);
     // A main loop is meant to go on.
     assert_eq!(lint("int n; int main(void) { for (;;) { n++; } }", &[]).len(), 1, "no claim");

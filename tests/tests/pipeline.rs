@@ -93,7 +93,8 @@ fn one_property_at_a_time() {
                 let setup =
                     Setup { property: Some(p as u32), ..setup(&model, &[], Memory::default()) };
                 let answer = run(&image, &setup);
-                let only = Question { properties: vec![PropertyId(p as u32)], ..Question::default() };
+                let only =
+                    Question { properties: vec![PropertyId(p as u32)], ..Question::default() };
                 let judgement = judge(&cfa, &model.map, &only, &answer, true);
                 let safe = truth[p] == Outcome::Safe;
                 let expected = if safe { Verdict::Safe } else { Verdict::Unsafe };

@@ -69,8 +69,7 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
     outcome.queries = Some(stats.queries as u64);
     if outcome.verdict == Verdict::Unknown {
         let rests = outcome.properties.iter().find_map(|p| p.reason.clone());
-        outcome.reason =
-            rests.or_else(|| Some("the certificate answers another question".into()));
+        outcome.reason = rests.or_else(|| Some("the certificate answers another question".into()));
         let claimed = certificate.properties.iter().map(|p| names.property(*p));
         let claimed = claimed.collect::<Vec<String>>().join(", ");
         let values = match certificate.bindings.is_empty() {

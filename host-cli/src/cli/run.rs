@@ -7,7 +7,6 @@ use super::device_args::DeviceArgs;
 use super::failure::Failure;
 use super::files;
 use super::verdict::{self, Answered};
-use std::collections::HashSet;
 use std::time::Instant;
 use vouch::blast::certified;
 use vouch::device::{self, CheckRequest, Client, DeviceError, Patience};
@@ -114,9 +113,7 @@ fn on_device(
     device.image_bytes = Some(found.image_bytes.into());
     device.arena_bytes = Some(found.arena_bytes.into());
     device.certificate_holds = certificate(args, model).map(|known| {
-        let is_known = |c: &device::DeviceClause| {
-            known.contains(&(c.location as usize, c.literals.clone()))
-        };
+        let is_known = |c: &device::DeviceClause| follows(c, &known);
         found.verdicts.contains(&Verdict::Safe) && found.clauses.iter().all(is_known)
     });
     outcome.device = Some(device);
@@ -134,9 +131,14 @@ fn on_device(
 }
 
 /// The clauses of the certificate that the device has stored with the model.
-fn certificate(args: &RunArgs, model: &Loaded) -> Option<HashSet<(usize, Vec<u32>)>> {
-    let clauses = args.stored.then(|| certified::clauses(&model.image).ok().flatten()).flatten()?;
-    Some(clauses.into_iter().collect())
+fn certificate(args: &RunArgs, model: &Loaded) -> Option<Vec<(usize, Vec<u32>)>> {
+    args.stored.then(|| certified::clauses(&model.image).ok().flatten()).flatten()
+}
+
+/// Whether a clause is weaker than one of these: nothing had to be found for it.
+fn follows(clause: &device::DeviceClause, known: &[(usize, Vec<u32>)]) -> bool {
+    let is_part = |lits: &[u32]| lits.iter().all(|l| clause.literals.contains(l));
+    known.iter().any(|(at, lits)| *at == clause.location as usize && is_part(lits))
 }
 
 /// Greets the device. Ctrl-C from here on is for it.

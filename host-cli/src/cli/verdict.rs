@@ -174,7 +174,9 @@ pub fn report(
     if let Some(stats) = judgement.checked {
         context.tell(|| {
             let validate::CertificateStats { clauses, edges, queries, .. } = stats;
-            format!("validated: an invariant of {clauses} clauses over {edges} edges, {queries} queries")
+            format!(
+                "validated: an invariant of {clauses} clauses over {edges} edges, {queries} queries"
+            )
         });
     }
     let context = &*context;

@@ -97,7 +97,8 @@ impl Question {
             }
             Ask::Assertion(property) => {
                 let message = format!("the property {property} holds vacuously");
-                let warning = Diagnostic::warning(message, self.span, "no run gets to this assertion");
+                let warning =
+                    Diagnostic::warning(message, self.span, "no run gets to this assertion");
                 warning.help("check the conditions and loops that come before it")
             }
             Ask::Loop => {

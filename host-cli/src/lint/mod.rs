@@ -117,8 +117,7 @@ mod tests {
     fn report(text: &str) -> Report {
         let source = Source { path: "x.vch".into(), text: text.into() };
         let lint = questions(&source, Language::Vch, &Options::default()).unwrap().unwrap();
-        let report =
-            answer(&lint, &Passes::default(), &Setup::default(), &mut |_| true).unwrap();
+        let report = answer(&lint, &Passes::default(), &Setup::default(), &mut |_| true).unwrap();
         assert_eq!(report.open, 0);
         report
     }

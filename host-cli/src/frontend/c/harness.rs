@@ -56,7 +56,8 @@ const SILENT: [&str; 5] = ["bounds", "null", "division", "shift", "no_overflow"]
 
 /// Functions that compilers call on their own, or that the program itself needs.
 const KEPT: [&str; 10] = [
-    "memcpy", "memset", "memmove", "memcmp", "strcmp", "exit", "_Exit", "atexit", "fputs", "fprintf",
+    "memcpy", "memset", "memmove", "memcmp", "strcmp", "exit", "_Exit", "atexit", "fputs",
+    "fprintf",
 ];
 
 /// The program for a run of the automaton that was compiled from `source`. `include` is how it names

@@ -78,14 +78,7 @@ impl Asking {
     }
 
     /// Asks whether runs get to a loop, and whether they leave it.
-    fn loop_at(
-        &mut self,
-        cfa: &Cfa,
-        flow: &Flow,
-        head: LocId,
-        span: Span,
-        ends: &HashSet<LocId>,
-    ) {
+    fn loop_at(&mut self, cfa: &Cfa, flow: &Flow, head: LocId, span: Span, ends: &HashSet<LocId>) {
         let Some(round) = flow.round(cfa, head) else { return };
         let inside = |e: &&Edge| round.contains(&e.from) && !ends.contains(&e.to);
         let exits: Vec<&Edge> =

@@ -33,7 +33,8 @@ fn unclaimed(program: &Program, options: &Options) -> Option<Diagnostic> {
     if has_claim || checks || options.overflow == Overflow::Error || !notes.claims.is_empty() {
         return None;
     }
-    let message = format!("nothing is claimed about `{}`, so a verdict says nothing", options.c.entry);
+    let message =
+        format!("nothing is claimed about `{}`, so a verdict says nothing", options.c.entry);
     let label = "gets to no assertion and no error, and no check is on";
     let warning = Diagnostic::warning(message, entry(program, options), label);
     Some(warning.help("add `--checks all`, or say what must hold with `VOUCH_ASSERT` of vouch.h"))
@@ -51,10 +52,12 @@ fn called_once(program: &Program, options: &Options) -> Option<Diagnostic> {
     let more = if kept.len() > NAMED { " and more" } else { "" };
     let names = format!("{}{more}", names.join(", "));
     let entry_name = &options.c.entry;
-    let message =
-        format!("only one call of `{entry_name}` is checked, but it keeps state between calls: {names}");
-    let warning = Diagnostic::warning(message, entry(program, options), "called once")
-        .help("add `--loop` to check any number of calls one after the other, as firmware makes them");
+    let message = format!(
+        "only one call of `{entry_name}` is checked, but it keeps state between calls: {names}"
+    );
+    let warning = Diagnostic::warning(message, entry(program, options), "called once").help(
+        "add `--loop` to check any number of calls one after the other, as firmware makes them",
+    );
     let place = program.original(program.unit.globals[first].span);
     Some(warning.related(place, "starts with its initial value"))
 }

@@ -23,7 +23,8 @@ use super::types::Ty;
 use crate::frontend::lint::Lint;
 use crate::frontend::{Diagnostic, Options};
 use crate::ir::{
-    BinOp, Cfa, Edge, ExprId, Input, LocId, Property, PropertyId, Span, Var, VarId, VarKind as Kind, Word,
+    BinOp, Cfa, Edge, ExprId, Input, LocId, Property, PropertyId, Span, Var, VarId,
+    VarKind as Kind, Word,
 };
 use constraint::Constraints;
 pub use engine::constant;

@@ -362,7 +362,10 @@ fn words_from_elsewhere_are_understood() {
         ("machne m { initial state A { } }", "did you mean `machine`?"),
         ("machine m { outptu x: u8; initial state A { } }", "did you mean `output`?"),
         ("machine m { initial state A { esle -> A; } }", "did you mean `else`?"),
-        ("machine m { input a: bool; initial state A { on a and a -> A; } }", "for `and` write `&&`"),
+        (
+            "machine m { input a: bool; initial state A { on a and a -> A; } }",
+            "for `and` write `&&`",
+        ),
         ("machine m { input a: bool; initial state A { on a or a -> A; } }", "for `or` write `||`"),
         ("machine m { input a: bool; initial state A { on not a -> A; } }", "for `not` write `!`"),
         (
