@@ -372,7 +372,8 @@ mod prove {
                 return;
             }
         }
-        seed(image, &mut engine, arena, clause);
+        let table = image.certificate().unwrap_or_default();
+        engine.seed_table(image, arena, table, clause);
         let mut broken = None;
         loop {
             let mut idle = || {
@@ -412,24 +413,6 @@ mod prove {
             outcome.table = engine.into_table(image, arena).unwrap_or(0);
             let words = outcome.table.div_ceil(2);
             memory.copy_within(room..room + words, 0);
-        }
-    }
-
-    /// Offers the certificate's clauses to the engine, which keeps those that hold.
-    fn seed(image: &Image<'_, u16>, engine: &mut Engine, memory: &mut [u32], clause: &mut [u32]) {
-        let mut rest = image.certificate().unwrap_or_default();
-        while let [location, len, tail @ ..] = rest {
-            // Nobody has checked its form: what is cut off, or too long to be a clause, ends it.
-            let (Some((lits, next)), Some(room)) =
-                (tail.split_at_checked(*len as usize), clause.get_mut(..*len as usize))
-            else {
-                return;
-            };
-            for (wide, narrow) in room.iter_mut().zip(lits) {
-                *wide = u32::from(*narrow);
-            }
-            engine.seed(image, memory, *location as usize, room);
-            rest = next;
         }
     }
 }

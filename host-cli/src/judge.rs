@@ -19,6 +19,8 @@ use vouch_core::ic3::{Limit, Verdict as Claim};
 pub struct Question {
     /// The properties.
     pub properties: Vec<PropertyId>,
+    /// Properties that nobody asks for, but that the verdicts on others rest on.
+    pub besides: Vec<PropertyId>,
     /// Parameters that have a certain value.
     pub bindings: Vec<(VarId, Word)>,
 }
@@ -38,6 +40,9 @@ pub enum Reason {
     Unanswered,
     /// A run leaves what is modelled, at the limit of this name.
     Limit(String),
+    /// No run breaks it as long as these properties hold, whose violation ends a run: they are broken,
+    /// or not proved.
+    Until(Vec<String>),
     /// What the engine said is not true, or could not be checked.
     Invalid(String),
 }
@@ -51,6 +56,12 @@ impl fmt::Display for Reason {
             Reason::Cancelled => f.write_str("cancelled"),
             Reason::Unanswered => f.write_str("unanswered"),
             Reason::Limit(name) => write!(f, "limit of the model: {name}"),
+            Reason::Until(names) => write!(
+                f,
+                "safe as long as {} hold{}",
+                names.join(" and "),
+                if names.len() == 1 { "s" } else { "" }
+            ),
             Reason::Invalid(why) => write!(f, "validation failed: {why}"),
         }
     }
@@ -85,13 +96,20 @@ impl Finding {
             Finding::Unknown(_) => Verdict::Unknown,
         }
     }
+
+    /// Whether more work would not change it, unless it changes what it rests on.
+    pub fn is_settled(&self) -> bool {
+        !matches!(self, Finding::Unknown(reason) if !matches!(reason, Reason::Until(_)))
+    }
 }
 
 /// What is known of a model.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Judgement {
-    /// In the order of the question.
+    /// On what was asked for, in the order of the question.
     pub findings: Vec<(PropertyId, Finding)>,
+    /// On what was looked at because the verdicts rest on it.
+    pub besides: Vec<(PropertyId, Finding)>,
     /// The invariant that proves what is safe.
     pub certificate: Option<Certificate>,
     /// Whether there is a verdict on some property and all such were validated.
@@ -101,7 +119,12 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// The verdict on all properties together.
+    /// All that was found: on what was asked for first, then on the rest.
+    pub fn all(&self) -> impl Iterator<Item = &(PropertyId, Finding)> {
+        self.findings.iter().chain(&self.besides)
+    }
+
+    /// The verdict on all properties together that were asked for.
     pub fn verdict(&self) -> Verdict {
         Verdict::all(self.findings.iter().map(|f| f.1.verdict()))
     }
@@ -122,7 +145,7 @@ impl Judgement {
 
     /// The claims that did not survive validation.
     pub fn complaints(&self) -> impl Iterator<Item = (PropertyId, &str)> {
-        self.findings.iter().filter_map(|(p, f)| match f {
+        self.all().filter_map(|(p, f)| match f {
             Finding::Unknown(Reason::Invalid(why)) => Some((*p, why.as_str())),
             _ => None,
         })
@@ -174,7 +197,8 @@ fn judge_with(
     let claim = |p: &PropertyId| answer.verdicts.get(p.index()).copied();
     let run = |p: &PropertyId| answer.traces.iter().find(|t| t.property == p.index());
     let is_proved = |p: &PropertyId| claim(p) == Some(Claim::Safe) && run(p).is_none();
-    let proved: Vec<PropertyId> = question.properties.iter().copied().filter(is_proved).collect();
+    let asked = || question.properties.iter().chain(&question.besides);
+    let proved: Vec<PropertyId> = asked().copied().filter(is_proved).collect();
     let proof = match proved.is_empty() {
         true => Ok(None),
         false => prove(subject, &proved, question, answer, validate).map(Some),
@@ -202,18 +226,27 @@ fn judge_with(
         }),
         (Some(Claim::Skipped | Claim::Open) | None, None) => Finding::Unknown(Reason::Unanswered),
     };
-    let mut findings: Vec<(PropertyId, Finding)> =
-        question.properties.iter().map(|p| (*p, finding(p))).collect();
-    let limited = respect_limits(subject.cfa, &mut findings);
+    let mut findings: Vec<(PropertyId, Finding)> = asked().map(|p| (*p, finding(p))).collect();
+    let limited = respect_others(subject.cfa, &mut findings);
     let known = findings.iter().any(|f| f.1.verdict() != Verdict::Unknown);
     let sound = !findings.iter().any(|f| matches!(f.1, Finding::Unknown(Reason::Invalid(_))));
+    let besides = findings.split_off(question.properties.len());
     let (certificate, checked) = proof.ok().flatten().filter(|_| !limited).unzip();
     Judgement {
         findings,
+        besides,
         certificate,
         validated: validate && known && sound,
         checked: checked.flatten(),
     }
+}
+
+/// Takes back what is said to be safe and rests on properties that are not proved. Returns whether a
+/// limit is among them.
+pub fn respect_others(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) -> bool {
+    let limited = respect_limits(cfa, findings);
+    respect_ends(cfa, findings);
+    limited
 }
 
 /// A run that reaches a limit breaks nothing, but leaves what is modelled: what holds on the way there
@@ -231,6 +264,21 @@ fn respect_limits(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) -> bool {
         }
     }
     true
+}
+
+/// A run ends where it breaks a fatal property: what holds up to there need not hold beyond. A safe
+/// property is safe only as long as those hold that are not proved.
+fn respect_ends(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) {
+    let is_safe = |p: &PropertyId| findings.iter().any(|f| f.0 == *p && f.1 == Finding::Safe);
+    let open: Vec<PropertyId> = cfa.fatal.iter().copied().filter(|p| !is_safe(p)).collect();
+    if open.is_empty() {
+        return;
+    }
+    let name = |p: &PropertyId| cfa.properties.get(p.index()).map_or("", |p| &p.name).to_string();
+    let names: Vec<String> = open.iter().map(name).collect();
+    for (_, found) in findings.iter_mut().filter(|f| f.1 == Finding::Safe) {
+        *found = Finding::Unknown(Reason::Until(names.clone()));
+    }
 }
 
 fn invalid(why: impl Into<String>) -> Finding {

@@ -54,8 +54,8 @@ pub struct Loaded {
 pub enum LoadError {
     /// It cannot be read.
     #[error("cannot read {}: {source}{}", path.display(), match source.kind() {
-        io::ErrorKind::NotFound => "\nhelp: check the path; models end in `.vch`, circuits in `.aag`, `.aig` or `.btor2`, \
-             images in `.vimg`",
+        io::ErrorKind::NotFound => "\nhelp: check the path; models end in `.vch`, C in `.c` or `.i`, circuits in `.aag`, \
+             `.aig` or `.btor2`, images in `.vimg`",
         io::ErrorKind::IsADirectory => "\nhelp: name a file in it",
         _ => "",
     })]
@@ -80,8 +80,8 @@ pub enum LoadError {
     /// Nobody knows which language it is in.
     #[error(
         "the name of {} does not tell its language\n\
-         help: models end in `.vch`, circuits in `.aag`, `.aig` or `.btor2`, images in `.vimg`; or say \
-         `--lang vch`",
+         help: models end in `.vch`, C in `.c` or `.i`, circuits in `.aag`, `.aig` or `.btor2`, images in \
+         `.vimg`; or say `--lang vch`",
         path.display()
     )]
     Language {
@@ -106,9 +106,8 @@ pub enum LoadError {
     },
     /// The image is damaged, or of another version.
     #[error(
-        "{}: {}\nhelp: compile the model again with `vouch compile`",
-        path.display(),
-        describe(error)
+        "{}: {error}\nhelp: compile the model again with `vouch compile`",
+        path.display()
     )]
     Image {
         /// The file.
@@ -195,25 +194,6 @@ fn finish(
     })
 }
 
-/// What is wrong with an image.
-fn describe(error: &DebugError) -> String {
-    let DebugError::Image(error) = error else { return error.to_string() };
-    match error {
-        ImageError::NotAnImage => "this is not a model image".into(),
-        ImageError::Version(found) => {
-            format!("the image has version {found}, this program reads version {VERSION}")
-        }
-        ImageError::WordWidth(bytes) => format!("the image has words of {bytes} bytes"),
-        ImageError::Length => "the image is cut off, or its length was changed".into(),
-        ImageError::Checksum => {
-            "the checksum of the image does not match: some bits changed on the way".into()
-        }
-        ImageError::Alignment => "the image is not aligned".into(),
-        ImageError::Header => "the header of the image cannot be read".into(),
-        ImageError::Table(table) => format!("the image's table of {table:?} is malformed"),
-    }
-}
-
 fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let broken = |error| LoadError::Image { path: path.to_path_buf(), error };
     // First of all: the rest may mean something else in another version.
@@ -253,6 +233,19 @@ impl Loaded {
     /// What may be invariants, in the image's numbers.
     pub fn guesses(&self) -> Vec<(usize, Vec<u32>)> {
         guesses(&self.simplified, &self.map)
+    }
+
+    /// The model without simplification.
+    pub fn as_written(self) -> Result<Loaded, LoadError> {
+        if self.simplified.back == Back::default() {
+            return Ok(self);
+        }
+        let model = blast::compile(&self.cfa, self.digest, &blast::Options::default());
+        let broken = |error| LoadError::Compile { path: self.source.path.clone(), error };
+        let Model { image, map } = model.map_err(broken)?;
+        let (cfa, back) = (self.cfa.clone(), Back::default());
+        let simplified = Simplified { cfa, back, guesses: vec![], stats: vec![] };
+        Ok(Loaded { simplified, map, image: AlignedImage::new(&image), ..self })
     }
 
     /// The bytes of a `.vimg` file. The same source gives the same bytes, wherever it lies.

@@ -125,6 +125,64 @@ fn a_run_counts_calls_that_do_not_matter() {
     assert!(run.is_none_or(|run| run.status.code() == Some(1)));
 }
 
+/// What a source only declares is there in the program: registers, which show their values read by read,
+/// functions without a result, and those that the run does not call.
+#[test]
+fn a_harness_defines_what_is_only_declared() {
+    let text = "#include \"vouch.h\"\nextern volatile unsigned short ADC, OUT, MODE; extern int spare;\n\
+        void led(int); int pin(void); void never(void);\n\
+        static int n; void off(void) { never(); spare = 1; }\n\
+        void step(void) { led(1); OUT = 3; MODE = 1; if (ADC == 700) n++; if (pin() == 3 && MODE == 5) n++;\n\
+        MODE = 2; OUT |= 1; VOUCH_ASSERT_NAMED(\"high\", n < 1000); VOUCH_ASSERT_NAMED(\"few\", n < 3);\n\
+        if (n > 4) off(); }\n";
+    let (code, said, run) =
+        task(text, &["--entry", "step", "--loop", "--property", "few", "--timeout", "60"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(run.is_none_or(|run| run.status.code() == Some(1)));
+}
+
+/// The program shows the property that it was written for, and goes on after others.
+#[test]
+fn a_harness_ends_where_its_own_property_is_broken() {
+    let text = "#include \"vouch.h\"\nstatic int n;\nvoid step(void) { n++;\n\
+        VOUCH_ASSERT(n < 2);\nVOUCH_ASSERT_NAMED(\"late\", n < 5); }\n";
+    let (code, said, run) = task(text, &["--entry", "step", "--loop", "--property", "late"]);
+    assert_eq!(code, Some(1), "{said}");
+    let Some(run) = run else { return };
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1));
+    assert!(said.ends_with("assert_4 is broken\nthe property is broken\n"), "{said}");
+}
+
+/// What only a sanitizer sees is compiled with one; the program says how.
+#[test]
+fn a_harness_says_how_it_is_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, program) = (folder.path().join("task.c"), folder.path().join("fail.c"));
+    let text =
+        "unsigned char a[LENGTH]; unsigned i;\nvoid step(unsigned char x) { a[i] = x; i++; }\n";
+    std::fs::write(&file, format!("#include <stdint.h>\n{text}")).unwrap();
+    let (path, harness) = (file.to_str().unwrap(), program.to_str().unwrap());
+    let flags = ["--entry", "step", "--loop", "--checks", "bounds", "-D", "LENGTH=4"];
+    let output = vouch(&[&["check", path, "--harness", harness], &flags[..]].concat());
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = std::fs::read_to_string(&program).unwrap();
+    let line = text.lines().find(|l| l.contains("gcc")).unwrap();
+    assert!(
+        line.contains("-fsanitize=address,undefined") && line.contains("-D 'LENGTH=4'"),
+        "{line}"
+    );
+    let command = line.trim_start_matches(" *").replace("-m32", "").replace("THIS_FILE", "fail.c");
+    let run = Command::new("sh").current_dir(folder.path()).args(["-c", &command]).output();
+    let Ok(run) = run else { return };
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    // Without the sanitizers' libraries there is nothing to see.
+    if !said.contains("cannot find") && !said.contains("not found") {
+        assert_eq!(run.status.code(), Some(1), "{said}");
+        assert!(said.contains("runtime error") || said.contains("overflow"), "{said}");
+    }
+}
+
 /// Recursion is followed deeper as long as nothing is decided.
 #[test]
 fn recursion_is_followed_deeper() {

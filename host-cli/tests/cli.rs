@@ -105,7 +105,11 @@ fn check_gives_verdicts_by_exit_code_and_shows_the_run() {
     let quiet = place.run(&["check", "pump.vch", "-q"]).ended(1);
     assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("pump: unsafe\n", ""));
     let loud = place.run(&["check", "pump.vch", "--verbose"]).ended(1);
-    assert!(loud.err.contains("arena of") && loud.err.contains("CertificateStats"), "{}", loud.err);
+    assert!(
+        loud.err.contains("arena of") && loud.err.contains("validated: an invariant of"),
+        "{}",
+        loud.err
+    );
 }
 
 #[test]
@@ -356,6 +360,71 @@ fn inspect_shows_the_parts() {
     assert!(dot.starts_with("digraph \"pump\" {") && dot.ends_with("}\n"), "{dot}");
     assert!(dot.contains("[label=\"on !water -> Idle\"]"), "{dot}");
     place.run(&["inspect", "pump.vch", "--dot", "--json"]).ended(2);
+}
+
+/// People see the model as they have written it, and what the passes leave of it only if they ask.
+#[test]
+fn what_is_shown_is_the_model_as_written() {
+    let place = Place::new();
+    let model = "machine m {
+        output lamp: bool = false;
+        var n: u2 = 0;
+        initial state First { on true -> Second { n = 1; lamp = true; } }
+        state Second { on n < 3 { n += 1; } }
+        property p: always n < 3;
+    }";
+    place.write("m.vch", model);
+    let locations = |more: &[&str]| {
+        let json = place.run(&[&["inspect", "m.vch", "--json"], more].concat()).ended(0).json();
+        assert!(json.get("warnings").is_none(), "{json}");
+        let all = json["locations"].as_array().unwrap().iter();
+        all.map(|l| l["name"].as_str().unwrap().to_string()).collect::<Vec<String>>()
+    };
+    assert_eq!(locations(&[]), ["init", "First", "Second", "\"error: p\""]);
+    assert!(!locations(&["--simplified"]).contains(&"First".to_string()));
+    let dot = place.run(&["inspect", "m.vch", "--dot"]).ended(0).out;
+    assert!(dot.contains("\"First\"") && dot.contains("\"Second\""), "{dot}");
+    for (more, name) in [(&[][..], "a.dot"), (&["--simplified"], "b.dot")] {
+        place.run(&[&["export", "m.vch", "-o", name], more].concat()).ended(0);
+        let exported = fs::read_to_string(place.path(name)).unwrap();
+        let shown = place.run(&[&["inspect", "m.vch", "--dot"], more].concat()).ended(0).out;
+        assert_eq!(exported.trim_end(), shown.trim_end());
+        assert_eq!(exported.contains("n1 [label=\"First\""), name == "a.dot", "{exported}");
+    }
+}
+
+/// A device checks the certificate that it has stored, and need not search.
+#[test]
+fn a_stored_certificate_is_checked_again() {
+    let place = Place::new();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traffic-lights.vch");
+    let on = |args: &[&str]| {
+        let device = ["--target", "sim", "--flash-file", "flash.bin"];
+        place.run(&[args, &device].concat())
+    };
+    place.run(&["keygen", "-o", "key"]).ended(0);
+    let compile = ["compile", source, "-o", "t.vimg", "--with-certificate", "--sign", "key"];
+    place.run(&compile).ended(0);
+    on(&["provision", "key.pub"]).ended(0);
+    on(&["flash", "t.vimg"]).ended(0);
+    let searched = on(&["run", "t.vimg", "--json"]).ended(0).json();
+    assert!(searched["device"]["certificate_holds"].is_null(), "{searched}");
+    let checked = on(&["run", "t.vimg", "--stored", "--json"]).ended(0).json();
+    assert_eq!(checked["device"]["certificate_holds"], true, "{checked}");
+    assert_eq!((&checked["verdict"], &checked["validated"]), (&"safe".into(), &true.into()));
+    let queries = |outcome: &Value| outcome["queries"].as_u64().unwrap();
+    assert!(queries(&checked) < queries(&searched), "{checked} {searched}");
+    let said = on(&["run", "t.vimg", "--stored"]).ended(0).out;
+    assert!(said.contains("the stored certificate, checked again on the device"), "{said}");
+    // Its source compiles to an image without it.
+    let other = on(&["run", source, "--stored"]).ended(5);
+    assert!(other.err.contains("name the `.vimg` file that was stored"), "{}", other.err);
+    let not_compiled = on(&["flash", "pump.vch"]).ended(5);
+    assert!(
+        not_compiled.err.contains("`vouch compile pump.vch -o pump.vimg`"),
+        "{}",
+        not_compiled.err
+    );
 }
 
 #[test]

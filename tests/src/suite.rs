@@ -181,7 +181,7 @@ pub fn automaton(seed: u64) -> Result<Tally, String> {
         Err(e) => return Err(e.to_string()),
     };
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
-    let question = Question { properties, bindings };
+    let question = Question { properties, bindings, ..Question::default() };
     let judgement = judge(&cfa, &model.map, &question, &answer, true);
     compare(&cfa, &question, &judgement, small)
 }

@@ -25,7 +25,7 @@ fn check(cfa: &Cfa, engine: Engine) -> Judgement {
     let setup = Setup { budget: BUDGET, ..Setup::default() };
     let answer = engine.run(&image, &setup, &mut |_| true).unwrap();
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
-    judge(cfa, &model.map, &Question { properties, bindings: vec![] }, &answer, true)
+    judge(cfa, &model.map, &Question { properties, ..Question::default() }, &answer, true)
 }
 
 fn verdicts(judgement: &Judgement) -> Vec<Verdict> {
@@ -83,7 +83,7 @@ fn bound_parameters_bind_one_transition_relation_too() {
         let image = AlignedImage::new(&model.image);
         let answer = Engine::Ic3.run(&image, &setup, &mut |_| true).unwrap();
         let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
-        let question = Question { properties, bindings: vec![(id, value)] };
+        let question = Question { properties, bindings: vec![(id, value)], ..Question::default() };
         let judgement = judge(&cfa, &model.map, &question, &answer, true);
         let expected = explicit::search_bound(&cfa, &[(id, value)]);
         for (found, outcome) in verdicts(&judgement).iter().zip(&expected) {
@@ -184,7 +184,7 @@ fn exported_examples_mean_the_same() {
         let image = AlignedImage::new(&model.image);
         let answer = Engine::Ic3Cfa.run(&image, &setup, &mut |_| true).unwrap();
         let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
-        let question = Question { properties, bindings: vec![] };
+        let question = Question { properties, ..Question::default() };
         let judgement = judge(&again, &model.map, &question, &answer, true);
         for (verdict, property) in verdicts(&judgement).iter().zip(&cfa.properties) {
             all += 1;

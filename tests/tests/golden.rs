@@ -223,7 +223,7 @@ fn decide(cfa: &Cfa) -> Run {
     let model = blast::compile(cfa, [0; 32], &blast::Options::default()).unwrap();
     let image = AlignedImage::new(&model.image);
     let answer = Engine::Ic3Cfa.run(&image, &Setup::default(), &mut |_| true).unwrap();
-    let question = Question { properties: vec![PropertyId(0)], bindings: vec![] };
+    let question = Question { properties: vec![PropertyId(0)], ..Question::default() };
     let judgement = judge(cfa, &model.map, &question, &answer, true);
     assert!(judgement.validated, "{}: {judgement:?}", cfa.name);
     let trace = match &judgement.findings[0].1 {

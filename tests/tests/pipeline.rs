@@ -20,7 +20,8 @@ fn compile(cfa: &Cfa) -> (Model, AlignedImage) {
 }
 
 fn question(cfa: &Cfa, bindings: Vec<(VarId, Word)>) -> Question {
-    Question { properties: (0..cfa.properties.len() as u32).map(PropertyId).collect(), bindings }
+    let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
+    Question { properties, bindings, ..Question::default() }
 }
 
 fn setup(model: &Model, bindings: &[(VarId, Word)], memory: Memory) -> Setup {
@@ -92,7 +93,8 @@ fn one_property_at_a_time() {
                 let setup =
                     Setup { property: Some(p as u32), ..setup(&model, &[], Memory::default()) };
                 let answer = run(&image, &setup);
-                let only = Question { properties: vec![PropertyId(p as u32)], bindings: vec![] };
+                let only =
+                    Question { properties: vec![PropertyId(p as u32)], ..Question::default() };
                 let judgement = judge(&cfa, &model.map, &only, &answer, true);
                 let safe = truth[p] == Outcome::Safe;
                 let expected = if safe { Verdict::Safe } else { Verdict::Unsafe };

@@ -7,13 +7,13 @@ use vouch::engines::{Engine, Setup};
 use vouch::export::{aiger::Circuit, btor2};
 use vouch::formats;
 use vouch::frontend::{Language, Source, aiger, btor2 as btor2_reader};
+use vouch::ir::live::Live;
 use vouch::ir::{
     BinOp, BitLit, Certificate, Cfa, Edge, EdgeId, Expr, ExprId, Input, InputId, LocId, Property,
     PropertyId, Span, Step, Term, Trace, Type, Var, VarId, VarKind, Word, eval,
 };
 use vouch::judge::{Finding, Judgement, Question, Reason, judge_simplified};
 use vouch::pipeline;
-use vouch::simplify::live::Live;
 use vouch::simplify::{self, Back, Pass, Passes, Simplified, dead};
 use vouch::validate;
 use vouch_tests::explicit::{self, Outcome, within_bounds};
@@ -35,7 +35,7 @@ fn verdicts(cfa: &Cfa, simple: &Simplified, bindings: &[(VarId, Word)]) -> Judge
     let setup = Setup { bindings: bound, guesses, budget: 50_000_000, ..Setup::default() };
     let answer = Engine::Ic3Cfa.run(&image, &setup, &mut |_| true).unwrap();
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
-    let question = Question { properties, bindings: bindings.to_vec() };
+    let question = Question { properties, bindings: bindings.to_vec(), ..Question::default() };
     judge_simplified(cfa, simple, &model.map, &question, &answer, true)
 }
 

@@ -351,6 +351,30 @@ impl Engine {
         taken
     }
 
+    /// Offers the clauses of a [certificate](crate::certificate), before the first step. Nobody needs to
+    /// have checked the table: what is cut off, or longer than `clause`, ends it.
+    pub fn seed_table<W: Word>(
+        &mut self,
+        image: &Image<'_, W>,
+        memory: &mut [u32],
+        table: &[W],
+        clause: &mut [u32],
+    ) {
+        let mut rest = table;
+        while let [location, len, tail @ ..] = rest {
+            let (Some((lits, next)), Some(room)) =
+                (tail.split_at_checked(len.get()), clause.get_mut(..len.get()))
+            else {
+                return;
+            };
+            for (wide, lit) in room.iter_mut().zip(lits) {
+                *wide = lit.get() as u32;
+            }
+            self.seed(image, memory, location.get(), room);
+            rest = next;
+        }
+    }
+
     /// Works for about `budget` units and returns between two commits.
     pub fn step<W: Word>(
         &mut self,

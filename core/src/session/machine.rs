@@ -128,7 +128,7 @@ impl Machine {
             Request::LoadEnd => self.load_end(platform),
             Request::Prepare { property, budget } => self.prepare(property, budget, platform),
             Request::Bind { param, value } => self.bind(param, value, platform),
-            Request::Run => self.run(),
+            Request::Run => self.run(platform),
             Request::Status => Ok(Reply::Status(self.report(garbled, platform))),
             Request::FetchVerdict { property } => self.verdict(property, platform),
             Request::FetchInitial { offset } => self.fetch_initial(offset, platform),
@@ -375,10 +375,16 @@ impl Machine {
         Ok(Reply::Done)
     }
 
-    fn run<'p>(&mut self) -> Result<Reply<'p>, Refusal> {
+    fn run<'p>(&mut self, platform: &mut impl Platform) -> Result<Reply<'p>, Refusal> {
         self.not_running()?;
         match &mut self.state {
             State::Active(run) if run.stage != Stage::Finished => {
+                if run.stage == Stage::Prepared {
+                    with_store(platform, self.image, run.words, |store| {
+                        run.seed(store);
+                        Ok(())
+                    })?;
+                }
                 run.stage = Stage::Running;
                 Ok(Reply::Done)
             }
@@ -493,6 +499,15 @@ impl Machine {
 }
 
 impl Run {
+    /// Starts from the certificate in the image, if there is one: what holds of it need not be found.
+    #[inline(never)]
+    fn seed(&mut self, store: Store<'_, '_>) {
+        let Store { image, memory, scratch } = store;
+        if let Some(table) = image.certificate() {
+            self.engine.seed_table(image, memory, table, scratch);
+        }
+    }
+
     /// Whether it stands at a broken property.
     fn is_broken(&self) -> Result<(), Refusal> {
         if matches!(self.stage, Stage::Broken(_)) { Ok(()) } else { Err(Refusal::NoTrace) }

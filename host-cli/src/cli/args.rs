@@ -457,6 +457,10 @@ pub struct InspectArgs {
     #[arg(long, env = "VOUCH_SVG", hide_env = true, conflicts_with_all = ["json", "dot"])]
     #[arg(value_parser = FalseyValueParser::new())]
     pub svg: bool,
+    /// Show what `--passes` leave, instead of the model as it is written
+    #[arg(long, env = "VOUCH_SIMPLIFIED", hide_env = true, conflicts_with = "svg")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub simplified: bool,
     /// The file that --dot or --svg is written to [default: standard output]
     #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]

@@ -32,13 +32,14 @@ pub fn ask(model: &Loaded, args: &AskArgs) -> Result<Asked, Failure> {
         return Err(Failure::new(Kind::Input, message));
     }
     let only = args.property.as_deref().map(|name| property(cfa, name)).transpose()?;
-    let properties = match only {
-        // Nothing is proved unless the limits of the model are out of reach.
+    let (properties, besides) = match only {
+        // Nothing is proved unless the limits of the model are out of reach, and nothing for good
+        // unless no run ends before its time.
         Some(only) => {
-            let limits = cfa.limits.iter().copied().filter(|limit| *limit != only);
-            [only].into_iter().chain(limits).collect()
+            let others = cfa.limits.iter().chain(&cfa.fatal).copied();
+            (vec![only], others.filter(|p| *p != only).collect())
         }
-        None => (0..cfa.properties.len() as u32).map(PropertyId).collect(),
+        None => ((0..cfa.properties.len() as u32).map(PropertyId).collect(), vec![]),
     };
     let bindings = bindings(cfa, &args.bind)?;
     let mut numbers = vec![];
@@ -50,8 +51,8 @@ pub fn ask(model: &Loaded, args: &AskArgs) -> Result<Asked, Failure> {
         }
     }
     Ok(Asked {
-        question: Question { properties, bindings },
-        property: only.filter(|_| cfa.limits.is_empty()).map(|p| p.0),
+        property: only.filter(|_| besides.is_empty()).map(|p| p.0),
+        question: Question { properties, besides, bindings },
         bindings: numbers,
     })
 }

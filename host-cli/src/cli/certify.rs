@@ -11,7 +11,7 @@ use vouch::blast::certified;
 use vouch::decode;
 use vouch::formats::{self, Names};
 use vouch::ir::{Certificate, PropertyId, VarId, Word};
-use vouch::judge::Question;
+use vouch::judge::{self, Finding, Question, Reason};
 use vouch::pipeline::Loaded;
 use vouch::report::Verdict;
 use vouch::report::json::PropertyOutcome;
@@ -20,7 +20,7 @@ use vouch::validate::{self, certificate::covers};
 /// The command.
 pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
-    let Question { properties, bindings } = ask(&model, &args.ask)?.question;
+    let Question { properties, besides, bindings } = ask(&model, &args.ask)?.question;
     let mut outcome = verdict::outcome_of(&model);
     let (certificate, path) = match &args.certificate {
         Some(path) => {
@@ -48,17 +48,28 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
 
     let names = Names::new(&model.cfa);
     let answers = |p: PropertyId| covers(&certificate, &[p], &bindings).is_ok();
-    let property = |p: &PropertyId| PropertyOutcome {
+    let finding = |p: &PropertyId| match answers(*p) {
+        true => (*p, Finding::Safe),
+        false => (*p, Finding::Unknown(Reason::Unanswered)),
+    };
+    let mut findings: Vec<_> = properties.iter().chain(&besides).map(finding).collect();
+    judge::respect_others(&model.cfa, &mut findings);
+    let property = |(p, finding): &(PropertyId, Finding)| PropertyOutcome {
         name: names.property(*p),
-        verdict: if answers(*p) { Verdict::Safe } else { Verdict::Unknown },
+        verdict: finding.verdict(),
+        reason: match finding {
+            Finding::Unknown(reason) if answers(*p) => Some(reason.to_string()),
+            _ => None,
+        },
         ..PropertyOutcome::default()
     };
-    outcome.properties = properties.iter().map(property).collect();
-    outcome.verdict = Verdict::all(outcome.properties.iter().map(|p| p.verdict));
+    outcome.properties = findings.iter().map(property).collect();
+    outcome.verdict = Verdict::all(findings[..properties.len()].iter().map(|f| f.1.verdict()));
     outcome.validated = outcome.properties.iter().any(|p| p.verdict != Verdict::Unknown);
     outcome.queries = Some(stats.queries as u64);
     if outcome.verdict == Verdict::Unknown {
-        outcome.reason = Some("the certificate answers another question".into());
+        let rests = outcome.properties.iter().find_map(|p| p.reason.clone());
+        outcome.reason = rests.or_else(|| Some("the certificate answers another question".into()));
         let claimed = certificate.properties.iter().map(|p| names.property(*p));
         let claimed = claimed.collect::<Vec<String>>().join(", ");
         let values = match certificate.bindings.is_empty() {

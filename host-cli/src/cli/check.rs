@@ -11,7 +11,6 @@ use std::time::Instant;
 use vouch::engines::portfolio::{self, Won};
 use vouch::engines::{Answer, Ended, EngineError, Memory, Setup};
 use vouch::ir::{Cfa, PropertyId};
-use vouch::report;
 use vouch::report::text::size;
 use vouch_core::ic3::{Stats, Verdict};
 
@@ -51,7 +50,7 @@ fn at_depth(
     last: bool,
     context: &mut Context,
 ) -> Result<Option<u8>, Failure> {
-    let model = files::load(&args.model, context)?;
+    let model = files::load_quietly(&args.model, context)?;
     let asked = ask(&model, &args.ask)?;
     let is_deep = |p: &PropertyId| model.cfa.properties[p.index()].name == "recursion_limit";
     let limit = model.cfa.limits.iter().copied().find(is_deep);
@@ -80,8 +79,7 @@ fn at_depth(
             let judge = |answer: &Answer| {
                 let validate = !args.proof.no_validate;
                 let judgement = verdict::judge(&model, &asked.question, answer, validate);
-                let is_known = |v: report::Verdict| v != report::Verdict::Unknown;
-                let settled = judgement.findings.iter().all(|f| is_known(f.1.verdict()));
+                let settled = judgement.all().all(|f| f.1.is_settled());
                 (judgement, settled)
             };
             portfolio::run(&model.image, &setup, threads, &judge, watch)
@@ -107,6 +105,7 @@ fn at_depth(
             _ => {}
         }
     }
+    context.warn(&model.source, &model.warnings);
     let mut outcome = verdict::outcome_of(&model);
     let engine = answer.as_ref().map_or(args.engine, |won| won.engine);
     outcome.engine = Some(engine.name().into());
@@ -135,7 +134,7 @@ fn at_depth(
         model: &model,
         args: &args.model,
         question: &asked.question,
-        property: asked.property.map(PropertyId),
+        property: args.ask.property.as_ref().and(asked.question.properties.first().copied()),
         proof: &args.proof,
         answer: &answer,
         judgement: judged,

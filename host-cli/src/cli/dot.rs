@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use vouch::formats::Names;
-use vouch::ir::Span;
+use vouch::ir::{Cfa, LocId, Span};
 use vouch::pipeline::Loaded;
 
 /// Characters of an edge's label.
@@ -32,30 +32,31 @@ pub fn excerpt(model: &Loaded, span: Span, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// The graph.
-pub fn write(model: &Loaded) -> String {
-    let cfa = &model.simplified.cfa;
+/// The locations that an edge touches; passes leave some without any.
+pub fn shown(cfa: &Cfa) -> impl Iterator<Item = LocId> {
+    let mut touched = vec![false; cfa.locations.len()];
+    touched[cfa.init.index()] = true;
+    cfa.edges.iter().flat_map(|e| [e.from, e.to]).for_each(|l| touched[l.index()] = true);
+    (0..).map(LocId).zip(touched).filter(|(_, touched)| *touched).map(|(id, _)| id)
+}
+
+/// The graph of an automaton that was made of the model's source.
+pub fn write(model: &Loaded, cfa: &Cfa) -> String {
     let names = Names::new(cfa);
     let mut text = format!("digraph {} {{\n", quote(&cfa.name));
     text.push_str("  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n");
     text.push_str("  edge [fontname=\"sans-serif\", fontsize=10];\n");
-    for (i, id) in model.map.locations.iter().enumerate() {
-        let property = cfa.properties.iter().position(|p| p.error == *id);
-        let look = match property {
-            Some(_) => ", shape=octagon, style=filled, fillcolor=\"#f4c7c3\"",
-            None if *id == cfa.init => ", shape=circle",
-            None => "",
+    for id in shown(cfa) {
+        let look = match cfa.properties.iter().any(|p| p.error == id) {
+            true => ", shape=octagon, style=filled, fillcolor=\"#f4c7c3\"",
+            false if id == cfa.init => ", shape=circle",
+            false => "",
         };
-        let bits = model.map.live.get(i).map_or(0, Vec::len);
-        let label = match property {
-            Some(_) => names.location(*id),
-            None => format!("{} ({bits} bits)", names.location(*id)),
-        };
+        let label = quote(&names.location(id));
         // Writing into a string has no way to fail.
-        let _ = writeln!(text, "  n{} [label={}{look}];", id.0, quote(&label));
+        let _ = writeln!(text, "  n{} [label={label}{look}];", id.0);
     }
-    for id in &model.map.edges {
-        let edge = &cfa.edges[id.index()];
+    for edge in &cfa.edges {
         let label = quote(&excerpt(model, edge.span, LABEL));
         let _ = writeln!(text, "  n{} -> n{} [label={label}];", edge.from.0, edge.to.0);
     }

@@ -42,7 +42,7 @@ pub fn command(args: &ExportArgs, context: &mut Context) -> Result<u8, Failure> 
         Format::AigerBinary => circuit()?.binary(),
         Format::Btor2 => export::btor2::write(&model.cfa).into_bytes(),
         Format::Smt2 => export::smt2::write(&model.cfa).into_bytes(),
-        Format::Dot => dot::write(&model).into_bytes(),
+        Format::Dot => dot::write(&model, &model.cfa).into_bytes(),
     };
     context.finish();
     match &args.output {

@@ -5,17 +5,24 @@ use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::{keys, run};
 use serde_json::json;
+use std::path::Path;
 use std::time::Instant;
+use vouch::blast::debug::DebugError;
+use vouch::device::DeviceError;
+use vouch::frontend::Language;
+use vouch::pipeline::IMAGE_EXTENSION;
 use vouch::report::text::size;
-use vouch::signing::{self, fingerprint};
-use vouch_core::link::store::StoreInfo;
+use vouch::signing::{self, SigningError, fingerprint};
+use vouch::transport::Target;
+use vouch::transport::qemu::BOARDS;
+use vouch_core::image::ImageError;
+use vouch_core::link::store::{StoreError, StoreInfo};
 use vouch_device::package::key_id;
 
 /// `vouch flash`.
 pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     let file = keys::read_bytes(&args.image)?;
-    let (_, package) = signing::to_package(&file)
-        .map_err(|e| Failure::new(Kind::Mismatch, format!("{}: {e}", args.image.display())))?;
+    let (_, package) = signing::to_package(&file).map_err(|e| unusable(&args.image, &e))?;
     context.set_busy(true);
     let stored = store(args, &package, context);
     context.set_busy(false);
@@ -52,6 +59,40 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// Why a file cannot be stored. A source has to become an image first.
+fn unusable(path: &Path, error: &SigningError) -> Failure {
+    let shown = path.display();
+    let message = match (error, Language::from_path(path)) {
+        (SigningError::File(DebugError::Image(ImageError::NotAnImage)), Some(_)) => format!(
+            "{shown} is a source, and devices store images\n\
+             help: `vouch compile {shown} -o {}`, then flash that",
+            path.with_extension(IMAGE_EXTENSION).display()
+        ),
+        _ => format!("{shown}: {error}"),
+    };
+    Failure::new(Kind::Mismatch, message)
+}
+
+/// What a device says that cannot write its flash. In QEMU that is no wear.
+fn explained(error: DeviceError, target: &Target) -> Failure {
+    match (&error, target) {
+        (DeviceError::Store { error: StoreError::Flash, .. }, Target::Qemu(board))
+            if !board.writes_flash =>
+        {
+            let name = board.name;
+            let others = BOARDS.iter().filter(|b| b.writes_flash);
+            let others: Vec<String> = others.map(|b| format!("`qemu:{}`", b.name)).collect();
+            let message = format!(
+                "QEMU cannot write the flash of {name}: nothing can be stored on it there\n\
+                 help: take {}, or `sim`",
+                others.join(", ")
+            );
+            Failure::new(Kind::Device, message)
+        }
+        _ => error.into(),
+    }
+}
+
 /// What became of a model that was to be stored.
 struct Done {
     board: String,
@@ -70,7 +111,8 @@ fn store(args: &FlashArgs, package: &[u8], context: &mut Context) -> Result<Done
     let start = Instant::now();
     let info = client.store(package, |sent, all| {
         context.advance(|| format!("{} of {}", size(sent as u64), size(all as u64)));
-    })?;
+    });
+    let info = info.map_err(|e| explained(e, &args.device.target))?;
     let seconds = start.elapsed().as_secs_f64();
     let instructions = client.status()?.instructions;
     Ok(Done { board, info, instructions, seconds })
@@ -86,7 +128,7 @@ pub fn provision(args: &ProvisionArgs, context: &mut Context) -> Result<u8, Fail
     });
     context.set_busy(false);
     context.finish();
-    let board = set?;
+    let board = set.map_err(|e| explained(e, &args.device.target))?;
     let id = fingerprint(&key_id(&key));
     if context.json {
         context::print(&json!({ "board": board, "key": id }).to_string());

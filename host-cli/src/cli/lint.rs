@@ -1,6 +1,6 @@
 //! `vouch lint`: what a model's author should know beyond whether its properties hold.
 
-use super::args::LintArgs;
+use super::args::{LintArgs, ModelArgs};
 use super::context::{self, Context};
 use super::failure::{Failure, Kind, place};
 use super::files;
@@ -12,8 +12,9 @@ use vouch::engines::Setup;
 use vouch::frontend::{self, Diagnostic, Language, lint::Lint, render_with};
 use vouch::judge::Broken;
 use vouch::lint::{self, Report};
-use vouch::pipeline::Loaded;
+use vouch::pipeline::{self, Loaded};
 use vouch::report::table;
+use vouch::simplify::Passes;
 
 /// The exit code if there is something to know.
 const WARNINGS: u8 = 1;
@@ -27,13 +28,14 @@ pub fn command(args: &LintArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load_quietly(&args.model, context)?;
     let lint = questions(&model, &args.model)?.ok_or_else(|| {
         Failure::usage(
-            "there is nothing to look at in images and circuits\nhelp: name a `.vch` file",
+            "there is nothing to look at in images and circuits\nhelp: name a `.vch` or `.c` file",
         )
     })?;
     let cancel = context.catch_cancel();
     context.stage("looking");
     let setup = Setup { timeout: Some(args.timeout), ..Setup::default() };
-    let report = lint::answer(&lint, &setup, &mut |stats| {
+    let passes = passes(&args.model);
+    let report = lint::answer(&lint, &passes, &setup, &mut |stats| {
         context.advance_engine(stats);
         !cancel.load(Ordering::Relaxed)
     });
@@ -105,11 +107,18 @@ fn write_trace(
     Ok(())
 }
 
+fn language(args: &ModelArgs) -> Option<Language> {
+    args.lang.or_else(|| Language::from_path(&args.model))
+}
+
+fn passes(args: &ModelArgs) -> Passes {
+    pipeline::passes(language(args), args.passes.as_ref())
+}
+
 /// The questions that the model's source raises; `None` if there is no source.
-fn questions(model: &Loaded, args: &super::args::ModelArgs) -> Result<Option<Lint>, Failure> {
-    let language = args.lang.or_else(|| Language::from_path(&args.model));
-    let Some(language) = language else { return Ok(None) };
-    let options = frontend::Options { overflow: args.overflow, ..Default::default() };
+fn questions(model: &Loaded, args: &ModelArgs) -> Result<Option<Lint>, Failure> {
+    let Some(language) = language(args) else { return Ok(None) };
+    let options = frontend::Options { overflow: args.overflow, c: args.c.options() };
     frontend::questions(&model.source, language, &options).map_err(|diagnostics| {
         let message = super::failure::plain(&model.source, &diagnostics);
         Failure { kind: Kind::Input, message, places: Some((model.source.clone(), diagnostics)) }
@@ -120,15 +129,19 @@ fn questions(model: &Loaded, args: &super::args::ModelArgs) -> Result<Option<Lin
 /// found out at once. What is not known is not told.
 pub fn vacuous(
     model: &Loaded,
-    args: &super::args::ModelArgs,
+    args: &ModelArgs,
     is_asked: impl Fn(&str) -> bool,
 ) -> Vec<Diagnostic> {
+    // What a program never does takes longer to find out: `vouch lint` is for that.
+    if language(args) == Some(Language::C) {
+        return vec![];
+    }
     let Ok(Some(lint)) = questions(model, args) else { return vec![] };
     let setup = Setup { budget: BUDGET, timeout: Some(TIME), ..Setup::default() };
     let lint = lint::only(lint, |q| match &q.ask {
         frontend::lint::Ask::Trigger { property, .. } => is_asked(property),
         _ => false,
     });
-    let report = lint::answer(&lint, &setup, &mut |_| true).unwrap_or_default();
+    let report = lint::answer(&lint, &passes(args), &setup, &mut |_| true).unwrap_or_default();
     report.findings.into_iter().map(|f| f.0).collect()
 }

@@ -11,10 +11,10 @@ use std::time::Instant;
 use vouch::blast::certified;
 use vouch::device::{self, CheckRequest, Client, DeviceError, Patience};
 use vouch::engines::{Answer, Ended, Engine, ImageTrace};
-use vouch::ir::PropertyId;
 use vouch::pipeline::Loaded;
 use vouch::report::json::{Device, Outcome};
 use vouch::report::text::size;
+use vouch_core::ic3::Verdict;
 
 /// The command.
 pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
@@ -48,7 +48,7 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
         model: &model,
         args: &args.model,
         question: &asked.question,
-        property: asked.property.map(PropertyId),
+        property: args.ask.property.as_ref().and(asked.question.properties.first().copied()),
         proof: &args.proof,
         answer: &answer,
         judgement: None,
@@ -112,6 +112,10 @@ fn on_device(
     device.instructions = found.instructions;
     device.image_bytes = Some(found.image_bytes.into());
     device.arena_bytes = Some(found.arena_bytes.into());
+    device.certificate_holds = certificate(args, model).map(|known| {
+        let is_known = |c: &device::DeviceClause| follows(c, &known);
+        found.verdicts.contains(&Verdict::Safe) && found.clauses.iter().all(is_known)
+    });
     outcome.device = Some(device);
     verdict::add_stats(outcome, &found.stats);
     let quality = client.quality();
@@ -124,6 +128,17 @@ fn on_device(
         )
     });
     Ok(answer(found))
+}
+
+/// The clauses of the certificate that the device has stored with the model.
+fn certificate(args: &RunArgs, model: &Loaded) -> Option<Vec<(usize, Vec<u32>)>> {
+    args.stored.then(|| certified::clauses(&model.image).ok().flatten()).flatten()
+}
+
+/// Whether a clause is weaker than one of these: nothing had to be found for it.
+fn follows(clause: &device::DeviceClause, known: &[(usize, Vec<u32>)]) -> bool {
+    let is_part = |lits: &[u32]| lits.iter().all(|l| clause.literals.contains(l));
+    known.iter().any(|(at, lits)| *at == clause.location as usize && is_part(lits))
 }
 
 /// Greets the device. Ctrl-C from here on is for it.

@@ -45,7 +45,7 @@ pub fn add_stats(outcome: &mut Outcome, stats: &Stats) {
 }
 
 fn broken(judgement: &Judgement) -> impl Iterator<Item = (PropertyId, &Broken)> {
-    judgement.findings.iter().filter_map(|(p, finding)| match finding {
+    judgement.all().filter_map(|(p, finding)| match finding {
         Finding::Unsafe(broken) => Some((*p, &**broken)),
         _ => None,
     })
@@ -59,7 +59,7 @@ pub fn add_judgement(
     judgement: &Judgement,
 ) {
     let names = Names::new(cfa);
-    let first = broken(judgement).next();
+    let first = broken(judgement).find(|b| asked.is_none_or(|asked| asked == b.0));
     outcome.verdict = judgement.verdict();
     outcome.reason = judgement.reason().map(ToString::to_string);
     outcome.property = asked.or(first.map(|b| b.0)).map(|p| names.property(p));
@@ -78,7 +78,7 @@ pub fn add_judgement(
             _ => None,
         },
     };
-    outcome.properties = judgement.findings.iter().map(property).collect();
+    outcome.properties = judgement.all().map(property).collect();
 }
 
 /// Shows a run as a table.
@@ -116,6 +116,9 @@ fn advice(reason: &str, engine_is_here: bool) -> Option<&'static str> {
         (reason, _) if reason.contains("memory_limit") => Some(
             "a run may read or write outside of every object\n\
              help: see where with `--checks bounds,null`",
+        ),
+        (reason, _) if reason.starts_with("safe as long as") => Some(
+            "a run ends where such a property is broken: what would come after it is not known",
         ),
         ("capacity", true) => Some("help: allow more memory with `--memory`"),
         ("capacity", false) => Some(
@@ -168,7 +171,14 @@ pub fn report(
         }
     };
     context.finish();
-    context.tell(|| format!("validation: {:?}", judgement.checked));
+    if let Some(stats) = judgement.checked {
+        context.tell(|| {
+            let validate::CertificateStats { clauses, edges, queries, .. } = stats;
+            format!(
+                "validated: an invariant of {clauses} clauses over {edges} edges, {queries} queries"
+            )
+        });
+    }
     let context = &*context;
     add_judgement(&mut outcome, &model.cfa, *property, judgement);
     let is_here = outcome.device.is_none();
@@ -262,7 +272,10 @@ fn write_files(
     }
     if let Some(path) = &proof.witness {
         let trace = self::broken(judgement).next().map(|b| &b.1.trace);
-        witness::write(path, model, args, trace, judgement.certificate.as_ref(), context)?;
+        // A proof of a part is no proof of the program.
+        let is_safe = judgement.verdict() == Verdict::Safe;
+        let certificate = judgement.certificate.as_ref().filter(|_| is_safe);
+        witness::write(path, model, args, trace, certificate, context)?;
     }
     let Some(path) = &proof.trace else { return Ok(()) };
     let Some((property, broken)) = self::broken(judgement).next() else {
@@ -333,7 +346,7 @@ pub fn unknown(
         verdict: Verdict::Unknown,
         reason: Some(reason.into()),
         detail,
-        properties: question.properties.iter().map(property).collect(),
+        properties: question.properties.iter().chain(&question.besides).map(property).collect(),
         ..outcome_of(model)
     }
 }

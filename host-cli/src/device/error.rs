@@ -120,8 +120,9 @@ pub enum DeviceError {
     },
     /// Another model is stored than the one that was asked for.
     #[error(
-        "{board} has another model stored than this one\n\
-         help: store it with `vouch flash`, or name the file that was stored"
+        "the image that {board} has stored is not the one of this file\n\
+         help: name the `.vimg` file that was stored (with a certificate in it, it is not the image that its \
+         source compiles to), or store this one with `vouch flash`"
     )]
     OtherModel {
         /// The board.

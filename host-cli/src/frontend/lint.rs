@@ -6,6 +6,10 @@
 use super::Diagnostic;
 use crate::ir::{Cfa, Span};
 
+/// What hangs, and what to do about it.
+const HANG: &str = "what comes after a hang is never reached, and so breaks nothing: bound the loop, or declare \
+     what it waits for as `extern volatile`";
+
 /// A model with questions in place of its properties.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lint {
@@ -31,6 +35,14 @@ pub enum Ask {
     Transition,
     /// Whether the model can come to a standstill in these states.
     Standstill(String),
+    /// Whether a run gets to the assertion of this property.
+    Assertion(String),
+    /// Whether a run gets to a loop.
+    Loop,
+    /// Whether a run leaves a loop.
+    Exit,
+    /// Whether a run goes round a loop in which nothing changes that it waits for.
+    Hang,
 }
 
 /// A question, and where its answer matters.
@@ -47,7 +59,7 @@ pub struct Question {
 impl Question {
     /// Whether it is worth a warning that it does happen, not that it does not.
     pub fn warns_if_reached(&self) -> bool {
-        matches!(self.ask, Ask::Standstill(_))
+        matches!(self.ask, Ask::Standstill(_) | Ask::Hang)
     }
 
     /// Whether the guards of its edges must hold for all values of the inputs, not for some.
@@ -82,6 +94,29 @@ impl Question {
                 warning.help(
                     "add a transition; if it is meant to end here, go to a state without transitions",
                 )
+            }
+            Ask::Assertion(property) => {
+                let message = format!("the property {property} holds vacuously");
+                let warning =
+                    Diagnostic::warning(message, self.span, "no run gets to this assertion");
+                warning.help("check the conditions and loops that come before it")
+            }
+            Ask::Loop => {
+                let message = "no run gets to this loop";
+                let warning = Diagnostic::warning(message, self.span, "never reached");
+                warning.help("check the conditions and loops that come before it")
+            }
+            Ask::Exit => {
+                let message = "this loop is never left";
+                let label = "runs get here, and none gets out";
+                let warning = Diagnostic::warning(message, self.span, label);
+                warning.help(HANG)
+            }
+            Ask::Hang => {
+                let message = "this loop can hang";
+                let label = "a run goes round, and nothing changes that the loop waits for";
+                let warning = Diagnostic::warning(message, self.span, label);
+                warning.help(HANG)
             }
         }
     }

@@ -130,7 +130,8 @@ pub fn questions(
 ) -> Result<Option<lint::Lint>, Vec<Diagnostic>> {
     match lang {
         Language::Vch => vch::questions(&source.text, options).map(Some),
-        Language::C | Language::Aiger | Language::Btor2 => Ok(None),
+        Language::C => c::questions(source, options).map(Some),
+        Language::Aiger | Language::Btor2 => Ok(None),
     }
 }
 

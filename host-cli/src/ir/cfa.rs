@@ -154,6 +154,9 @@ pub struct Cfa {
     /// Those of the properties that say where the model ends rather than what must hold: a run that
     /// reaches one leaves what is modelled, so that nothing else can be proved.
     pub limits: Vec<PropertyId>,
+    /// Those whose violation ends the run (an index out of range, say): what is proved of the others
+    /// says nothing of how such a run would go on.
+    pub fatal: Vec<PropertyId>,
     /// The expressions.
     pub pool: Pool,
 }
@@ -170,6 +173,7 @@ impl Cfa {
             init: LocId(0),
             properties: vec![],
             limits: vec![],
+            fatal: vec![],
             pool: Pool::default(),
         }
     }
@@ -261,6 +265,9 @@ impl Cfa {
             if left.get(p.error.index()) == Some(&true) || p.error == self.init {
                 return fail(format!("the error location of {} is not a sink", p.name));
             }
+        }
+        if self.limits.iter().chain(&self.fatal).any(|p| p.index() >= self.properties.len()) {
+            return fail("a limit or fatal property is unknown".into());
         }
         for id in 0..self.pool.len() as u32 {
             let width = self.pool.width(ExprId(id));

@@ -3,6 +3,7 @@
 //! - [`expr`]: hash-consed bit-vector expressions with widths from 1 to 128.
 //! - [`cfa`]: variables, inputs, locations, edges, properties, and the well-formedness check.
 //! - [`eval`]: the reference interpreter. Everything that claims to run a model is compared to it.
+//! - [`live`]: which variables matter at which location.
 //! - [`value`]: values as people write them.
 //! - [`term`]: values that invariants may speak of besides variables.
 //! - [`run`]: concrete runs (counterexamples) and invariants (certificates), in terms of this IR.
@@ -10,6 +11,7 @@
 pub mod cfa;
 pub mod eval;
 pub mod expr;
+pub mod live;
 pub mod run;
 pub mod term;
 pub mod value;

@@ -11,6 +11,7 @@ use crate::frontend::Diagnostic;
 use crate::frontend::lint::{Lint, Question};
 use crate::ir::{Cfa, PropertyId};
 use crate::judge::{self, Broken, Finding};
+use crate::simplify::{self, Passes};
 use vouch_core::ic3::Stats;
 
 /// How much may be spent.
@@ -49,9 +50,10 @@ pub fn only(mut lint: Lint, wanted: impl Fn(&Question) -> bool) -> Lint {
     lint
 }
 
-/// Answers the questions.
+/// Answers the questions, about the automaton simplified by these passes.
 pub fn answer(
     lint: &Lint,
+    passes: &Passes,
     limits: &Limits,
     watch: &mut dyn FnMut(&Stats) -> bool,
 ) -> Result<Report, LintError> {
@@ -59,11 +61,13 @@ pub fn answer(
         return Ok(Report::default());
     }
     let (cfa, is_open) = decided(lint);
-    let model = blast::compile(&cfa, [0; 32], &blast::Options::default())?;
+    let simplified = simplify::run(&cfa, passes);
+    let model = blast::compile(&simplified.cfa, [0; 32], &blast::Options::default())?;
     let answer = Engine::default().run(&AlignedImage::new(&model.image), limits, watch)?;
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
-    let question = judge::Question { properties, bindings: vec![] };
-    let judgement = judge::judge(&cfa, &model.map, &question, &answer, true);
+    let question = judge::Question { properties, ..Default::default() };
+    let judgement =
+        judge::judge_simplified(&cfa, &simplified, &model.map, &question, &answer, true);
     let found = |at: usize| judgement.findings.get(at).map(|f| &f.1);
     let mut report = Report::default();
     for (at, question) in lint.questions.iter().enumerate() {
@@ -113,7 +117,7 @@ mod tests {
     fn report(text: &str) -> Report {
         let source = Source { path: "x.vch".into(), text: text.into() };
         let lint = questions(&source, Language::Vch, &Options::default()).unwrap().unwrap();
-        let report = answer(&lint, &Setup::default(), &mut |_| true).unwrap();
+        let report = answer(&lint, &Passes::default(), &Setup::default(), &mut |_| true).unwrap();
         assert_eq!(report.open, 0);
         report
     }

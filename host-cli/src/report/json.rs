@@ -89,6 +89,9 @@ pub struct Device {
     /// RAM that the check was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arena_bytes: Option<u64>,
+    /// Of a stored model with a certificate: whether that, checked again, is the proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate_holds: Option<bool>,
 }
 
 /// The outcome for one property.

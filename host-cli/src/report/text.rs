@@ -78,6 +78,14 @@ fn numbers(outcome: &Outcome) -> Vec<(&'static str, String)> {
             lines.push(("device", parts.join(", ")));
         }
     }
+    let holds = outcome.device.as_ref().and_then(|d| d.certificate_holds);
+    if let Some(holds) = holds {
+        let line = match holds {
+            true => "the stored certificate, checked again on the device",
+            false => "searched for: the stored certificate does not answer this",
+        };
+        lines.push(("proof", line.into()));
+    }
     lines
 }
 

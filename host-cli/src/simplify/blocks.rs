@@ -11,7 +11,7 @@
 //! those out of it, which are copied and rewritten, are still small.
 
 use super::back::{Arcs, Step, Way};
-use super::live::Live;
+use crate::ir::live::Live;
 use crate::ir::{
     BinOp, Cfa, Edge, EdgeId, Expr, ExprId, Input, InputId, LocId, Pool, Span, Type, UnOp, VarId,
 };

@@ -10,9 +10,9 @@
 
 use super::back::Step;
 use super::copies::{Limits, Search};
-use super::live::Live;
 use crate::gates::Blaster;
 use crate::gates::aig::{Graph, Lit, Node};
+use crate::ir::live::Live;
 use crate::ir::{Cfa, LocId, VarId, VarKind, Word};
 
 /// A few copies, and edges that go to a few of them.

@@ -13,7 +13,7 @@
 //! where the edge leads, or the edge is *split*, a copy for each value, guarded by the condition for it.
 
 use super::back::{Step, Way};
-use super::live::Live;
+use crate::ir::live::Live;
 use crate::ir::{
     BinOp, BitLit, Cfa, Clause, Edge, EdgeId, Expr, ExprId, LocId, Pool, UnOp, VarId, Word,
 };

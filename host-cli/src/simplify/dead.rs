@@ -5,7 +5,7 @@
 //! value instead, which no fact and no clause of a later automaton mentions, because it is not live.
 
 use super::back::Step;
-use super::live::Live;
+use crate::ir::live::Live;
 use crate::ir::{Cfa, EdgeId, Expr};
 
 /// Drops them.

@@ -7,8 +7,8 @@
 //! over, is given up.
 
 use super::fact::Fact;
-use super::live::Live;
 use super::value::Value;
+use crate::ir::live::Live;
 use crate::ir::{
     BinOp, Cfa, Clause, Edge, EdgeId, Expr, ExprId, LocId, Pool, UnOp, VarId, Word, mask,
 };

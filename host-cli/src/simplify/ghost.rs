@@ -8,7 +8,7 @@
 
 use super::affine::Equation;
 use super::back::Step;
-use super::live::Live;
+use crate::ir::live::Live;
 use crate::ir::{
     BitLit, Cfa, Clause, Edge, Expr, ExprId, LocId, Pool, Term, Type, Var, VarId, VarKind, term,
 };

@@ -6,8 +6,8 @@
 use super::affine;
 use super::back::Step;
 use super::ghost::{self, Ghosts};
-use super::live::Live;
 use crate::ir::Cfa;
+use crate::ir::live::Live;
 
 /// Words that there are: among more than these, equations are many and few of them matter.
 pub const WORDS: usize = 8;

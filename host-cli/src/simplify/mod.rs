@@ -41,7 +41,6 @@ pub mod flow;
 pub mod ghost;
 pub mod guess;
 pub mod linear;
-pub mod live;
 pub mod merge;
 pub mod narrow;
 pub mod passes;

@@ -7,7 +7,7 @@
 use super::back::Step;
 use super::ghost::{self, Ghosts, WIDTH, vars_of};
 use super::linear::WORDS;
-use super::live::Live;
+use crate::ir::live::Live;
 use crate::ir::{BinOp, Cfa, Expr, ExprId, LocId, Operand, Term, Type, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 

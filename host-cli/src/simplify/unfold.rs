@@ -9,7 +9,7 @@
 
 use super::back::Step;
 use super::copies::{Failed, Limits, Search};
-use super::live::Live;
+use crate::ir::live::Live;
 use crate::ir::{BinOp, Cfa, Expr, UnOp, VarId, VarKind};
 use std::collections::BTreeSet;
 

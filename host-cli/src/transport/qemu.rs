@@ -25,6 +25,8 @@ pub struct Board {
     pub flash: u32,
     /// Where its flash for models is, which is the last part of its flash.
     pub models: std::ops::Range<u32>,
+    /// Whether QEMU lets its firmware write that.
+    pub writes_flash: bool,
     /// The linker script of its firmware.
     pub layout: &'static str,
     /// What people should know.
@@ -61,6 +63,7 @@ pub const BOARDS: [Board; 4] = [
         ram: 64 << 10,
         flash: 256 << 10,
         models: 0x2_0000..0x4_0000,
+        writes_flash: false,
         layout: include_str!("../../../memory.x"),
         about: "Cortex-M3, 64 KiB RAM, 256 KiB flash",
     },
@@ -72,6 +75,7 @@ pub const BOARDS: [Board; 4] = [
         ram: 16 << 10,
         flash: 256 << 10,
         models: 0x2_0000..0x4_0000,
+        writes_flash: true,
         layout: include_str!("../../../firmware/src/board/microbit.x"),
         about: "Cortex-M0, 16 KiB RAM, 256 KiB flash",
     },
@@ -83,6 +87,7 @@ pub const BOARDS: [Board; 4] = [
         ram: 4 << 20,
         flash: 4 << 20,
         models: 0x20_0000..0x40_0000,
+        writes_flash: true,
         layout: include_str!("../../../firmware/src/board/mps2_an386.x"),
         about: "Cortex-M4F, 4 MiB RAM, 4 MiB flash",
     },
@@ -94,6 +99,7 @@ pub const BOARDS: [Board; 4] = [
         ram: 256 << 10,
         flash: 1 << 20,
         models: 0x8008_0000..0x8010_0000,
+        writes_flash: true,
         layout: include_str!("../../../firmware/src/board/riscv_virt.x"),
         about: "RISC-V (RV32IMAC), 256 KiB RAM, 1 MiB flash",
     },

@@ -9,10 +9,13 @@ pub enum Builtin {
     Error,
     /// The run breaks a property of its own.
     AssertFail,
-    /// The run breaks a property of its own if the argument is zero.
+    /// The run breaks a property of its own if the argument is zero, and ends.
     Assert,
+    /// The run breaks a property of its own if the argument is zero, and goes on: on the target there
+    /// is nothing in this place.
+    Claim,
     /// The same with the property's name as the first argument.
-    AssertNamed,
+    ClaimNamed,
     /// Any value, named by the argument.
     Input,
     /// Runs in which the argument is zero are not looked at.
@@ -66,7 +69,8 @@ impl Builtin {
             Builtin::Error
                 | Builtin::AssertFail
                 | Builtin::Assert
-                | Builtin::AssertNamed
+                | Builtin::Claim
+                | Builtin::ClaimNamed
                 | Builtin::Assume
                 | Builtin::Stop
                 | Builtin::Unreachable
@@ -83,9 +87,10 @@ pub fn find(name: &str) -> Option<Builtin> {
         }
         "__VERIFIER_assume" | "__CPROVER_assume" | "vouch_assume" | "__vouch_assume"
         | "__builtin_assume" => Builtin::Assume,
-        "assert" | "__CPROVER_assert" | "vouch_assert" => Builtin::Assert,
+        "assert" => Builtin::Assert,
+        "__CPROVER_assert" | "vouch_assert" => Builtin::Claim,
         "vouch_input" | "__vouch_input" => Builtin::Input,
-        "vouch_assert_named" => Builtin::AssertNamed,
+        "vouch_assert_named" => Builtin::ClaimNamed,
         "abort" | "exit" | "_exit" | "_Exit" | "__builtin_abort" | "__builtin_trap" => {
             Builtin::Stop
         }

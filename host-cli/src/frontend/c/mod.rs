@@ -3,6 +3,7 @@
 //! Text → [`preprocess`] → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] → [`lower`] →
 //! automaton. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
 //! competitions of any verdict; [`calls`] tells what a run's calls return. [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
+//! [`warn`] notes where a check says less than it seems to, [`questions`] asks what never happens.
 
 mod builtin;
 mod calls;
@@ -13,16 +14,19 @@ mod lexer;
 mod lower;
 mod parser;
 pub mod preprocess;
+mod questions;
 mod reach;
 #[cfg(test)]
 mod tests;
 mod token;
 mod tree;
 mod types;
+mod warn;
 pub mod witness;
 
 pub use types::DataModel;
 
+use super::lint::Lint;
 use super::{Compiled, Diagnostic, Options, Source};
 use crate::ir::{Cfa, Span};
 use std::path::Path;
@@ -109,7 +113,16 @@ impl Default for COptions {
 
 /// Compiles a file. Spans in the result, and in what is wrong with it, are those of its text.
 pub fn compile(source: &Source, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
-    on_large_stack(|| Program::new(source, options).map(Program::into_compiled))
+    on_large_stack(|| {
+        let program = Program::new(source, options)?;
+        let warnings = warn::warnings(&program, options);
+        Ok(Compiled { cfa: program.into_cfa(), warnings })
+    })
+}
+
+/// The questions that a file raises, or what is wrong with it.
+pub fn questions(source: &Source, options: &Options) -> Result<Lint, Vec<Diagnostic>> {
+    on_large_stack(|| Program::new(source, options).map(questions::of))
 }
 
 /// Runs something that follows the nesting of a program. What can't start has failed.
@@ -171,18 +184,22 @@ impl Program {
         Ok(Program { text, preprocessed: None, unit, cfa, notes })
     }
 
+    /// The place in the file for one in the text that was read.
+    fn original(&self, span: Span) -> Span {
+        self.preprocessed.as_ref().map_or(span, |p| p.original(span))
+    }
+
     /// The automaton, with the spans of the file.
-    fn into_compiled(self) -> Compiled {
-        let (mut cfa, mut warnings) = (self.cfa, self.unit.warnings);
+    fn into_cfa(self) -> Cfa {
+        let mut cfa = self.cfa;
         if let Some(preprocessed) = &self.preprocessed {
             let spans = (cfa.edges.iter_mut().map(|e| &mut e.span))
                 .chain(cfa.locations.iter_mut().map(|l| &mut l.span))
                 .chain(cfa.properties.iter_mut().map(|p| &mut p.span));
-            let warned = warnings.iter_mut().map(|w| &mut w.span);
-            for span in spans.chain(warned) {
+            for span in spans {
                 *span = preprocessed.original(*span);
             }
         }
-        Compiled { cfa, warnings }
+        cfa
     }
 }

@@ -49,13 +49,38 @@ pub struct Machine {
 /// A declaration of a machine or of the file.
 #[derive(Debug)]
 pub enum Item {
-    Const { name: Name, ty: Option<Type>, value: Expr },
-    Enum { name: Name, variants: Vec<Name> },
-    Param { name: Name, ty: Type, range: Option<Range> },
-    Input { name: Name, ty: Type, constraint: Option<Expr> },
-    Var { name: Name, ty: Type, init: Option<Expr>, constraint: Option<Expr> },
+    Const {
+        name: Name,
+        ty: Option<Type>,
+        value: Expr,
+    },
+    Enum {
+        name: Name,
+        variants: Vec<Name>,
+    },
+    Param {
+        name: Name,
+        ty: Type,
+        range: Option<Range>,
+    },
+    Input {
+        name: Name,
+        ty: Type,
+        constraint: Option<Expr>,
+    },
+    /// A variable; one that is an output need not be read.
+    Var {
+        name: Name,
+        ty: Type,
+        init: Option<Expr>,
+        constraint: Option<Expr>,
+        output: bool,
+    },
     Fn(Function),
-    Property { name: Name, claim: Claim },
+    Property {
+        name: Name,
+        claim: Claim,
+    },
 }
 
 /// A function.

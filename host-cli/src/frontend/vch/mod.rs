@@ -6,6 +6,7 @@
 mod ast;
 mod check;
 mod format;
+mod hint;
 mod hir;
 mod lexer;
 mod lower;

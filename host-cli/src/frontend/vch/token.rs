@@ -20,6 +20,8 @@ macro_rules! tokens {
         impl Kind {
             /// The punctuation marks, longest first.
             pub const MARKS: &[(&str, Kind)] = &[$(($text, Kind::$name)),*];
+            /// The keywords.
+            pub const KEYWORDS: &[&str] = &[$($word),*];
             /// The keyword of this spelling.
             pub fn keyword(word: &str) -> Option<Kind> {
                 match word {

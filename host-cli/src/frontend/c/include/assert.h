@@ -3,8 +3,8 @@
 #ifdef NDEBUG
 #define assert(condition) ((void)0)
 #else
-extern void vouch_assert(int condition);
-#define assert(condition) vouch_assert(!!(condition))
+extern void assert(int condition);
+#define assert(condition) assert(!!(condition))
 #endif
 #ifndef static_assert
 #define static_assert _Static_assert

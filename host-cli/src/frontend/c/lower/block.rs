@@ -62,6 +62,17 @@ pub enum Hazard {
     Unreachable,
 }
 
+/// What a property means for the others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PropertyKind {
+    /// Nothing.
+    Claim,
+    /// Runs that break it end there.
+    Fatal,
+    /// Runs that reach it leave what is modelled.
+    Limit,
+}
+
 /// Something kept over a cut.
 pub enum Held {
     Void,
@@ -199,27 +210,41 @@ impl Lower<'_> {
     }
 
     /// The error location of a property.
-    pub(super) fn error(&mut self, name: &str, span: Span, limit: bool) -> LocId {
+    pub(super) fn error(&mut self, name: &str, span: Span, kind: PropertyKind) -> LocId {
         if let Some(location) = self.errors.get(name) {
             return *location;
         }
         let error = self.cfa.add_location(format!("error {name}"), span);
-        if limit {
-            self.cfa.limits.push(PropertyId(self.cfa.properties.len() as u32));
+        let id = PropertyId(self.cfa.properties.len() as u32);
+        match kind {
+            PropertyKind::Claim => {}
+            PropertyKind::Fatal => self.cfa.fatal.push(id),
+            PropertyKind::Limit => self.cfa.limits.push(id),
         }
         self.cfa.properties.push(Property { name: name.into(), error, span });
         self.errors.insert(name.into(), error);
         error
     }
 
-    /// Breaks a property in runs in which `condition` holds; they may go on.
-    pub(super) fn break_property(&mut self, name: &str, condition: ExprId, span: Span) {
-        let mut condition = condition;
+    /// When runs get to the expression that is being evaluated, as seen from the block's start.
+    pub(super) fn reached(&mut self) -> ExprId {
+        let guard = self.guard();
+        self.under_context(guard)
+    }
+
+    /// A condition, where the expression that is being evaluated is evaluated at all.
+    fn under_context(&mut self, mut condition: ExprId) -> ExprId {
         for outer in self.context.clone() {
             condition = self.cfa.pool.and(outer, condition);
         }
+        condition
+    }
+
+    /// Breaks a property in runs in which `condition` holds; they may go on.
+    pub(super) fn break_property(&mut self, name: &str, condition: ExprId, span: Span) {
+        let condition = self.under_context(condition);
         if self.cfa.pool.as_const(condition) != Some(0) && !self.block.dead {
-            let error = self.error(name, span, false);
+            let error = self.error(name, span, PropertyKind::Claim);
             self.leave(error, Some(condition), false);
         }
     }
@@ -245,12 +270,14 @@ impl Lower<'_> {
         if self.cfa.pool.as_const(condition) == Some(0) || self.block.dead {
             return true;
         }
-        let (name, limit) = match hazard {
-            Hazard::Bounds if self.is_checked(hazard) => ("bounds", false),
-            Hazard::Null if self.is_checked(hazard) => ("null", false),
-            Hazard::Bounds | Hazard::Alignment | Hazard::Null => ("memory_limit", true),
-            Hazard::Division if self.is_checked(hazard) => ("division", false),
-            Hazard::Shift if self.is_checked(hazard) => ("shift", false),
+        let (name, kind) = match hazard {
+            Hazard::Bounds if self.is_checked(hazard) => ("bounds", PropertyKind::Fatal),
+            Hazard::Null if self.is_checked(hazard) => ("null", PropertyKind::Fatal),
+            Hazard::Bounds | Hazard::Alignment | Hazard::Null => {
+                ("memory_limit", PropertyKind::Limit)
+            }
+            Hazard::Division if self.is_checked(hazard) => ("division", PropertyKind::Fatal),
+            Hazard::Shift if self.is_checked(hazard) => ("shift", PropertyKind::Fatal),
             Hazard::Division | Hazard::Shift => return true,
             Hazard::Overflow => match self.options.overflow {
                 Overflow::Error => {
@@ -258,17 +285,14 @@ impl Lower<'_> {
                     return true;
                 }
                 Overflow::Wrap => return true,
-                Overflow::Assume => ("", false),
+                Overflow::Assume => ("", PropertyKind::Claim),
             },
-            Hazard::Recursion => ("recursion_limit", true),
-            Hazard::Unreachable => ("unreachable_limit", true),
+            Hazard::Recursion => ("recursion_limit", PropertyKind::Limit),
+            Hazard::Unreachable => ("unreachable_limit", PropertyKind::Limit),
         };
-        let mut condition = condition;
-        for outer in self.context.clone() {
-            condition = self.cfa.pool.and(outer, condition);
-        }
+        let condition = self.under_context(condition);
         if !name.is_empty() {
-            let error = self.error(name, span, limit);
+            let error = self.error(name, span, kind);
             self.leave(error, Some(condition), false);
         }
         let not = self.cfa.pool.not(condition);

@@ -400,11 +400,12 @@ impl Lower<'_> {
             }
             Builtin::AssertFail => {
                 let name = format!("assert_{}", self.line(span));
+                self.note_claim(&name, span, true);
                 self.break_property(&name, always, span);
                 self.stop();
             }
-            Builtin::Assert | Builtin::AssertNamed | Builtin::Assume => {
-                let named = builtin == Builtin::AssertNamed;
+            Builtin::Assert | Builtin::Claim | Builtin::ClaimNamed | Builtin::Assume => {
+                let named = builtin == Builtin::ClaimNamed;
                 let Some(condition) = args.get(named as usize) else {
                     return Err(fail("the condition is missing", span, "no argument"));
                 };
@@ -414,10 +415,14 @@ impl Lower<'_> {
                         true => self.text_of(&args[0])?,
                         false => format!("assert_{}", self.line(span)),
                     };
+                    self.note_claim(&name, span, false);
                     let fails = self.cfa.pool.not(holds);
                     self.break_property(&name, fails, span);
                 }
-                self.assume(holds);
+                // Who claims something in passing hides nothing of what follows.
+                if matches!(builtin, Builtin::Assert | Builtin::Assume) {
+                    self.assume(holds);
+                }
             }
             Builtin::Input => {
                 let name = match args.first() {

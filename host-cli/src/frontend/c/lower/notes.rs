@@ -4,7 +4,7 @@
 use super::Lower;
 use crate::frontend::c::tree::{FunctionId, GlobalId, LocalId, Stmt, StmtKind};
 use crate::frontend::c::types::Type;
-use crate::ir::{EdgeId, InputId, LocId, Span, VarId};
+use crate::ir::{EdgeId, ExprId, InputId, LocId, Span, VarId};
 use std::collections::{BTreeSet, HashMap};
 
 /// Notes on an automaton. All spans are those of the preprocessed text.
@@ -22,6 +22,22 @@ pub struct Notes {
     pub branches: HashMap<EdgeId, (Span, Answer)>,
     /// Variables that C can name.
     pub names: HashMap<VarId, Named>,
+    /// Variables that live as long as the program, or parts of them.
+    pub globals: HashMap<VarId, GlobalId>,
+    /// Assertions that a run may get to.
+    pub claims: Vec<Claim>,
+}
+
+/// An assertion as one of its copies in the automaton.
+pub struct Claim {
+    /// Its property.
+    pub property: String,
+    /// Where it is in the text.
+    pub span: Span,
+    /// The location before it.
+    pub at: LocId,
+    /// When runs at that location get to it. `None` if they are those that have failed already.
+    pub reached: Option<ExprId>,
 }
 
 /// A value that a run chooses on the edges that leave a location.
@@ -141,6 +157,16 @@ impl Lower<'_> {
         }
     }
 
+    /// A run gets to an assertion; what follows depends on whether it holds, unless it has `failed`.
+    pub(super) fn note_claim(&mut self, property: &str, span: Span, failed: bool) {
+        if self.block.dead {
+            return;
+        }
+        let reached = (!failed).then(|| self.reached());
+        let (property, at) = (property.to_string(), self.block.start());
+        self.notes.claims.push(Claim { property, span, at, reached });
+    }
+
     /// All is lowered: which variables have names.
     pub(super) fn note_names(&mut self) {
         let globals = self.globals.iter().map(|(id, object)| (Root::Global(*id), *object));
@@ -151,6 +177,10 @@ impl Lower<'_> {
         let types = &self.unit.types;
         for (root, object) in globals.chain(locals) {
             let object = &self.objects[object];
+            if let Root::Global(id) = root {
+                let vars = object.cells.iter().map(|cell| (cell.var, id));
+                self.notes.globals.extend(vars.filter(|_| !object.register));
+            }
             // The pieces of a union are not its members.
             if types.has_union(&object.ty) || object.register {
                 continue;

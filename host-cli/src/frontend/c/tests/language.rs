@@ -3,7 +3,7 @@
 use super::{compile, options, run};
 use crate::frontend::c::{Checks, DataModel};
 use crate::frontend::{Options, Overflow};
-use crate::ir::Cfa;
+use crate::ir::{Cfa, VarId};
 
 pub fn cfa(text: &str, options: &Options) -> Cfa {
     match compile(text, options) {
@@ -148,7 +148,12 @@ fn checks_make_them_properties() {
         options.c.checks = checks.parse::<Checks>().unwrap();
         let cfa = cfa(text, &options);
         assert_eq!(cfa.limits, []);
-        run(&cfa, 0, 100).location
+        // A run ends there, and who is proved besides rests on it.
+        let end = run(&cfa, 0, 100).location;
+        let fatal = cfa.fatal.iter().map(|p| &cfa.properties[p.index()]);
+        let fatal: Vec<String> = fatal.map(|p| format!("error {}", p.name)).collect();
+        assert!(fatal.contains(&end), "{fatal:?}");
+        end
     };
     let main = |body: &str| format!("int a[4], i = 5, *p, z; int main(void) {{ {body} }}");
     assert_eq!(ends_at(&main("return a[i];"), "bounds,null"), "error bounds");
@@ -162,6 +167,33 @@ fn checks_make_them_properties() {
     let adds = "int x; int main(void) { x = x + 1; return 0; }";
     assert_eq!(with(adds, Overflow::Error), ["no_overflow"]);
     assert_eq!(with(adds, Overflow::Wrap), ["reach_error"]);
+}
+
+/// On the target nothing is in the place of a claim; a failed `assert()` ends the program.
+#[test]
+fn claims_hide_nothing_but_assert_ends() {
+    let after = |claim: &str| {
+        let declared = "void vouch_assert(int), vouch_assert_named(const char *, int), assert(int), \
+             __CPROVER_assert(int, const char *), __assert_fail(void), reach_error(void);";
+        let text = format!("{declared} int n; int main(void) {{ {claim} n = 1; return 0; }}");
+        let cfa = cfa(&text, &options("main"));
+        let names: Vec<String> = cfa.properties.iter().map(|p| p.name.clone()).collect();
+        let n = cfa.vars.iter().position(|v| v.name == "n").map(|n| VarId(n as u32));
+        let sets = |e: &crate::ir::Edge| e.updates.iter().any(|u| Some(u.0) == n);
+        let goes_on = cfa.edges.iter().any(|e| e.from != cfa.init && sets(e));
+        (names.join(" "), goes_on, cfa.fatal.len())
+    };
+    let with = |name: &str, goes_on| (name.to_string(), goes_on, 0);
+    assert_eq!(after("vouch_assert(0);"), with("assert_1", true));
+    assert_eq!(after("vouch_assert_named(\"small\", 0);"), with("small", true));
+    assert_eq!(after("__CPROVER_assert(0, \"small\");"), with("assert_1", true));
+    assert_eq!(after("assert(0);"), with("assert_1", false));
+    assert_eq!(after("__assert_fail();"), with("assert_1", false));
+    assert_eq!(after("reach_error();"), with("reach_error", false));
+    // With the assert.h that comes with vouch too.
+    let text = "#include <assert.h>\nint main(void) { assert(0); for (;;) { } return 0; }";
+    let cfa = cfa(text, &options("main"));
+    assert_eq!(run(&cfa, 0, 100).location, "error assert_2");
 }
 
 #[test]

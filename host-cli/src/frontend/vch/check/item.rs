@@ -1,6 +1,7 @@
 //! Declarations, in an order in which everything is known when it is needed.
 
 use super::super::ast::{self, Item, Name};
+use super::super::hint;
 use super::super::hir;
 use super::super::types::{EnumDef, Ty};
 use super::{Checker, Effects, MAX_CALL_DEPTH, MAX_LEAVES, Place, Scope, Symbol};
@@ -314,7 +315,8 @@ impl Checker<'_> {
             Item::Const { name, .. } => (name, "constant"),
             Item::Param { name, .. } => (name, "parameter"),
             Item::Input { name, .. } => (name, "input"),
-            Item::Var { name, .. } => (name, "variable"),
+            // What an output is for is outside of the model.
+            Item::Var { name, output: false, .. } => (name, "variable"),
             Item::Fn(function) => (&function.name, "function"),
             _ => return,
         };
@@ -323,7 +325,11 @@ impl Checker<'_> {
             let verb = if what == "function" { "called" } else { "read" };
             let message = format!("the {what} `{}` is never {verb}", name.text);
             let warning = Diagnostic::warning(message, name.span, "unused");
-            self.warnings.push(warning.help("remove it, or let its name begin with `_`"));
+            let help = match what {
+                "variable" => "remove it, or declare it as `output` if the model only sets it",
+                _ => "remove it, or let its name begin with `_`",
+            };
+            self.warnings.push(warning.help(help));
         }
     }
 
@@ -342,6 +348,12 @@ impl Checker<'_> {
                 }
                 (None, Some((Symbol::Enum(e), _))) => Ty::Enum(e, self.enums[e].clone()),
                 _ => {
+                    if let Some(ty) = hint::of_c(&name.text) {
+                        let message = format!("there is no type `{}`", name.text);
+                        let error = Diagnostic::error(message, name.span, "a type of C");
+                        self.error(error.help(format!("write `{ty}`")));
+                        return Ty::Error;
+                    }
                     let known = ["bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
                     let mut known: Vec<String> = known.map(str::to_owned).into();
                     known.extend(self.enums.iter().map(|e| e.name.clone()));

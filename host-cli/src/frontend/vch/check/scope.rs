@@ -1,6 +1,7 @@
 //! Names: what they stand for, and what to say when they stand for nothing.
 
 use super::super::ast::Name;
+use super::super::hint;
 use super::super::types::Ty;
 use super::Checker;
 use crate::frontend::Diagnostic;
@@ -92,12 +93,7 @@ impl Checker<'_> {
     pub(super) fn unknown(&mut self, what: &str, name: &Name, known: Vec<String>) {
         let message = format!("there is no {what} `{}`", name.text);
         let mut error = Diagnostic::error(message, name.span, "unknown name");
-        let nearest = known
-            .iter()
-            .map(|k| (distance(&name.text, k), k))
-            .filter(|(d, k)| *d <= 1 + k.len().min(name.text.len()) / 3 && *d < name.text.len())
-            .min();
-        if let Some((_, nearest)) = nearest {
+        if let Some(nearest) = hint::nearest(&name.text, known.iter().map(String::as_str)) {
             error = error.help(format!("did you mean `{nearest}`?"));
         } else if !known.is_empty() && known.len() <= 8 {
             let mut known = known.clone();
@@ -158,22 +154,4 @@ impl Checker<'_> {
         self.height = height;
         result
     }
-}
-
-/// Edit distance; names are short.
-fn distance(a: &str, b: &str) -> usize {
-    if a.len() > 64 || b.len() > 64 {
-        return usize::MAX;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let cost = diagonal + !x.eq_ignore_ascii_case(&y) as usize;
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

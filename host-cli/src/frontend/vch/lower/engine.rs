@@ -2,8 +2,8 @@
 //!
 //! Branches are executed both ways and joined with `ite`, loops are unrolled, functions inlined.
 //! Two conditions go along. `path` says when the current statement is reached; it matters only for
-//! what can fail. `live` says that nothing has failed and every assumption held so far: a step goes
-//! on only under it, and only the first failure of a step counts.
+//! what can fail. `live` says that nothing fatal has happened and every assumption held so far: a step
+//! goes on only under it, and only the first fatal failure of a step counts.
 
 use super::super::hir::{Expr, Function};
 use super::super::types::Ty;
@@ -55,6 +55,13 @@ pub enum Failure {
     Overflow,
     /// No failure: something happens that is asked about.
     Question(usize),
+}
+
+impl Failure {
+    /// Whether there is no way on from it. A model can go on after a claim that does not hold.
+    pub fn is_fatal(self) -> bool {
+        matches!(self, Failure::Index | Failure::Division | Failure::Overflow)
+    }
 }
 
 /// When a failure happens.
@@ -173,7 +180,7 @@ impl<'m> Engine<'m> {
         result
     }
 
-    /// The step goes on only where the condition holds; where it doesn't, it has failed.
+    /// Where the condition does not hold, the step has failed, and does not go on if that is fatal.
     pub(super) fn require(&mut self, ok: ExprId, failure: Failure, span: Span) {
         let pool = &mut self.cfa.pool;
         let not_ok = pool.not(ok);
@@ -185,8 +192,10 @@ impl<'m> Engine<'m> {
         if !(failure == Failure::Overflow && self.overflow == Overflow::Assume) {
             self.failed.push(Failed { failure, condition, span });
         }
-        let right = pool.not(wrong);
-        self.live = pool.and(self.live, right);
+        if failure.is_fatal() {
+            let right = pool.not(wrong);
+            self.live = pool.and(self.live, right);
+        }
     }
 
     /// Runs in which the condition does not hold are not looked at.

@@ -23,7 +23,8 @@ use super::types::Ty;
 use crate::frontend::lint::Lint;
 use crate::frontend::{Diagnostic, Options};
 use crate::ir::{
-    BinOp, Cfa, Edge, ExprId, Input, LocId, Property, Span, Var, VarId, VarKind as Kind, Word,
+    BinOp, Cfa, Edge, ExprId, Input, LocId, Property, PropertyId, Span, Var, VarId,
+    VarKind as Kind, Word,
 };
 use constraint::Constraints;
 pub use engine::constant;
@@ -378,6 +379,9 @@ impl<'m> Lowering<'m> {
         let mut errors = BTreeMap::new();
         for (goal, name, span) in goals {
             let error = cfa.add_location(format!("error: {name}"), span);
+            if matches!(goal, Goal::Failure(failure) if failure.is_fatal()) {
+                cfa.fatal.push(PropertyId(cfa.properties.len() as u32));
+            }
             cfa.properties.push(Property { name, error, span });
             errors.insert(goal, error);
         }

@@ -49,11 +49,11 @@ impl Parser<'_> {
                 self.report(error.help("states stand inside of `machine NAME { … }`"));
                 self.state()?;
             }
-            kind if begins_item(kind) => file.items.push(self.item()?),
+            kind if begins_item(kind) || self.is_word("output") => file.items.push(self.item()?),
             _ => {
                 return Err(self.unexpected(
-                    "`machine` or a declaration (`const`, `enum`, `param`, `input`, `var`, `fn`, \
-                     `property`)",
+                    "`machine` or a declaration (`const`, `enum`, `param`, `input`, `var`, `output`, \
+                     `fn`, `property`)",
                 ));
             }
         }
@@ -106,7 +106,7 @@ impl Parser<'_> {
                 Kind::Machine | Kind::System => {
                     return Err(p.unexpected("a state or a declaration; machines do not nest"));
                 }
-                kind if begins_item(kind) => items.push(p.item()?),
+                kind if begins_item(kind) || p.is_word("output") => items.push(p.item()?),
                 _ if p.is_word("every") => {
                     let start = p.advance().span;
                     p.word("step")?;
@@ -149,11 +149,12 @@ impl Parser<'_> {
                 let constraint = if self.eat(Kind::Where) { Some(self.expr()?) } else { None };
                 Item::Input { name, ty, constraint }
             }
-            Kind::Var => {
+            // The only word that begins a declaration without being a keyword is `output`.
+            Kind::Var | Kind::Ident => {
                 let (name, ty) = self.typed("the variable")?;
                 let init = if self.eat(Kind::Assign) { Some(self.expr()?) } else { None };
                 let constraint = if self.eat(Kind::Where) { Some(self.expr()?) } else { None };
-                Item::Var { name, ty, init, constraint }
+                Item::Var { name, ty, init, constraint, output: kind == Kind::Ident }
             }
             Kind::Fn => return Ok(Item::Fn(self.function()?)),
             Kind::Property => {
@@ -276,6 +277,12 @@ impl Parser<'_> {
                     Ok(())
                 })?;
                 state.rules.push(Rule { transitions });
+            }
+            Kind::State | Kind::Initial => {
+                let error = self.unexpected_diagnostic("`on`, `else`, `entry` or `}`");
+                let help = "states cannot be nested; if this is not meant to be, a `}` is missing \
+                            before it";
+                return Err(self.report(error.help(help)));
             }
             kind if begins_item(kind) => {
                 // Most likely the state before was not closed.

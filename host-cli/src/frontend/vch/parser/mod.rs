@@ -9,6 +9,7 @@ mod item;
 mod statement;
 
 use super::ast::{File, Name};
+use super::hint;
 use super::token::{Kind, Token};
 use crate::frontend::Diagnostic;
 use crate::ir::Span;
@@ -106,12 +107,36 @@ impl Parser<'_> {
             _ => format!("`{}`", self.text_of(token.span)),
         };
         let message = format!("expected {expected}, found {found}");
-        let help = match (token.kind, expected) {
-            (Kind::End, _) => "the file ends too early: is a `}` missing?".to_owned(),
-            (_, "`;`") => "end it with `;`".to_owned(),
+        let help = match (token.kind, expected, self.meant(expected)) {
+            (Kind::End, ..) => "the file ends too early: is a `}` missing?".to_owned(),
+            (_, _, Some(hint)) => hint,
+            (_, "`;`", _) => "end it with `;`".to_owned(),
             _ => format!("write {expected} here, or remove {found}"),
         };
         Diagnostic::error(message, token.span, format!("expected {expected}")).help(help)
+    }
+    /// What may have been meant by a word that makes no sense here.
+    fn meant(&self, expected: &str) -> Option<String> {
+        let word = |at: usize| {
+            let token = self.tokens.get(at).filter(|t| t.kind == Kind::Ident)?;
+            Some(self.text_of(token.span))
+        };
+        // `not x` fails at the second word.
+        let before = self.at.checked_sub(1).and_then(word).filter(|w| *w == "not");
+        if let Some((word, operator)) =
+            before.or(word(self.at)).and_then(|w| Some((w, hint::operator(w)?)))
+        {
+            return Some(format!("for `{word}` write `{operator}`"));
+        }
+        let word = word(self.at)?;
+        if let Some(ty) = hint::of_c(word) {
+            return Some(format!("the type follows the name: `var NAME: {ty} = 0;`"));
+        }
+        let items = expected.contains("declaration");
+        let keywords = Kind::KEYWORDS.iter().copied();
+        let fits = |k: &&str| items || expected.contains(&format!("`{k}`"));
+        let nearest = hint::nearest(word, keywords.chain(["output", "every"]).filter(fits))?;
+        Some(format!("did you mean `{nearest}`?"))
     }
     fn expect(&mut self, kind: Kind) -> Parse<Token> {
         if self.kind() == kind { Ok(self.advance()) } else { Err(self.unexpected(kind.shown())) }

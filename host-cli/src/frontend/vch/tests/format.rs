@@ -97,6 +97,14 @@ fn continued_lines_stay_continued() {
 }
 
 #[test]
+fn outputs_look_like_variables() {
+    let text =
+        "machine m{ var a:u8=0;output   led : bool=false ; initial state S{ else{ led=a>0; } } }";
+    let lines: Vec<String> = formatted(text).lines().map(|l| l.trim().to_string()).collect();
+    assert_eq!(lines[1..3], ["var a: u8 = 0;", "output led: bool = false;"]);
+}
+
+#[test]
 fn what_cannot_be_read_is_refused() {
     let errors = format("machine m { state S { on x -> } var y u8; }").unwrap_err();
     assert!(errors.len() >= 2, "{errors:?}");

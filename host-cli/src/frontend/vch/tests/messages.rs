@@ -352,3 +352,35 @@ fn mistakes_in_declarations() {
         assert_ne!(found[0].1, "", "no way out of: {text}");
     }
 }
+
+/// Words of other languages, and misspelt ones.
+#[test]
+fn words_from_elsewhere_are_understood() {
+    let table = [
+        ("machine m { inital state A { } }", "did you mean `initial`?"),
+        ("machine m { initial sate A { } }", "did you mean `state`?"),
+        ("machne m { initial state A { } }", "did you mean `machine`?"),
+        ("machine m { outptu x: u8; initial state A { } }", "did you mean `output`?"),
+        ("machine m { initial state A { esle -> A; } }", "did you mean `else`?"),
+        (
+            "machine m { input a: bool; initial state A { on a and a -> A; } }",
+            "for `and` write `&&`",
+        ),
+        ("machine m { input a: bool; initial state A { on a or a -> A; } }", "for `or` write `||`"),
+        ("machine m { input a: bool; initial state A { on not a -> A; } }", "for `not` write `!`"),
+        (
+            "machine m { uint8_t x = 0; initial state A { } }",
+            "the type follows the name: `var NAME: u8 = 0;`",
+        ),
+        ("machine m { var x: uint16_t = 0; initial state A { } }", "write `u16`"),
+        ("machine m { var x: int = 0; initial state A { } }", "write `i32`"),
+        (
+            "machine m { initial state A { state B { } } }",
+            "states cannot be nested; if this is not meant to be, a `}` is missing before it",
+        ),
+    ];
+    for (text, help) in table {
+        let found = brief(text);
+        assert_eq!(found[0].1, help, "{text}: {found:?}");
+    }
+}

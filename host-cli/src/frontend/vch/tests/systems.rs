@@ -90,15 +90,28 @@ fn machines_see_each_others_states() {
 #[test]
 fn failures_of_one_machine_end_the_step_of_all() {
     let text = "
-        machine a { var n: u2 = 0; initial state S { on true { assert low: n < 2; n += 1; } } }
+        machine a {
+            var n: u2 = 0;
+            var t: [bool; 2] = [false; 2];
+            initial state S { on true { CHECK; n += 1; } }
+        }
         machine b { var m: u2 = 0; initial state S { on true { m = a.n; } } }
         system both = HOW;
         property bounded: always m_of_b();
         fn m_of_b() -> bool { b.m < 3 }
     ";
     for how in ["sync(a, b)", "sequence(a, b)", "sequence(b, a)", "interleave(a, b)"] {
-        let shortest = explore(&compile(&text.replace("HOW", how)).cfa, &[]);
-        assert_eq!(shortest["low"], Some(4), "{how}");
+        let text = text.replace("HOW", how);
+        let cfa = compile(&text.replace("CHECK", "t[n] = true")).cfa;
+        let shortest = explore(&cfa, &[]);
+        assert_eq!(shortest["index_in_range"], Some(4), "{how}");
         assert_eq!(shortest["bounded"], None, "{how}");
+        let fatal: Vec<&str> =
+            cfa.fatal.iter().map(|p| cfa.properties[p.index()].name.as_str()).collect();
+        assert_eq!(fatal, ["index_in_range"], "{how}");
+        // A claim that does not hold ends nothing.
+        let shortest = explore(&compile(&text.replace("CHECK", "assert low: n < 2")).cfa, &[]);
+        assert_eq!(shortest["low"], Some(4), "{how}");
+        assert!(shortest["bounded"] > Some(4), "{how}");
     }
 }

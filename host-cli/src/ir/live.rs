@@ -3,7 +3,7 @@
 //! A variable is live at a location if the guard of an edge that leaves it reads it, or the new
 //! value of a variable that is live at such an edge's target. Keeping a value is reading it.
 
-use crate::ir::{Cfa, Edge, Expr, ExprId, LocId, Marks, VarId};
+use super::{Cfa, Edge, Expr, ExprId, LocId, Marks, VarId};
 use rustc_hash::FxHashMap as HashMap;
 
 /// The variables that are live, for each location.
