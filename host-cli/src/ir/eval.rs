@@ -2,7 +2,7 @@
 //!
 //! Written for clarity; every other way of running a model is tested against it.
 
-use super::cfa::{Cfa, EdgeId, InputId, VarId};
+use super::cfa::{Cfa, EdgeId, InputId, LocId, VarId};
 use super::expr::{BinOp, Expr, ExprId, Pool, UnOp, Word, mask};
 use rustc_hash::FxHashMap;
 
@@ -114,4 +114,38 @@ pub fn step(
         next[var.index()] = *value;
     }
     Some(next)
+}
+
+/// Where a run without a choice has come to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ended {
+    /// Its last location.
+    pub at: LocId,
+    /// Values of all variables there.
+    pub state: Vec<Word>,
+    /// Whether it could go on, but was not let.
+    pub cut: bool,
+}
+
+/// The run of an automaton in which all inputs are `input` and all variables start as `first`, each
+/// cut to its width: to where no edge leads on, or `limit` steps far. Where several edges can be taken
+/// it fails, with the place.
+pub fn run(cfa: &Cfa, first: Word, input: Word, limit: usize) -> Result<Ended, LocId> {
+    let mut leaving = vec![vec![]; cfa.locations.len()];
+    for (i, edge) in cfa.edges.iter().enumerate() {
+        leaving[edge.from.index()].push(EdgeId(i as u32));
+    }
+    let mut state: Vec<Word> = cfa.vars.iter().map(|var| first & mask(var.width)).collect();
+    let mut at = cfa.init;
+    for _ in 0..limit {
+        let mut next = leaving[at.index()].iter().filter_map(|edge| {
+            Some((cfa.edges[edge.index()].to, step(cfa, &state, *edge, |_| input)?))
+        });
+        let Some((to, new)) = next.next() else { return Ok(Ended { at, state, cut: false }) };
+        if next.next().is_some() {
+            return Err(at);
+        }
+        (at, state) = (to, new);
+    }
+    Ok(Ended { at, state, cut: true })
 }
