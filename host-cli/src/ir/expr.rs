@@ -289,6 +289,14 @@ impl Pool {
                 _ => {}
             }
         }
+        // Neighbouring pieces of one thing are one piece.
+        if let (Concat, Expr::Slice { x: high, lo: above }, Expr::Slice { x: low, lo }) =
+            (op, self.get(a), self.get(b))
+            && high == low
+            && above == lo + wb
+        {
+            return self.slice(low, lo, width);
+        }
         // Commutative operators get one order, so that both spellings are one node.
         let commutes = matches!(op, And | Or | Xor | Add | Mul | Eq);
         let (a, b) = if commutes && b < a { (b, a) } else { (a, b) };
@@ -347,6 +355,12 @@ impl Pool {
             Expr::Const(value) => self.constant(value >> lo, width),
             Expr::Slice { x: y, lo: base } => self.slice(y, base + lo, width),
             Expr::Extend { x: y, .. } if lo + width <= self.width(y) => self.slice(y, lo, width),
+            Expr::Binary(BinOp::Concat, _, low) if lo + width <= self.width(low) => {
+                self.slice(low, lo, width)
+            }
+            Expr::Binary(BinOp::Concat, high, low) if lo >= self.width(low) => {
+                self.slice(high, lo - self.width(low), width)
+            }
             _ => self.add(Expr::Slice { x, lo }, width),
         }
     }

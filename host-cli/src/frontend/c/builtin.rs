@@ -1,6 +1,6 @@
 //! Functions that are known by their name: what verification tasks, `assert.h` and `vouch.h` use.
 
-use super::tree::Function;
+use super::tree::{Function, Op};
 
 /// What a known function does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,14 +19,59 @@ pub enum Builtin {
     Assume,
     /// The run ends.
     Stop,
+    /// The program says that no run gets here.
+    Unreachable,
     /// The first argument is the value.
-    Expect,
+    First,
+    /// Nothing that a program could notice.
+    Nothing,
+    /// A function of the bits of a number.
+    Bits(Bits),
+    /// Arithmetic that tells whether its exact result fits where it is stored.
+    Overflow(Op),
     /// Only prints; its value is arbitrary.
     Print,
     /// Needs a heap.
     Heap,
-    /// Needs more arguments than are known.
-    Variadic,
+    /// The list in the first argument begins.
+    VaStart,
+    /// The list in the first argument becomes that in the second.
+    VaCopy,
+}
+
+/// Functions of the bits of a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bits {
+    /// How many are set.
+    Popcount,
+    /// Whether that is odd.
+    Parity,
+    /// Zeros before the highest that is set; of zero, anything.
+    LeadingZeros,
+    /// Zeros behind the lowest that is set; of zero, anything.
+    TrailingZeros,
+    /// The number of the lowest that is set, from 1; of zero, zero.
+    FirstSet,
+    /// Copies of the sign bit behind it.
+    RedundantSigns,
+    /// The bytes in the opposite order.
+    SwapBytes,
+}
+
+impl Builtin {
+    /// Whether a call of it may end the edge at hand.
+    pub fn ends_or_asks(self) -> bool {
+        matches!(
+            self,
+            Builtin::Error
+                | Builtin::AssertFail
+                | Builtin::Assert
+                | Builtin::AssertNamed
+                | Builtin::Assume
+                | Builtin::Stop
+                | Builtin::Unreachable
+        )
+    }
 }
 
 /// What a function of this name does, if it is known.
@@ -36,23 +81,63 @@ pub fn find(name: &str) -> Option<Builtin> {
         "__assert_fail" | "__assert" | "__assert_func" | "__assert_perror_fail" => {
             Builtin::AssertFail
         }
-        "__VERIFIER_assume" | "__CPROVER_assume" | "vouch_assume" | "__builtin_assume" => {
-            Builtin::Assume
-        }
+        "__VERIFIER_assume" | "__CPROVER_assume" | "vouch_assume" | "__vouch_assume"
+        | "__builtin_assume" => Builtin::Assume,
         "assert" | "__CPROVER_assert" | "vouch_assert" => Builtin::Assert,
-        "vouch_input" => Builtin::Input,
+        "vouch_input" | "__vouch_input" => Builtin::Input,
         "vouch_assert_named" => Builtin::AssertNamed,
         "abort" | "exit" | "_exit" | "_Exit" | "__builtin_abort" | "__builtin_trap" => {
             Builtin::Stop
         }
-        "__builtin_expect" => Builtin::Expect,
+        "__builtin_expect" | "__builtin_expect_with_probability" | "__builtin_assume_aligned" => {
+            Builtin::First
+        }
+        "__builtin_unreachable" => Builtin::Unreachable,
+        "__builtin_prefetch"
+        | "__sync_synchronize"
+        | "__builtin_va_end"
+        | "__builtin___clear_cache" => Builtin::Nothing,
         "printf" | "puts" | "putchar" | "fprintf" | "fputs" | "fputc" | "perror" | "fflush"
         | "__builtin_printf" | "__builtin_puts" | "__builtin_putchar" => Builtin::Print,
         "malloc" | "calloc" | "realloc" | "free" | "alloca" | "__builtin_alloca"
         | "__builtin_malloc" | "__builtin_free" | "kmalloc" | "kfree" => Builtin::Heap,
-        "__builtin_va_start" | "__builtin_va_end" | "__builtin_va_copy" => Builtin::Variadic,
-        _ => return None,
+        "__builtin_va_start" => Builtin::VaStart,
+        "__builtin_va_copy" => Builtin::VaCopy,
+        _ => return bits(name).or_else(|| overflow(name)),
     })
+}
+
+/// `__builtin_clz` and its kin, for every width; `ffs` is in the library, too.
+fn bits(name: &str) -> Option<Builtin> {
+    let plain = name.strip_prefix("__builtin_");
+    let plain = plain.or_else(|| name.starts_with("ffs").then_some(name))?;
+    if let "bswap16" | "bswap32" | "bswap64" | "bswap128" = plain {
+        return Some(Builtin::Bits(Bits::SwapBytes));
+    }
+    let known = [
+        ("popcount", Bits::Popcount),
+        ("parity", Bits::Parity),
+        ("clz", Bits::LeadingZeros),
+        ("ctz", Bits::TrailingZeros),
+        ("ffs", Bits::FirstSet),
+        ("clrsb", Bits::RedundantSigns),
+    ];
+    let found = known.iter().find(|(stem, _)| {
+        plain.strip_prefix(stem).is_some_and(|width| matches!(width, "" | "l" | "ll" | "imax"))
+    });
+    found.map(|(_, bits)| Builtin::Bits(*bits))
+}
+
+/// `__builtin_add_overflow`, and `__builtin_uaddll_overflow` for certain types.
+fn overflow(name: &str) -> Option<Builtin> {
+    let plain = name.strip_prefix("__builtin_")?.strip_suffix("_overflow")?;
+    let known = [("add", Op::Add), ("sub", Op::Sub), ("mul", Op::Mul)];
+    let found = known.iter().find(|(stem, _)| {
+        plain == *stem
+            || (plain.strip_prefix(['s', 'u']).and_then(|p| p.strip_prefix(stem)))
+                .is_some_and(|width| matches!(width, "" | "l" | "ll"))
+    });
+    found.map(|(_, op)| Builtin::Overflow(*op))
 }
 
 /// Whether a call of it is not a call of its body. Of the functions that programs like to define

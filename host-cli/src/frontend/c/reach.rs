@@ -15,6 +15,8 @@ pub struct Reach {
     pub locals: BTreeSet<(FunctionId, LocalId)>,
     /// Functions that a pointer may point to.
     pub functions: BTreeSet<FunctionId>,
+    /// Functions that may be called.
+    reached: HashSet<FunctionId>,
 }
 
 impl Reach {
@@ -46,7 +48,7 @@ impl Reach {
             if queue.is_empty() && !pointer_calls.is_empty() {
                 for f in reach.functions.clone() {
                     for (from, args) in &pointer_calls {
-                        if unit.functions[f].params == *args {
+                        if unit.functions[f].params <= *args {
                             reach.calls[*from].insert(f);
                         }
                     }
@@ -56,8 +58,14 @@ impl Reach {
                 }
             }
         }
+        reach.reached = seen.functions;
         reach.close();
         reach
+    }
+
+    /// Whether a function may be called at all.
+    pub fn is_reached(&self, f: FunctionId) -> bool {
+        self.reached.contains(&f)
     }
 
     fn visit(
@@ -113,6 +121,11 @@ impl Reach {
     /// Whether a function may be called while it runs.
     pub fn recursive(&self, f: FunctionId) -> bool {
         self.calls[f].contains(&f)
+    }
+
+    /// Whether a call of `f` may lead to one of `g`.
+    pub fn may_call(&self, f: FunctionId, g: FunctionId) -> bool {
+        self.calls[f].contains(&g)
     }
 
     /// Whether both call each other.

@@ -126,6 +126,8 @@ pub enum ExprKind {
     Call(FunctionId, Vec<Expr>),
     /// A call through a pointer.
     CallPointer(Box<Expr>, Vec<Expr>),
+    /// The next argument of a list.
+    VaArg(Box<Expr>),
     /// Statements, the last of which may give the value.
     Statements(Vec<Stmt>),
     /// A fresh object with initial values.
@@ -219,6 +221,9 @@ pub struct Global {
     pub param: Option<(i128, i128)>,
 }
 
+/// The name of the object that a compound literal is.
+pub const LITERAL: &str = "(literal)";
+
 /// A variable of a function.
 #[derive(Clone, Debug)]
 pub struct Local {
@@ -245,6 +250,8 @@ pub struct Function {
     pub body: Option<Stmt>,
     /// Where it is declared.
     pub span: Span,
+    /// Whether its body is that of the C library.
+    pub library: bool,
 }
 
 /// A translation unit.
@@ -277,7 +284,7 @@ impl Expr {
         use ExprKind::*;
         match &self.kind {
             Int(_) | Global(_) | Local(_) | Function(_) | Refused(_) => {}
-            Neg(a) | Not(a) | IsZero(a) | Cast(a) | Deref(a) | Address(a) => visit(a),
+            Neg(a) | Not(a) | IsZero(a) | Cast(a) | Deref(a) | Address(a) | VaArg(a) => visit(a),
             Member { of, .. } => visit(of),
             Binary(_, a, b)
             | Distance(a, b)
@@ -319,6 +326,13 @@ impl Expr {
     }
 }
 
+impl Function {
+    /// Whether a variable dies with the block that declares it, not with the call.
+    pub fn dies_with_block(&self, local: LocalId) -> bool {
+        local >= self.params && &*self.locals[local].name != LITERAL
+    }
+}
+
 impl Stmt {
     /// Whether something may jump into it.
     pub fn has_label(&self) -> bool {
@@ -331,6 +345,19 @@ impl Stmt {
             | StmtKind::For(_, _, body)
             | StmtKind::Switch(_, _, _, body) => body.has_label(),
             _ => false,
+        }
+    }
+
+    /// The variables that live as long as the block around it.
+    pub fn declared(&self, out: &mut Vec<LocalId>) {
+        match &self.kind {
+            StmtKind::Declare(local, _) => out.push(*local),
+            // A declaration behind a label is in a block of its own here, but not in C.
+            StmtKind::Label(_, inner) | StmtKind::Case(_, inner) => match &inner.kind {
+                StmtKind::Block(statements) => statements.iter().for_each(|s| s.declared(out)),
+                _ => inner.declared(out),
+            },
+            _ => {}
         }
     }
 

@@ -343,6 +343,26 @@ impl Types {
         }
     }
 
+    /// Whether who gets a value of this type can reach something through it and change it.
+    pub fn lets_change(&self, ty: &Type) -> bool {
+        self.lets_change_in(ty, &mut vec![])
+    }
+
+    fn lets_change_in(&self, ty: &Type, seen: &mut Vec<RecordId>) -> bool {
+        match ty {
+            Type::Pointer(to, _) if matches!(**to, Type::Function(_)) => false,
+            Type::Pointer(_, false) => true,
+            Type::Pointer(to, true) => self.lets_change_in(to, seen),
+            Type::Array(of, _) => self.lets_change_in(of, seen),
+            Type::Record(id) if !seen.contains(id) => {
+                seen.push(*id);
+                let fields = self.records[*id].fields.iter().flatten();
+                fields.into_iter().any(|f| self.lets_change_in(&f.ty, seen))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether members of it may share their place.
     pub fn has_union(&self, ty: &Type) -> bool {
         match ty {
@@ -385,6 +405,25 @@ impl Types {
             Type::Function(_) => "function".into(),
         }
     }
+}
+
+/// What none of these cells covers of an object of `size` bits: offset and width of pieces of one word
+/// at most. Cells come in the order of their offsets.
+pub fn gaps(cells: &[Cell], size: u64) -> Vec<(u64, u32)> {
+    const PIECE: u64 = 32;
+    let mut gaps = vec![];
+    let mut at = 0;
+    let ends = cells.iter().map(|c| (c.offset, c.offset + c.width as u64));
+    for (from, to) in ends.chain([(size, size)]) {
+        while at < from.min(size) {
+            // Pieces end where words do: what is written there is mostly a byte or a word.
+            let stop = ((at / PIECE + 1) * PIECE).min(from).min(size);
+            gaps.push((at, (stop - at) as u32));
+            at = stop;
+        }
+        at = at.max(to);
+    }
+    gaps
 }
 
 /// Cuts overlapping cells at every border.

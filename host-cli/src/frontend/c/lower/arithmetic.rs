@@ -24,7 +24,11 @@ impl Lower<'_> {
         let signed = ty.integer().is_some_and(|i| i.1);
         let (operator, flip, negate) = operator(op, signed);
         if matches!(op, Op::Shl | Op::Shr) {
-            return Ok(self.shift(operator, x, y, right, span));
+            let value = self.shift(operator, x, y, right, span);
+            if op == Op::Shl && signed {
+                self.shifted_out(x, value, y, span);
+            }
+            return Ok(value);
         }
         if signed {
             self.overflow(op, x, y, width, span);
@@ -80,6 +84,23 @@ impl Lower<'_> {
                 self.cfa.pool.ite(outside, any, value)
             }
         }
+    }
+
+    /// Meets the hazard of a signed value whose left shift is not its product with a power of two:
+    /// undefined, as is that of a negative one.
+    fn shifted_out(&mut self, x: ExprId, value: ExprId, by: ExprId, span: Span) {
+        if self.options.overflow == Overflow::Wrap {
+            return;
+        }
+        let width = self.cfa.pool.width(x);
+        let count = self.cfa.pool.resize(by, width, false);
+        let back = self.cfa.pool.binary(BinOp::AShr, value, count);
+        let same = self.cfa.pool.equal(back, x);
+        let zero = self.cfa.pool.constant(0, width);
+        let negative = self.cfa.pool.binary(BinOp::Slt, x, zero);
+        let lost = self.cfa.pool.not(same);
+        let wrong = self.cfa.pool.or(lost, negative);
+        self.hazard(Hazard::Overflow, wrong, span);
     }
 
     /// Negation.

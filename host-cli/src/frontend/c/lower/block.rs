@@ -46,6 +46,8 @@ impl Block {
 pub enum Hazard {
     /// An access outside of its object.
     Bounds,
+    /// An access within its object that is not aligned.
+    Alignment,
     /// A null pointer is followed.
     Null,
     /// A divisor is zero.
@@ -231,7 +233,7 @@ impl Lower<'_> {
             Hazard::Division => checks.division,
             Hazard::Shift => checks.shift,
             Hazard::Overflow => self.options.overflow == Overflow::Error,
-            Hazard::Recursion | Hazard::Unreachable => false,
+            Hazard::Alignment | Hazard::Recursion | Hazard::Unreachable => false,
         }
     }
 
@@ -246,7 +248,7 @@ impl Lower<'_> {
         let (name, limit) = match hazard {
             Hazard::Bounds if self.is_checked(hazard) => ("bounds", false),
             Hazard::Null if self.is_checked(hazard) => ("null", false),
-            Hazard::Bounds | Hazard::Null => ("memory_limit", true),
+            Hazard::Bounds | Hazard::Alignment | Hazard::Null => ("memory_limit", true),
             Hazard::Division if self.is_checked(hazard) => ("division", false),
             Hazard::Shift if self.is_checked(hazard) => ("shift", false),
             Hazard::Division | Hazard::Shift => return true,

@@ -11,10 +11,18 @@ use crate::frontend::c::builtin::{self, Builtin};
 use crate::frontend::c::tree::{Expr, ExprKind, FunctionId};
 use crate::frontend::c::types::Type;
 use crate::ir::{self, Edge, Span, Var, VarKind};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bits of the number of a place to return to.
 const SITE_BITS: u32 = 16;
+
+/// Whether a function that returns `from` can be called as one that returns `to`.
+fn returns(from: &Type, to: &Type) -> bool {
+    from == to
+        || *to == Type::Void
+        || from.is_integer() && to.is_integer()
+        || from.pointee().is_some() && to.pointee().is_some()
+}
 
 impl Lower<'_> {
     /// The function that runs and its depth.
@@ -41,15 +49,14 @@ impl Lower<'_> {
     ) -> Result<Value, Fail> {
         let function = &self.unit.functions[id];
         if let Some(builtin) = builtin::of(function) {
-            return self.known(builtin, args, &function.result, span);
-        }
-        if &*function.name == "__builtin_unreachable" {
-            self.claimed_unreachable(span);
-            return Ok(Value::Void);
+            return self.known(builtin, id, args, span);
         }
         let values = self.arguments(args)?;
         if function.body.is_none() {
             return self.unknown_function(id, args, span);
+        }
+        if let Some(value) = self.block_move(id, args, &values, span)? {
+            return Ok(value);
         }
         self.pass(id, args, &values, span)?;
         self.enter(id, span)
@@ -100,7 +107,7 @@ impl Lower<'_> {
             };
             self.write(&Place::at(object, 0, ty, None), &value, span)?;
         }
-        Ok(())
+        self.pass_rest(id, depth, args, values, span)
     }
 
     /// How deep in its recursion a function is when it is called now.
@@ -162,6 +169,7 @@ impl Lower<'_> {
             cases: HashMap::new(),
             breaks: vec![],
             continues: vec![],
+            open: HashSet::new(),
             exit,
         });
         self.statement(body)?;
@@ -262,7 +270,7 @@ impl Lower<'_> {
         let candidates: Vec<FunctionId> = (self.reach.functions.iter().copied())
             .filter(|f| {
                 let function = &self.unit.functions[*f];
-                function.params == args.len() && function.result == *result
+                function.params <= args.len() && returns(&function.result, result)
             })
             .collect();
         let end = self.location("", span);
@@ -284,6 +292,14 @@ impl Lower<'_> {
                     self.pass(id, args, &values, span)?;
                     self.enter(id, span)?
                 }
+            };
+            let value = match value {
+                _ if *result == Type::Void => Value::Void,
+                Value::Scalar(x) => {
+                    let of = &self.unit.functions[id].result;
+                    Value::Scalar(self.converted(x, of, result, span)?)
+                }
+                other => other,
             };
             match &into {
                 None => into = Some(self.hold(&value)),
@@ -315,16 +331,13 @@ impl Lower<'_> {
         for (i, arg) in args.iter().enumerate() {
             let ty = function.locals.get(i).map_or(&arg.ty, |l| &l.ty);
             let null = matches!(arg.kind, ExprKind::Int(0));
-            if let Type::Pointer(to, false) = ty
-                && !null
-                && !matches!(**to, Type::Function(_))
-            {
+            if !null && self.unit.types.lets_change(ty) {
                 let message = format!(
                     "`{}` is not defined, but could change what it is given",
                     function.name
                 );
                 return Err(Box::new(
-                    fail(message, arg.span, "a pointer to something that is not const")
+                    fail(message, arg.span, "leads to something that is not const")
                         .help("define the function, or declare its parameter as pointer to const"),
                 ));
             }
@@ -359,10 +372,13 @@ impl Lower<'_> {
     fn known(
         &mut self,
         builtin: Builtin,
+        id: FunctionId,
         args: &[Expr],
-        result: &Type,
         span: Span,
     ) -> Result<Value, Fail> {
+        let unit = self.unit;
+        let function = &unit.functions[id];
+        let result = &function.result;
         let always = self.cfa.pool.bool(true);
         match builtin {
             Builtin::Error => {
@@ -401,13 +417,31 @@ impl Lower<'_> {
                 self.arguments(args)?;
                 self.stop();
             }
-            Builtin::Expect => {
+            Builtin::Unreachable => self.claimed_unreachable(span),
+            Builtin::Nothing => {
+                self.arguments(args)?;
+            }
+            Builtin::Bits(bits) => {
+                let param = function.locals[..function.params].first().map(|l| &l.ty);
+                return self.bits(bits, args, param, result, span);
+            }
+            Builtin::Overflow(op) => {
+                let params: Vec<Type> =
+                    function.locals[..function.params].iter().map(|l| l.ty.clone()).collect();
+                return self.overflowing(op, args, &params, result, span);
+            }
+            Builtin::VaStart => self.va_start(args, span)?,
+            Builtin::VaCopy => self.va_copy(args, span)?,
+            Builtin::First => {
                 let Some(first) = args.first() else { return Ok(Value::Void) };
                 let value = self.scalar(first)?;
                 let value = self.converted(value, &first.ty, result, span)?;
                 return Ok(Value::Scalar(value));
             }
             Builtin::Print => {
+                if self.stores_count(args) {
+                    return self.refuse("`%n` in a format", span);
+                }
                 for arg in args {
                     if !matches!(arg.ty, Type::Pointer(..) | Type::Float(_)) {
                         self.value(arg)?;
@@ -416,11 +450,19 @@ impl Lower<'_> {
                 return self.any("undefined", result, span);
             }
             Builtin::Heap => return self.refuse("a call that needs a heap", span),
-            Builtin::Variadic => {
-                return self.refuse("a function with any number of arguments", span);
-            }
         }
         Ok(Value::Void)
+    }
+
+    /// Whether a format among the arguments asks for the number of characters to be stored.
+    fn stores_count(&self, args: &[Expr]) -> bool {
+        args.iter().filter_map(|a| self.text_of(a).ok()).any(|format| {
+            let plain = format.replace("%%", "");
+            plain.split('%').skip(1).any(|directive| {
+                let flags = |c: char| c.is_ascii_digit() || "-+ #.*hlLqjzt".contains(c);
+                directive.trim_start_matches(flags).starts_with('n')
+            })
+        })
     }
 
     /// The text of a string argument.

@@ -5,7 +5,7 @@
 use super::block::Hazard;
 use super::memory::{Base, Index, Place};
 use super::{Fail, Lower, Value};
-use crate::frontend::c::builtin::{self, Builtin};
+use crate::frontend::c::builtin;
 use crate::frontend::c::tree::{Expr, ExprKind, Op, StmtKind};
 use crate::frontend::c::types::Type;
 use crate::ir::{self, BinOp, ExprId, LocId, Span};
@@ -27,8 +27,7 @@ impl Lower<'_> {
             ExprKind::Call(id, _) => {
                 let function = &self.unit.functions[*id];
                 cut |= match builtin::of(function) {
-                    Some(Builtin::Expect | Builtin::Print | Builtin::Input) => false,
-                    Some(_) => true,
+                    Some(builtin) => builtin.ends_or_asks(),
                     None => function.body.is_some(),
                 };
             }
@@ -60,7 +59,7 @@ impl Lower<'_> {
     }
 
     /// Two scalars, the first one kept while the second is evaluated.
-    fn pair(&mut self, a: &Expr, b: &Expr) -> Result<(ExprId, ExprId), Fail> {
+    pub(super) fn pair(&mut self, a: &Expr, b: &Expr) -> Result<(ExprId, ExprId), Fail> {
         let x = self.scalar(a)?;
         if !self.may_cut(b) {
             return Ok((x, self.scalar(b)?));
@@ -175,21 +174,25 @@ impl Lower<'_> {
                 }
             },
             ExprKind::Call(id, args) => return self.call(*id, args, span),
+            ExprKind::VaArg(list) => return self.va_arg(list, &expr.ty, span),
             ExprKind::CallPointer(callee, args) => {
                 return self.call_pointer(callee, args, &expr.ty, span);
             }
             ExprKind::Statements(statements) => {
                 let Some((last, before)) = statements.split_last() else { return Ok(Value::Void) };
+                let opened = self.open_block(statements);
                 for statement in before {
                     self.statement(statement)?;
                 }
-                return match &last.kind {
-                    StmtKind::Expr(value) => self.value(value),
+                let value = match &last.kind {
+                    StmtKind::Expr(value) => self.value(value)?,
                     _ => {
                         self.statement(last)?;
-                        Ok(Value::Void)
+                        Value::Void
                     }
                 };
+                self.close_block(opened);
+                return Ok(value);
             }
             ExprKind::Refused(what) => return self.refuse(what, span),
         };
@@ -265,8 +268,14 @@ impl Lower<'_> {
                 Some(i) if i < length as u128 => *offset += i as u64 * stride,
                 _ => indices.push(Index { value: index, length, stride }),
             },
-            Base::Address { pointer, .. } => {
+            Base::Address { pointer, align, indices, .. } => {
                 let word = self.unit.types.word();
+                // Arrays of no or one element at the end of a struct are as long as the object.
+                let inside = self.cfa.pool.as_const(index).is_some_and(|i| i < length as u128);
+                if length > 1 && !inside {
+                    indices.push((index, length));
+                }
+                *align = (*align).min(self.unit.types.align(&ty).max(1));
                 let size = self.cfa.pool.constant(size as u128, word);
                 let by = self.cfa.pool.binary(BinOp::Mul, index, size);
                 *pointer = self.cfa.pool.binary(BinOp::Add, *pointer, by);

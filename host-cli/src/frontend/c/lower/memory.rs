@@ -5,9 +5,9 @@
 //! under which it is meant. An access that none of them meets is outside of every object: a hazard.
 
 use super::block::Hazard;
-use super::object::{Cell, ObjectId};
+use super::object::{Cell, ObjectId, Owner};
 use super::{Fail, Lower, Value, fail};
-use crate::frontend::c::types::Type;
+use crate::frontend::c::types::{self, Type};
 use crate::ir::{self, BinOp, ExprId, Span};
 
 /// The most places that one access may mean.
@@ -36,6 +36,10 @@ pub enum Base {
         pointer: ExprId,
         /// In bits.
         offset: u64,
+        /// Of what the pointer points to, in bytes.
+        align: u64,
+        /// Indices on the way, each with the length of the array that it must stay in.
+        indices: Vec<(ExprId, u64)>,
     },
 }
 
@@ -50,11 +54,12 @@ pub struct Index {
 }
 
 /// Where an access may go.
-struct Candidate {
-    object: ObjectId,
-    offset: u64,
+pub struct Candidate {
+    pub object: ObjectId,
+    /// In bits.
+    pub offset: u64,
     /// `None`: always.
-    when: Option<ExprId>,
+    pub when: Option<ExprId>,
 }
 
 impl Place {
@@ -96,7 +101,7 @@ impl Lower<'_> {
                 }
                 sum
             }
-            Base::Address { pointer, offset } => {
+            Base::Address { pointer, offset, .. } => {
                 let by = self.cfa.pool.constant(*offset as u128 / 8, word);
                 self.cfa.pool.binary(BinOp::Add, *pointer, by)
             }
@@ -106,19 +111,42 @@ impl Lower<'_> {
     /// What is at an address, in the object if that is known.
     pub(super) fn at_address(&self, pointer: ExprId, ty: Type) -> Place {
         if let Some(address) = self.cfa.pool.as_const(pointer) {
-            let inside = |o: &super::Object| {
-                o.addressed && (o.address as u128..(o.address + o.size) as u128).contains(&address)
-            };
-            if let Some(object) = self.objects.iter().position(inside) {
+            if let Some(object) = self.object_at(address).filter(|o| self.is_alive(*o)) {
                 let offset = (address as u64 - self.objects[object].address) * 8;
                 return Place::at(object, offset, ty, None);
             }
         }
-        Place { base: Base::Address { pointer, offset: 0 }, ty, bits: None }
+        let align = self.unit.types.align(&ty).max(1);
+        Place { base: Base::Address { pointer, offset: 0, align, indices: vec![] }, ty, bits: None }
+    }
+
+    /// The object that holds the byte at an address, dead or alive.
+    fn object_at(&self, address: u128) -> Option<ObjectId> {
+        self.objects.iter().position(|o| {
+            o.addressed && (o.address as u128..(o.address + o.size) as u128).contains(&address)
+        })
+    }
+
+    /// Whether an object can exist where this is lowered: its function runs, and its block is open.
+    pub(super) fn is_alive(&self, object: ObjectId) -> bool {
+        let Some(Owner { function, depth, local }) = self.objects[object].owner else {
+            return true;
+        };
+        if let Some(frame) = self.frames.iter().find(|f| f.function == function && f.depth == depth)
+        {
+            let function = &self.unit.functions[function];
+            return local.is_none_or(|l| !function.dies_with_block(l) || frame.open.contains(&l));
+        }
+        // Who called a shared body is not known here; anyone who can may have.
+        let Some(shared) = self.instances.get(self.instance) else { return false };
+        match self.reach.together(function, shared.function) {
+            true => depth < shared.depth,
+            false => self.reach.may_call(function, shared.function),
+        }
     }
 
     /// Every place that is meant in some run. Runs in which none is meant meet a hazard.
-    fn candidates(
+    pub(super) fn candidates(
         &mut self,
         place: &Place,
         width: u32,
@@ -129,9 +157,7 @@ impl Lower<'_> {
             Base::Object { object, offset, indices } => {
                 self.indexed(*object, *offset, indices, width, write, span)
             }
-            Base::Address { pointer, offset } => {
-                self.pointed(place, *pointer, *offset, width, write, span)
-            }
+            Base::Address { .. } => self.pointed(&place.base, width, write, span),
         }
     }
 
@@ -154,10 +180,7 @@ impl Lower<'_> {
             ));
         }
         for index in indices {
-            let length = self.cfa.pool.constant(index.length as u128, word);
-            let inside = self.cfa.pool.binary(BinOp::Ult, index.value, length);
-            let outside = self.cfa.pool.not(inside);
-            self.hazard(Hazard::Bounds, outside, span);
+            self.check_index(index.value, index.length, span);
             let mut next = vec![];
             for candidate in list {
                 for i in 0..index.length {
@@ -190,15 +213,22 @@ impl Lower<'_> {
 
     fn pointed(
         &mut self,
-        place: &Place,
-        pointer: ExprId,
-        offset: u64,
+        base: &Base,
         width: u32,
         write: bool,
         span: Span,
     ) -> Result<Vec<Candidate>, Fail> {
+        let &Base::Address { pointer, offset, align, ref indices } = base else {
+            return Ok(vec![]);
+        };
         let word = self.unit.types.word();
         if let Some(address) = self.cfa.pool.as_const(pointer).filter(|a| *a != 0) {
+            if self.object_at(address).is_some() {
+                // Of a variable that is gone.
+                let always = self.cfa.pool.bool(true);
+                self.hazard(Hazard::Bounds, always, span);
+                return Ok(vec![]);
+            }
             return Err(Box::new(
                 fail(format!("nothing is known of address {address:#x}"), span, "this access")
                     .help("declare registers as `extern volatile` variables: each read of one gives any value"),
@@ -207,26 +237,18 @@ impl Lower<'_> {
         let zero = self.cfa.pool.constant(0, word);
         let null = self.cfa.pool.equal(pointer, zero);
         self.hazard(Hazard::Null, null, span);
+        for (index, length) in indices {
+            self.check_index(*index, *length, span);
+        }
         let mut list = vec![];
         let mut outside = self.cfa.pool.bool(true);
         for object in 0..self.objects.len() {
             let o = &self.objects[object];
-            if !o.addressed || write && o.constant {
+            if !o.addressed || write && o.constant || !self.is_alive(object) {
                 continue;
             }
-            // Where the accessed thing may begin, seen from where the pointer points.
             let (address, size) = (o.address, o.size * 8);
-            let starts: Vec<u64> = match width {
-                // Anything can be looked at byte by byte.
-                8 if place.bits.is_none() => (0..size).step_by(8).collect(),
-                _ => o.cells.iter().map(|c| c.offset).collect(),
-            };
-            let fits = |start: &u64| {
-                *start >= offset
-                    && start + width as u64 <= size
-                    && (start - offset).is_multiple_of(8)
-            };
-            for start in starts.into_iter().filter(fits) {
+            for start in self.starts(object, offset, width, align) {
                 let target = address + (start - offset) / 8;
                 let target = self.cfa.pool.constant(target as u128, word);
                 let when = self.cfa.pool.equal(pointer, target);
@@ -240,11 +262,66 @@ impl Lower<'_> {
             if list.len() as u64 > MAX_CANDIDATES {
                 return Err(fail("this pointer may point to too many places", span, "here"));
             }
+            debug_assert!(
+                list.iter().all(|c| c.object != object || c.offset + width as u64 <= size)
+            );
         }
         let not_null = self.cfa.pool.not(null);
         let outside = self.cfa.pool.and(outside, not_null);
+        if align > 1 {
+            self.unaligned(outside, pointer, offset, width, span);
+        }
         self.hazard(Hazard::Bounds, outside, span);
         Ok(list)
+    }
+
+    /// Where in an object an access may begin: where a cell does, and wherever the pointer is aligned as
+    /// its type asks for.
+    fn starts(&self, object: ObjectId, offset: u64, width: u32, align: u64) -> Vec<u64> {
+        let object = &self.objects[object];
+        let size = object.size * 8;
+        let fits = |start: &u64| {
+            *start >= offset && start + width as u64 <= size && (start - offset).is_multiple_of(8)
+        };
+        let aligned = (offset..size).step_by(align as usize * 8);
+        let mut starts: Vec<u64> =
+            aligned.chain(object.cells.iter().map(|c| c.offset)).filter(fits).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
+    /// An index beyond its array.
+    fn check_index(&mut self, index: ExprId, length: u64, span: Span) {
+        let word = self.unit.types.word();
+        let length = self.cfa.pool.constant(length as u128, word);
+        let inside = self.cfa.pool.binary(BinOp::Ult, index, length);
+        let outside = self.cfa.pool.not(inside);
+        self.hazard(Hazard::Bounds, outside, span);
+    }
+
+    /// An access that meets none of the places that are modelled, but is in bounds all the same, is
+    /// nobody's mistake: it is only not aligned, and what it does is not known.
+    fn unaligned(&mut self, outside: ExprId, pointer: ExprId, offset: u64, width: u32, span: Span) {
+        if !self.options.c.checks.bounds || self.cfa.pool.as_const(outside) == Some(0) {
+            return;
+        }
+        let word = self.unit.types.word();
+        let end = (offset + width as u64).div_ceil(8);
+        let mut within = self.cfa.pool.bool(false);
+        for object in 0..self.objects.len() {
+            let o = &self.objects[object];
+            if !o.addressed || o.size < end || !self.is_alive(object) {
+                continue;
+            }
+            let first = self.cfa.pool.constant(o.address as u128, word);
+            let room = self.cfa.pool.constant((o.size - end) as u128, word);
+            let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
+            let here = self.cfa.pool.binary(BinOp::Ule, at, room);
+            within = self.cfa.pool.or(within, here);
+        }
+        let odd = self.cfa.pool.and(outside, within);
+        self.hazard(Hazard::Alignment, odd, span);
     }
 
     /// The value of a place.
@@ -265,6 +342,9 @@ impl Lower<'_> {
 
     /// Bits in memory to a value of the type.
     fn of_memory(&mut self, value: ExprId, ty: &Type) -> ExprId {
+        if *ty == Type::Bool {
+            return self.truth(value);
+        }
         let (width, signed) = match ty.integer() {
             Some(integer) => integer,
             None => (self.unit.types.word(), false),
@@ -300,7 +380,7 @@ impl Lower<'_> {
                     let part = place.clone().part(cell.offset, ty, bits);
                     self.write_raw(&part, cell.width, *value, span)?;
                 }
-                Ok(())
+                self.forget_padding(place, &cells, span)
             }
             Value::Scalar(value) => {
                 let width = self.access_width(&place.ty, place.bits, span)?;
@@ -308,6 +388,28 @@ impl Lower<'_> {
                 self.write_raw(place, width, value, span)
             }
         }
+    }
+
+    /// What a record is assigned to has any padding then.
+    fn forget_padding(
+        &mut self,
+        place: &Place,
+        cells: &[types::Cell],
+        span: Span,
+    ) -> Result<(), Fail> {
+        if let Base::Object { object, .. } = place.base
+            && !self.objects[object].addressed
+        {
+            return Ok(());
+        }
+        let size = self.unit.types.size(&place.ty).unwrap_or(0) * 8;
+        for (offset, width) in types::gaps(cells, size) {
+            let (ty, bits) = raw(width);
+            let part = place.clone().part(offset, ty, bits);
+            let any = self.fresh("padding", width, ir::Type::Unsigned);
+            self.write_raw(&part, width, any, span)?;
+        }
+        Ok(())
     }
 
     fn write_raw(
@@ -324,14 +426,14 @@ impl Lower<'_> {
     }
 
     /// The cells that an access touches.
-    fn touched(&self, object: ObjectId, offset: u64, width: u32) -> Vec<Cell> {
+    pub(super) fn touched(&self, object: ObjectId, offset: u64, width: u32) -> Vec<Cell> {
         let end = offset + width as u64;
         let cells = &self.objects[object].cells;
         let first = cells.partition_point(|c| c.offset + c.width as u64 <= offset);
         cells[first..].iter().take_while(|c| c.offset < end).cloned().collect()
     }
 
-    fn read_bits(&mut self, object: ObjectId, offset: u64, width: u32) -> ExprId {
+    pub(super) fn read_bits(&mut self, object: ObjectId, offset: u64, width: u32) -> ExprId {
         if self.objects[object].register {
             let name = self.objects[object].name.clone();
             return self.fresh(&name, width, ir::Type::Unsigned);
@@ -368,7 +470,7 @@ impl Lower<'_> {
         }
     }
 
-    fn write_bits(
+    pub(super) fn write_bits(
         &mut self,
         object: ObjectId,
         offset: u64,

@@ -6,19 +6,23 @@
 //!
 //! - [`block`]: the edge under construction, properties, checks, inputs
 //! - [`object`]: variables of C to variables of the automaton, cell by cell
-//! - [`memory`]: reading and writing objects, also through pointers
+//! - [`memory`]: reading and writing objects, also through pointers; [`copy`]: whole blocks of it
 //! - [`expression`], [`arithmetic`], [`statement`]
 //! - [`notes`]: what the automaton has to do with the text
 //! - [`call`]: inlining, recursion up to its bound, functions that are known by name
+//! - [`intrinsic`]: those of the compiler that compute; [`variadic`]: any number of arguments
 
 mod arithmetic;
 mod block;
 mod call;
+mod copy;
 mod expression;
+mod intrinsic;
 mod memory;
 pub mod notes;
 mod object;
 mod statement;
+mod variadic;
 
 use super::reach::Reach;
 use super::tree::{FunctionId, GlobalId, LocalId, Unit};
@@ -52,6 +56,8 @@ struct Frame {
     cases: HashMap<usize, LocId>,
     breaks: Vec<LocId>,
     continues: Vec<LocId>,
+    /// Variables whose block is open.
+    open: HashSet<LocalId>,
     /// Where it ends.
     exit: LocId,
 }
@@ -83,6 +89,8 @@ struct Lower<'a> {
     globals: HashMap<GlobalId, ObjectId>,
     locals: HashMap<(FunctionId, u32, LocalId), ObjectId>,
     results: HashMap<(FunctionId, u32), ObjectId>,
+    /// Arguments beyond the parameters.
+    variadic: HashMap<(FunctionId, u32), ObjectId>,
     next_address: u64,
     frames: Vec<Frame>,
     instances: Vec<Instance>,
@@ -132,6 +140,7 @@ pub fn lower(
         globals: HashMap::new(),
         locals: HashMap::new(),
         results: HashMap::new(),
+        variadic: HashMap::new(),
         next_address: 0x1000,
         frames: vec![],
         instances: vec![],
@@ -163,6 +172,7 @@ impl Lower<'_> {
     fn run(&mut self, entry: FunctionId) -> Result<(), Fail> {
         let span = self.unit.functions[entry].span;
         self.declare_addressed()?;
+        self.declare_variadic()?;
         let start = self.cfa.add_location("start", span);
         self.block = self.fresh_block(start);
         if self.options.c.repeat {

@@ -155,7 +155,8 @@ impl Lower<'_> {
             if types.has_union(&object.ty) || object.register {
                 continue;
             }
-            for (cell, layout) in object.cells.iter().zip(types.cells(&object.ty)) {
+            let members = object.cells.iter().filter(|c| !c.padding);
+            for (cell, layout) in members.zip(types.cells(&object.ty)) {
                 let named = Named { root, path: layout.path, ty: layout.ty };
                 self.notes.names.insert(cell.var, named);
             }

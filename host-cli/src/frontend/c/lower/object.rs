@@ -2,7 +2,7 @@
 
 use super::{Fail, Lower, Value, fail};
 use crate::frontend::c::tree::{FunctionId, GlobalId, Init, LocalId};
-use crate::frontend::c::types::{Type, align_up};
+use crate::frontend::c::types::{self, Type, align_up};
 use crate::ir::{self, ExprId, Span, Var, VarId, VarKind};
 
 /// An object of [`Lower`].
@@ -20,6 +20,8 @@ pub struct Cell {
     pub width: u32,
     /// What holds it.
     pub var: VarId,
+    /// Whether it belongs to no member.
+    pub padding: bool,
 }
 
 /// An object.
@@ -41,6 +43,19 @@ pub struct Object {
     pub constant: bool,
     /// Whether every read gives another value: a register that is defined elsewhere.
     pub register: bool,
+    /// Whose variable it is; globals live forever.
+    pub owner: Option<Owner>,
+}
+
+/// The call that an object lives and dies with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Owner {
+    /// The function.
+    pub function: FunctionId,
+    /// How deep that is in its recursion.
+    pub depth: u32,
+    /// Which of its variables; `None` is one that lives as long as the call.
+    pub local: Option<LocalId>,
 }
 
 /// How values of a type are shown.
@@ -55,7 +70,13 @@ pub fn shown(ty: &Type) -> ir::Type {
 }
 
 impl Lower<'_> {
-    fn object(&mut self, name: String, ty: &Type, span: Span) -> Result<ObjectId, Fail> {
+    pub(super) fn object(
+        &mut self,
+        name: String,
+        ty: &Type,
+        addressed: bool,
+        span: Span,
+    ) -> Result<ObjectId, Fail> {
         let types = &self.unit.types;
         let size = types.size(ty);
         let cells = types.count_cells(ty).filter(|n| *n <= MAX_CELLS);
@@ -69,32 +90,47 @@ impl Lower<'_> {
             return Err(Box::new(fail(message, span, format!("`{name}`")).help(help)));
         };
         let align = types.align(ty).max(16);
-        let cells = types.cells(ty);
+        let mut cells = types.cells(ty);
+        let gaps = types::gaps(&cells, if addressed { size * 8 } else { 0 });
         let address = align_up(self.next_address, align);
         // A gap keeps a pointer just past the end from pointing to a neighbour.
         self.next_address = address + align_up(size + 1, align) + 16;
-        let cells = cells
-            .into_iter()
-            .map(|cell| {
-                let stored = if cell.ty == Type::Bool { 1 } else { cell.width };
+        let members = cells.len();
+        cells.extend(gaps.into_iter().map(|(offset, width)| types::Cell {
+            offset,
+            width,
+            ty: types::unsigned(width),
+            path: format!(".padding@{offset}"),
+        }));
+        let mut cells: Vec<Cell> = (cells.into_iter().enumerate())
+            .map(|(i, cell)| {
+                // Who can see the bytes can make them anything.
+                let narrow = cell.ty == Type::Bool && !addressed;
                 let var = Var {
                     name: format!("{name}{}", cell.path),
-                    width: stored,
-                    ty: shown(&cell.ty),
+                    width: if narrow { 1 } else { cell.width },
+                    ty: if cell.ty == Type::Bool && !narrow {
+                        ir::Type::Unsigned
+                    } else {
+                        shown(&cell.ty)
+                    },
                     kind: VarKind::State,
                 };
-                Cell { offset: cell.offset, width: cell.width, var: self.cfa.add_var(var) }
+                let var = self.cfa.add_var(var);
+                Cell { offset: cell.offset, width: cell.width, var, padding: i >= members }
             })
             .collect();
+        cells.sort_by_key(|c| c.offset);
         self.objects.push(Object {
             name,
             ty: ty.clone(),
             cells,
             address,
             size,
-            addressed: false,
+            addressed,
             constant: false,
             register: false,
+            owner: None,
         });
         Ok(self.objects.len() - 1)
     }
@@ -102,17 +138,19 @@ impl Lower<'_> {
     /// Objects that pointers may point into have to be known before the first pointer is followed.
     pub(super) fn declare_addressed(&mut self) -> Result<(), Fail> {
         for id in self.reach.globals.clone() {
-            let object = self.global_object(id)?;
-            self.objects[object].addressed = true;
+            self.global_object(id)?;
         }
         for (function, local) in self.reach.locals.clone() {
-            let deepest = if self.reach.recursive(function) { self.options.c.recursion } else { 0 };
-            for depth in 0..=deepest {
-                let object = self.local_object(function, depth, local)?;
-                self.objects[object].addressed = true;
+            for depth in 0..=self.deepest(function) {
+                self.local_object(function, depth, local)?;
             }
         }
         Ok(())
+    }
+
+    /// How deep a function is followed.
+    pub(super) fn deepest(&self, function: FunctionId) -> u32 {
+        if self.reach.recursive(function) { self.options.c.recursion } else { 0 }
     }
 
     pub(super) fn global_object(&mut self, id: GlobalId) -> Result<ObjectId, Fail> {
@@ -120,7 +158,8 @@ impl Lower<'_> {
             return Ok(*object);
         }
         let global = &self.unit.globals[id];
-        let object = self.object(global.name.clone(), &global.ty, global.span)?;
+        let addressed = self.reach.globals.contains(&id);
+        let object = self.object(global.name.clone(), &global.ty, addressed, global.span)?;
         self.objects[object].constant = global.constant;
         if let Some(range) = global.param {
             self.make_param(object, range, global.span)?;
@@ -173,7 +212,9 @@ impl Lower<'_> {
         }
         let local = &self.unit.functions[function].locals[id];
         let name = format!("{}::{}", self.function_name(function, depth), local.name);
-        let object = self.object(name, &local.ty, local.span)?;
+        let addressed = self.reach.locals.contains(&(function, id));
+        let object = self.object(name, &local.ty, addressed, local.span)?;
+        self.objects[object].owner = Some(Owner { function, depth, local: Some(id) });
         self.locals.insert(key, object);
         Ok(object)
     }
@@ -189,14 +230,18 @@ impl Lower<'_> {
         }
         let name = format!("{}::result", self.function_name(function, depth));
         let of = &self.unit.functions[function];
-        let object = self.object(name, &of.result, of.span)?;
+        let object = self.object(name, &of.result, false, of.span)?;
         self.results.insert((function, depth), object);
         Ok(object)
     }
 
     /// A variable comes into being without a value.
     pub(super) fn havoc(&mut self, object: ObjectId) {
-        for cell in self.objects[object].cells.clone() {
+        self.havoc_where(object, |_| true);
+    }
+
+    fn havoc_where(&mut self, object: ObjectId, which: impl Fn(&Cell) -> bool) {
+        for cell in self.objects[object].cells.clone().into_iter().filter(|c| which(c)) {
             let var = &self.cfa.vars[cell.var.index()];
             let (name, width, ty) = (var.name.clone(), var.width, var.ty.clone());
             let value = self.fresh(&name, width, ty);
@@ -233,6 +278,10 @@ impl Lower<'_> {
             });
         }
         self.zero(object);
+        // What lives forever begins with zeros, padding and all.
+        if self.objects[object].owner.is_some() {
+            self.havoc_where(object, |cell| cell.padding);
+        }
         for (item, held) in init.items.iter().zip(held) {
             let value = match held {
                 Ok(held) => self.recall(&held),

@@ -3,7 +3,7 @@
 use super::notes::Answer;
 use super::{Fail, Lower};
 use crate::frontend::c::fail;
-use crate::frontend::c::tree::{Expr, Stmt, StmtKind};
+use crate::frontend::c::tree::{Expr, LocalId, Stmt, StmtKind};
 use crate::ir::{BinOp, LocId, Span};
 use std::rc::Rc;
 
@@ -24,9 +24,11 @@ impl Lower<'_> {
         let span = statement.span;
         match &statement.kind {
             StmtKind::Block(statements) => {
+                let opened = self.open_block(statements);
                 for statement in statements {
                     self.statement(statement)?;
                 }
+                self.close_block(opened);
                 Ok(())
             }
             StmtKind::Label(name, inner) => {
@@ -91,6 +93,24 @@ impl Lower<'_> {
             StmtKind::Continue => self.leave_loop(false, span),
             StmtKind::Return(value) => self.return_value(value.as_ref(), span),
             StmtKind::Refused(what) => self.refuse(what, span),
+        }
+    }
+
+    /// The variables of a block come to life. Returns those that have to die with it.
+    pub(super) fn open_block(&mut self, statements: &[Stmt]) -> Vec<LocalId> {
+        let mut declared = vec![];
+        statements.iter().for_each(|s| s.declared(&mut declared));
+        let Some(frame) = self.frames.last_mut() else { return vec![] };
+        declared.retain(|local| frame.open.insert(*local));
+        declared
+    }
+
+    /// The variables of a block are gone.
+    pub(super) fn close_block(&mut self, opened: Vec<LocalId>) {
+        if let Some(frame) = self.frames.last_mut() {
+            opened.iter().for_each(|local| {
+                frame.open.remove(local);
+            });
         }
     }
 

@@ -3,7 +3,7 @@
 use super::typing::int;
 use super::{Name, Parser};
 use crate::frontend::c::token::TokenKind;
-use crate::frontend::c::tree::{Expr, ExprKind, Init, InitItem, Op, Stmt};
+use crate::frontend::c::tree::{Expr, ExprKind, Init, InitItem, LITERAL, Op, Stmt};
 use crate::frontend::c::types::{INT, Type, pointer, signed, unsigned};
 use crate::frontend::c::{Fail, constant, fail};
 use crate::ir::Span;
@@ -200,9 +200,9 @@ impl Parser {
     /// A compound literal.
     fn literal(&mut self, ty: Type, init: Init, span: Span) -> Result<Expr, Fail> {
         if self.current.is_none() {
-            return Ok(self.anonymous("(literal)".into(), ty, init, span));
+            return Ok(self.anonymous(LITERAL.into(), ty, init, span));
         }
-        let local = self.local("(literal)".into(), ty.clone(), span)?;
+        let local = self.local(LITERAL.into(), ty.clone(), span)?;
         Ok(Expr { kind: ExprKind::Literal(local, init), ty, span })
     }
 
@@ -421,11 +421,11 @@ impl Parser {
                 "__builtin_offsetof" => self.offset_of(span),
                 "__builtin_va_arg" => {
                     self.expect("(")?;
-                    self.assignment()?;
+                    let list = self.assignment()?;
                     self.expect(",")?;
                     let ty = self.type_name()?;
                     self.expect(")")?;
-                    make(ExprKind::Refused("functions with any number of arguments"), ty)
+                    make(ExprKind::VaArg(Box::new(list)), ty)
                 }
                 "_Generic" => Err(fail("`_Generic` is not supported", span, "here")),
                 _ if self.is("(") => {

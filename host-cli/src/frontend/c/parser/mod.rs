@@ -7,10 +7,12 @@
 //! - [`initializer`]: `= { .x = 1, [2] = … }`
 //! - [`statement`], [`expression`]
 //! - [`typing`]: promotions and conversions
+//! - [`bodies`] of library functions
 //!
 //! Written by hand: the C grammars that can be had as crates either read no comments and report bare
 //! lists of expected characters, or do not tell casts from calls.
 
+mod bodies;
 mod declarator;
 mod expression;
 mod initializer;
@@ -50,6 +52,7 @@ pub fn parse(tokens: Vec<Token>, types: Types) -> Result<Unit, Fail> {
     while parser.peek() != &TokenKind::End {
         parser.external()?;
     }
+    parser.library()?;
     Ok(parser.unit)
 }
 
@@ -332,6 +335,7 @@ impl Parser {
             locals: unnamed(&signature.params, span),
             body: None,
             span,
+            library: false,
         });
         let id = self.unit.functions.len() - 1;
         self.names[0].insert(name.clone(), Name::Function(id));
