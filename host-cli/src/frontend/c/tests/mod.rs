@@ -28,7 +28,7 @@ pub struct Ended {
 /// Runs an automaton that has no choice; all inputs are `input`.
 pub fn run(cfa: &Cfa, input: Word, limit: usize) -> Ended {
     let any = 0x5a5a_5a5a_5a5a_5a5a_5a5a_5a5a_5a5a_5a5a;
-    let ended = match eval::run(cfa, any, input, limit) {
+    let ended = match eval::run(cfa, any, &[input], limit) {
         Ok(ended) => ended,
         Err(at) => panic!("a choice at {}", cfa.locations[at.index()].name),
     };
