@@ -5,7 +5,7 @@ use crate::frontend::c::{Checks, DataModel};
 use crate::frontend::{Options, Overflow};
 use crate::ir::Cfa;
 
-fn cfa(text: &str, options: &Options) -> Cfa {
+pub fn cfa(text: &str, options: &Options) -> Cfa {
     match compile(text, options) {
         Ok(compiled) => compiled.cfa,
         Err(errors) => panic!("{errors:#?}"),
@@ -30,7 +30,7 @@ fn refused(text: &str, message: &str, at: &str) {
 }
 
 /// A main that reaches an error unless the condition holds.
-fn holds(declarations: &str, statements: &str, condition: &str) {
+pub fn holds(declarations: &str, statements: &str, condition: &str) {
     let text = format!(
         "extern void reach_error(void);\n{declarations}\n\
          int main(void) {{ {statements} if (!({condition})) reach_error(); return 0; }}"

@@ -1,6 +1,8 @@
 //! Tests of the C front end.
 
 mod language;
+mod library;
+mod memory;
 
 use super::COptions;
 use crate::frontend::{Compiled, Diagnostic, Options, Source};
