@@ -8,6 +8,7 @@ mod builtin;
 mod calls;
 mod constant;
 pub mod harness;
+mod layout;
 mod lexer;
 mod lower;
 mod parser;
@@ -143,7 +144,7 @@ struct Program {
 
 impl Program {
     fn new(source: &Source, options: &Options) -> Result<Program, Fail> {
-        if !preprocess::is_needed(&source.text) {
+        if !preprocess::is_needed(&source.text, &options.c) {
             let starts = preprocess::line_starts(&source.text);
             let line = |at: u32| starts.partition_point(|start| *start <= at);
             return Program::read(source.text.clone(), &line, options);
@@ -164,23 +165,24 @@ impl Program {
 
     /// Reads a text without directives.
     fn read(text: String, line: &dyn Fn(u32) -> usize, options: &Options) -> Result<Program, Fail> {
-        let tokens = lexer::lex(&text)?;
-        let unit = parser::parse(tokens, types::Types::new(options.c.model))?;
+        let (tokens, packing) = lexer::lex_packed(&text)?;
+        let unit = parser::parse(tokens, packing, types::Types::new(options.c.model))?;
         let (cfa, notes) = lower::lower(&unit, line, options)?;
         Ok(Program { text, preprocessed: None, unit, cfa, notes })
     }
 
     /// The automaton, with the spans of the file.
     fn into_compiled(self) -> Compiled {
-        let mut cfa = self.cfa;
+        let (mut cfa, mut warnings) = (self.cfa, self.unit.warnings);
         if let Some(preprocessed) = &self.preprocessed {
             let spans = (cfa.edges.iter_mut().map(|e| &mut e.span))
                 .chain(cfa.locations.iter_mut().map(|l| &mut l.span))
                 .chain(cfa.properties.iter_mut().map(|p| &mut p.span));
-            for span in spans {
+            let warned = warnings.iter_mut().map(|w| &mut w.span);
+            for span in spans.chain(warned) {
                 *span = preprocessed.original(*span);
             }
         }
-        Compiled { cfa, warnings: vec![] }
+        Compiled { cfa, warnings }
     }
 }

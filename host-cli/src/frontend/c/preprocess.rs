@@ -14,13 +14,28 @@ const HEADERS: [(&str, &str); 2] =
 /// Programs that may preprocess.
 const COMPILERS: [&str; 3] = ["gcc", "clang", "cc"];
 
-/// Whether a text has directives.
-pub fn is_needed(text: &str) -> bool {
-    text.lines().any(|line| {
-        let Some(rest) = line.trim_start().strip_prefix('#') else { return false };
+/// Whether a text is not yet what the compiler sees: it has directives, lines that go on in the next
+/// one or macros of the compiler, or options say more.
+pub fn is_needed(text: &str, options: &COptions) -> bool {
+    let directive = |line: &str| {
+        let Some(rest) = line.trim_start().strip_prefix(['#', '%']) else { return false };
         let word: String = rest.trim_start().chars().take_while(|c| c.is_alphabetic()).collect();
         !matches!(word.as_str(), "" | "line" | "pragma" | "ident")
-    })
+    };
+    let goes_on = |line: &str| line.trim_end().ends_with('\\');
+    !options.define.is_empty()
+        || !options.include.is_empty()
+        || text.lines().any(|line| directive(line) || goes_on(line))
+        || text.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_predefined)
+}
+
+/// Whether a word is a macro without anybody defining it: `__INT_MAX__`, `__LINE__`.
+fn is_predefined(word: &str) -> bool {
+    let inner = word.strip_prefix("__").and_then(|w| w.strip_suffix("__"));
+    let upper = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    word == "_Pragma"
+        || inner.is_some_and(|w| !w.is_empty() && w.chars().all(upper))
+            && !matches!(word, "__FUNCTION__" | "__PRETTY_FUNCTION__")
 }
 
 /// A preprocessed text.
@@ -211,7 +226,14 @@ mod tests {
 
     #[test]
     fn only_directives_need_it() {
-        assert!(is_needed("int x;\n # include <a.h>\n"));
-        assert!(!is_needed("# 1 \"a.c\"\n#pragma once\nint x;\n"));
+        let plain = COptions::default();
+        let needed = |text| is_needed(text, &plain);
+        assert!(needed("int x;\n # include <a.h>\n"));
+        assert!(needed("int x; // goes on \\\nint y;\n"));
+        assert!(needed("int x = __INT_MAX__;"));
+        assert!(!needed("# 1 \"a.c\"\n#pragma once\nint x;\n"));
+        assert!(!needed("char *f(void) { return __FUNCTION__; }"));
+        let defines = COptions { define: vec!["x=y".into()], ..COptions::default() };
+        assert!(is_needed("int x;", &defines));
     }
 }

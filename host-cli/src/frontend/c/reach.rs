@@ -20,13 +20,13 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Looks at everything that can be reached from `entry`.
-    pub fn new(unit: &Unit, entry: FunctionId) -> Reach {
+    /// Looks at everything that can be reached from functions.
+    pub fn new(unit: &Unit, roots: &[FunctionId]) -> Reach {
         let mut reach =
             Reach { calls: vec![HashSet::new(); unit.functions.len()], ..Reach::default() };
         let mut seen = Seen::default();
-        seen.functions.insert(entry);
-        let mut queue = vec![Task::Function(entry)];
+        seen.functions.extend(roots);
+        let mut queue: Vec<Task> = roots.iter().map(|f| Task::Function(*f)).collect();
         let mut pointer_calls: Vec<(FunctionId, usize)> = vec![];
         while let Some(task) = queue.pop() {
             let mut visit = |from: Option<FunctionId>, e: &Expr| {
@@ -116,6 +116,11 @@ impl Reach {
             }
             self.calls[start] = all;
         }
+    }
+
+    /// Whether one function may call the other, perhaps through others.
+    pub fn calls(&self, f: FunctionId, g: FunctionId) -> bool {
+        self.calls[f].contains(&g)
     }
 
     /// Whether a function may be called while it runs.

@@ -21,14 +21,36 @@ pub enum TokenKind {
     },
     /// A floating-point number.
     Float,
-    /// A character, sign-extended as an `int`.
-    Char(i32),
+    /// A character, or what gcc makes one number of: several.
+    Char(Text),
     /// A string, without its terminating zero.
-    Text(Vec<u8>),
+    Text(Text),
     /// A punctuator.
     Punct(&'static str),
     /// The end of the text.
     End,
+}
+
+/// What stands between quotes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Text {
+    /// Bytes, or wider characters.
+    pub units: Vec<u32>,
+    /// What they are.
+    pub encoding: Encoding,
+}
+
+/// The prefix of a string or character.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    /// None, or `u8`: bytes.
+    Plain,
+    /// `L`: `wchar_t`.
+    Wide,
+    /// `u`.
+    Utf16,
+    /// `U`.
+    Utf32,
 }
 
 /// A token and where it stands.
@@ -39,6 +61,9 @@ pub struct Token {
     /// Where.
     pub span: Span,
 }
+
+/// Other ways to write punctuators.
+pub const DIGRAPHS: [(&str, &str); 4] = [("<:", "["), (":>", "]"), ("<%", "{"), ("%>", "}")];
 
 /// Punctuators, the longest first.
 pub const PUNCTUATORS: [&str; 48] = [

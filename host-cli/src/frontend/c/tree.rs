@@ -2,6 +2,7 @@
 //! asks for constants. What cannot be lowered is still in here; it matters only where it is reached.
 
 use super::types::{Type, Types};
+use crate::frontend::Diagnostic;
 use crate::ir::Span;
 use std::rc::Rc;
 
@@ -252,6 +253,14 @@ pub struct Function {
     pub span: Span,
     /// Whether its body is that of the C library.
     pub library: bool,
+    /// Whether it is called, but never declared.
+    pub undeclared: bool,
+    /// Whether a call of it never comes back.
+    pub noreturn: bool,
+    /// When it runs before `main`: those with smaller numbers come first.
+    pub constructor: Option<i128>,
+    /// When it runs after `main`: those with larger numbers come first.
+    pub destructor: Option<i128>,
 }
 
 /// A translation unit.
@@ -263,6 +272,8 @@ pub struct Unit {
     pub globals: Vec<Global>,
     /// Functions.
     pub functions: Vec<Function>,
+    /// What looks odd.
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl Expr {

@@ -1,4 +1,5 @@
-//! Types, and how they lie in memory: sizes, alignments, fields, bit-fields, cells.
+//! Types, and how they lie in memory: sizes, alignments, cells. [`layout`](super::layout) places the
+//! members of structs and unions.
 
 use std::rc::Rc;
 
@@ -56,6 +57,8 @@ pub enum Type {
     },
     /// A floating-point type of this many bytes.
     Float(u32),
+    /// A type of this many bytes that nothing can be done with: `complex`, `vector`.
+    Exotic(&'static str, u32),
     /// A pointer; whether what it points to is const.
     Pointer(Rc<Type>, bool),
     /// An array; without a length it is incomplete.
@@ -88,6 +91,8 @@ pub struct Field {
     pub offset: u64,
     /// Its width if it is a bit-field.
     pub bits: Option<u32>,
+    /// Whether nobody may write it.
+    pub constant: bool,
 }
 
 /// A struct or union.
@@ -103,6 +108,8 @@ pub struct Record {
     pub size: u64,
     /// In bytes.
     pub align: u64,
+    /// The type of which this one is a larger variable, with room for a flexible array member.
+    pub flexible: Option<RecordId>,
 }
 
 /// A piece of an object that becomes one variable.
@@ -116,18 +123,6 @@ pub struct Cell {
     pub ty: Type,
     /// Its place in the object: `.head`, `[3]`.
     pub path: String,
-}
-
-/// A field as it is declared.
-pub struct Declared {
-    /// Its name.
-    pub name: Option<Rc<str>>,
-    /// Its type.
-    pub ty: Type,
-    /// Its width if it is a bit-field.
-    pub bits: Option<u32>,
-    /// An alignment asked for.
-    pub align: Option<u64>,
 }
 
 /// All records and enumerations, and the sizes of the basic types.
@@ -181,7 +176,7 @@ impl Type {
     }
     /// Whether it has one value: numbers and pointers.
     pub fn is_scalar(&self) -> bool {
-        self.is_integer() || matches!(self, Type::Float(_) | Type::Pointer(..))
+        self.is_integer() || matches!(self, Type::Float(_) | Type::Exotic(..) | Type::Pointer(..))
     }
 }
 
@@ -220,14 +215,34 @@ impl Types {
             // GNU C counts in bytes here.
             Type::Void | Type::Function(_) => Some(1),
             Type::Bool => Some(1),
-            Type::Int { bits, .. } | Type::Enum { bits, .. } => Some(*bits as u64 / 8),
-            Type::Float(size) => Some(*size as u64),
+            // Values of wide bit-fields have widths of their own.
+            Type::Int { bits, .. } | Type::Enum { bits, .. } => {
+                Some(bits.div_ceil(8).next_power_of_two() as u64)
+            }
+            Type::Float(size) | Type::Exotic(_, size) => Some(*size as u64),
             Type::Pointer(..) => Some(self.word() as u64 / 8),
-            Type::Array(of, len) => self.size(of)?.checked_mul((*len)?).filter(|n| *n < 1 << 40),
+            Type::Array(of, len) => {
+                self.size(of)?.checked_mul((*len)?).filter(|n| *n <= self.max_size())
+            }
             Type::Record(id) => {
                 let record = &self.records[*id];
                 record.fields.as_ref().map(|_| record.size)
             }
+        }
+    }
+
+    /// The most bytes that a type may have: distances within it have to fit `ptrdiff_t`. Bits are
+    /// counted in 64 bits here, which is less than what 64-bit machines could address.
+    pub fn max_size(&self) -> u64 {
+        if self.model == DataModel::Lp64 { 1 << 59 } else { (1 << 31) - 1 }
+    }
+
+    /// Alignment in bytes that a variable gets, which `__alignof__` tells. Members may have less.
+    pub fn preferred_align(&self, ty: &Type) -> u64 {
+        match ty {
+            Type::Array(of, _) => self.preferred_align(of),
+            Type::Record(_) | Type::Float(12) => self.align(ty),
+            _ => self.align(ty).max(self.size(ty).unwrap_or(1).min(8)),
         }
     }
 
@@ -236,59 +251,41 @@ impl Types {
         match ty {
             Type::Array(of, _) => self.align(of),
             Type::Record(id) => self.records[*id].align,
-            Type::Float(size) if self.model == DataModel::Ilp32 => (*size as u64).min(4),
-            Type::Int { bits: 64.., .. } if self.model == DataModel::Ilp32 => 4,
-            Type::Int { bits: 128, .. } if self.model == DataModel::Arm32 => 8,
-            _ => self.size(ty).unwrap_or(1).max(1),
-        }
-    }
-
-    /// Lays the fields of a record out, as the System V and Arm ABIs do.
-    pub fn complete(&mut self, id: RecordId, declared: Vec<Declared>, packed: bool, align: u64) {
-        let union = self.records[id].union;
-        let (mut at, mut end, mut strictest) = (0u64, 0u64, align.max(1));
-        let mut fields = vec![];
-        for field in declared {
-            let size = self.size(&field.ty).unwrap_or(0) * 8;
-            let natural = if packed { 1 } else { self.align(&field.ty) };
-            let align = field.align.map_or(natural, |a| a.max(natural));
-            let start = if union { 0 } else { at };
-            let offset = match field.bits {
-                Some(0) => {
-                    at = align_up(at, size);
-                    continue;
-                }
-                // A bit-field does not straddle two units of its type.
-                Some(bits) if !packed && start / size != (start + bits as u64 - 1) / size => {
-                    align_up(start, align * 8)
-                }
-                Some(_) if field.align.is_none() => start,
-                _ => align_up(start, align * 8),
-            };
-            at = offset + field.bits.map_or(size, |b| b as u64);
-            end = end.max(at);
-            if field.name.is_some() || field.bits.is_none() {
-                strictest = strictest.max(align);
-                fields.push(Field { name: field.name, ty: field.ty, offset, bits: field.bits });
+            Type::Exotic("vector", size) => *size as u64,
+            _ => {
+                let most = match self.model {
+                    DataModel::Ilp32 => 4,
+                    DataModel::Lp64 => 16,
+                    DataModel::Arm32 => 8,
+                };
+                self.size(ty).unwrap_or(1).clamp(1, most)
             }
         }
-        let record = &mut self.records[id];
-        record.align = strictest;
-        record.size = align_up(end, strictest * 8) / 8;
-        record.fields = Some(fields);
     }
 
-    /// A member by name, also one of an unnamed inner record: offset in bits, type, width.
-    pub fn member(&self, id: RecordId, name: &str) -> Option<(u64, Type, Option<u32>)> {
+    /// A member by name, also one of an unnamed inner record, as it lies in the outermost one.
+    pub fn member(&self, id: RecordId, name: &str) -> Option<Field> {
         let fields = self.records[id].fields.as_ref()?;
         fields.iter().find_map(|field| match (&field.name, &field.ty) {
-            (Some(n), _) if &**n == name => Some((field.offset, field.ty.clone(), field.bits)),
+            (Some(n), _) if &**n == name => Some(field.clone()),
             (None, Type::Record(inner)) => {
-                let (offset, ty, bits) = self.member(*inner, name)?;
-                Some((field.offset + offset, ty, bits))
+                let found = self.member(*inner, name)?;
+                let offset = field.offset + found.offset;
+                Some(Field { offset, constant: field.constant || found.constant, ..found })
             }
             _ => None,
         })
+    }
+
+    /// The names of all members, also of those of unnamed inner records.
+    pub fn member_names(&self, id: RecordId) -> Vec<Rc<str>> {
+        let fields = self.records[id].fields.iter().flatten();
+        let names = fields.flat_map(|field| match (&field.name, &field.ty) {
+            (Some(name), _) => vec![name.clone()],
+            (None, Type::Record(inner)) => self.member_names(*inner),
+            _ => vec![],
+        });
+        names.collect()
     }
 
     /// How many cells an object has at most; `None` if that is not known or far too many.
@@ -299,6 +296,7 @@ impl Types {
                 let fields = self.records[*id].fields.as_ref()?;
                 fields.iter().try_fold(0u64, |n, f| n.checked_add(self.count_cells(&f.ty)?))
             }
+            Type::Exotic(_, size) => Some(*size as u64),
             _ => Some(1),
         }
     }
@@ -330,6 +328,11 @@ impl Types {
                     self.collect(&field.ty, at + field.offset, path, field.bits, &mut inner);
                 }
                 out.extend(if record.union { refine(inner) } else { inner });
+            }
+            // Nothing can be done with these, but they have their place.
+            Type::Exotic(_, size) => {
+                let bytes = Type::Array(Rc::new(unsigned(8)), Some(*size as u64));
+                self.collect(&bytes, at, path, None, out);
             }
             _ => {
                 let size = self.size(ty).unwrap_or(1) as u32 * 8;
@@ -386,14 +389,20 @@ impl Types {
                     16 => "short",
                     32 => "int",
                     64 => "long long",
-                    _ => "__int128",
+                    128 => "__int128",
+                    _ => "bit-field",
                 };
-                if *signed { name.into() } else { format!("unsigned {name}") }
+                let name = match name {
+                    "bit-field" => format!("{name} of {bits} bits"),
+                    _ => name.into(),
+                };
+                if *signed { name } else { format!("unsigned {name}") }
             }
             Type::Enum { .. } => "enum".into(),
             Type::Float(4) => "float".into(),
             Type::Float(8) => "double".into(),
             Type::Float(_) => "long double".into(),
+            Type::Exotic(what, _) => what.to_string(),
             Type::Pointer(to, _) => format!("{} *", self.show(to)),
             Type::Array(of, Some(len)) => format!("{}[{len}]", self.show(of)),
             Type::Array(of, None) => format!("{}[]", self.show(of)),
@@ -452,16 +461,25 @@ fn refine(mut cells: Vec<Cell>) -> Vec<Cell> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::layout::{Asked, Declared};
     use super::*;
 
     fn field(name: &str, ty: Type, bits: Option<u32>) -> Declared {
-        Declared { name: Some(name.into()), ty, bits, align: None }
+        Declared { name: Some(name.into()), bits, ..Declared::of(ty) }
     }
 
     fn record(types: &mut Types, union: bool, fields: Vec<Declared>, packed: bool) -> Type {
-        types.records.push(Record { tag: None, union, fields: None, size: 0, align: 1 });
+        types.records.push(Record {
+            tag: None,
+            union,
+            fields: None,
+            size: 0,
+            align: 1,
+            flexible: None,
+        });
         let id = types.records.len() - 1;
-        types.complete(id, fields, packed, 1);
+        let asked = Asked { packed, ..Asked::default() };
+        assert!(types.complete(id, fields, &asked));
         Type::Record(id)
     }
 

@@ -328,6 +328,16 @@ impl Lower<'_> {
         span: Span,
     ) -> Result<Value, Fail> {
         let function = &self.unit.functions[id];
+        if function.undeclared && function.name.starts_with("__builtin_") {
+            return self.refuse(&format!("`{}`", function.name), span);
+        }
+        if function.undeclared {
+            let message = format!("`{}` is not declared", function.name);
+            return Err(Box::new(
+                fail(message, span, "nothing is known of it")
+                    .help("define it, or declare it to have it return any value"),
+            ));
+        }
         for (i, arg) in args.iter().enumerate() {
             let ty = function.locals.get(i).map_or(&arg.ty, |l| &l.ty);
             let null = matches!(arg.kind, ExprKind::Int(0));
@@ -346,6 +356,9 @@ impl Lower<'_> {
         let before = self.notes.samples.len();
         let value = self.any(&name, &function.result, span)?;
         self.notes.samples[before..].iter_mut().for_each(|s| s.call = Some(span));
+        if function.noreturn {
+            self.stop();
+        }
         Ok(value)
     }
 

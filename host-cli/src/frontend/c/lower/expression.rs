@@ -211,7 +211,12 @@ impl Lower<'_> {
         match &expr.kind {
             ExprKind::Global(id) => {
                 let object = self.global_object(*id)?;
-                Ok(Place::at(object, 0, expr.ty.clone(), None))
+                // The length of an array may be known only later in the text.
+                let ty = match expr.ty {
+                    Type::Array(_, None) => &self.unit.globals[*id].ty,
+                    _ => &expr.ty,
+                };
+                Ok(Place::at(object, 0, ty.clone(), None))
             }
             ExprKind::Local(id) => {
                 let (function, depth) = self.current();

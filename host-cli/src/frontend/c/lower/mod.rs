@@ -25,7 +25,7 @@ mod statement;
 mod variadic;
 
 use super::reach::Reach;
-use super::tree::{FunctionId, GlobalId, LocalId, Unit};
+use super::tree::{Function, FunctionId, GlobalId, LocalId, Unit};
 use super::types::Type;
 use super::{Fail, fail};
 use crate::frontend::Options;
@@ -130,7 +130,7 @@ pub fn lower(
     let mut lower = Lower {
         unit,
         options,
-        reach: Reach::new(unit, entry),
+        reach: Reach::new(unit, &roots(unit, entry)),
         cfa,
         lines,
         block: Block::dead(start),
@@ -167,6 +167,38 @@ pub fn lower(
     Ok((cfa, notes))
 }
 
+/// Functions that run before the entry, in order. Only `main` is called by what calls them.
+fn constructors(unit: &Unit, entry: FunctionId) -> Vec<FunctionId> {
+    in_order(unit, entry, |f| f.constructor)
+}
+
+/// Functions that run after the entry, in order.
+fn destructors(unit: &Unit, entry: FunctionId) -> Vec<FunctionId> {
+    let mut found = in_order(unit, entry, |f| f.destructor);
+    found.reverse();
+    found
+}
+
+fn in_order(
+    unit: &Unit,
+    entry: FunctionId,
+    when: impl Fn(&Function) -> Option<i128>,
+) -> Vec<FunctionId> {
+    if &*unit.functions[entry].name != "main" {
+        return vec![];
+    }
+    let all = unit.functions.iter().enumerate().filter(|f| f.1.body.is_some());
+    let mut found: Vec<(i128, FunctionId)> =
+        all.filter_map(|(id, f)| when(f).map(|when| (when, id))).collect();
+    found.sort_unstable();
+    found.into_iter().map(|f| f.1).collect()
+}
+
+/// Everything that is called from outside.
+fn roots(unit: &Unit, entry: FunctionId) -> Vec<FunctionId> {
+    [vec![entry], constructors(unit, entry), destructors(unit, entry)].concat()
+}
+
 impl Lower<'_> {
     /// The whole program: initial values, the entry function, then the bodies that it shares.
     fn run(&mut self, entry: FunctionId) -> Result<(), Fail> {
@@ -176,13 +208,18 @@ impl Lower<'_> {
         let start = self.cfa.add_location("start", span);
         self.block = self.fresh_block(start);
         if self.options.c.repeat {
+            self.call_all(&constructors(self.unit, entry))?;
             let again = self.location("loop", span);
             self.jump(again);
             self.block = self.fresh_block(again);
             self.call_entry(entry, span)?;
             self.jump(again);
         } else {
+            self.call_all(&constructors(self.unit, entry))?;
             self.call_entry(entry, span)?;
+            let after = destructors(self.unit, entry);
+            self.refuse_exit(entry, &after)?;
+            self.call_all(&after)?;
             let end = self.cfa.add_location("end", span);
             self.jump(end);
         }
@@ -193,6 +230,27 @@ impl Lower<'_> {
         }
         self.return_edges();
         self.initial_edge(start)
+    }
+
+    /// Calls functions that take nothing.
+    fn call_all(&mut self, functions: &[FunctionId]) -> Result<(), Fail> {
+        for function in functions {
+            self.call_entry(*function, self.unit.functions[*function].span)?;
+        }
+        Ok(())
+    }
+
+    /// `exit` would have to call destructors, from wherever it is called.
+    fn refuse_exit(&self, entry: FunctionId, destructors: &[FunctionId]) -> Result<(), Fail> {
+        let Some(first) = destructors.first() else { return Ok(()) };
+        let exit = self.unit.functions.iter().position(|f| &*f.name == "exit");
+        match exit.filter(|exit| self.reach.calls(entry, *exit)) {
+            Some(_) => self.refuse(
+                "a destructor in a program that calls `exit`",
+                self.unit.functions[*first].span,
+            ),
+            None => Ok(()),
+        }
     }
 
     /// Assigns every global its initial value. All are known by now.

@@ -1,7 +1,8 @@
 //! What functions of the C library do: `include/library.c`, read function by function after the
 //! program, for those that it declares or calls and does not define.
 
-use super::{Name, Parser};
+use super::Parser;
+use super::declarator::Declarator;
 use crate::frontend::c::token::{Token, TokenKind};
 use crate::frontend::c::types::Type;
 use crate::frontend::c::{Fail, lexer};
@@ -36,22 +37,21 @@ impl Parser {
             }
             self.at = 0;
             self.depth = 0;
-            if self.agrees(id)? {
-                self.at = 0;
-                self.external()?;
+            if let Some(declarator) = self.agreeing(id)? {
+                self.function(id, declarator, name, span)?;
                 self.unit.functions[id].library = true;
             }
         }
         Ok(())
     }
 
-    /// Whether the program declares the function at hand as the library does, as far as that matters:
-    /// otherwise it is one of its own.
-    fn agrees(&mut self, id: usize) -> Result<bool, Fail> {
+    /// The head of the function at hand, if the program declares it as the library does, as far as
+    /// that matters: otherwise it is one of its own.
+    fn agreeing(&mut self, id: usize) -> Result<Option<Declarator>, Fail> {
         let specifiers = self.specifiers(true)?;
         let declarator = self.declarator(&specifiers)?;
         let function = &self.unit.functions[id];
-        let Type::Function(signature) = &declarator.ty else { return Ok(false) };
+        let Type::Function(signature) = &declarator.ty else { return Ok(None) };
         let types = &self.unit.types;
         let same = |a: &Type, b: &Type| match (a, b) {
             (Type::Pointer(..), Type::Pointer(..)) => true,
@@ -62,9 +62,8 @@ impl Parser {
         let params = declared.is_empty()
             || declared.len() == signature.params.len()
                 && declared.iter().zip(&signature.params).all(|(a, b)| same(&a.ty, b));
-        let known =
-            matches!(self.names[0].get(&function.name), Some(Name::Function(f)) if *f == id);
-        Ok(known && params && same(&function.result, &signature.result))
+        let agrees = params && same(&function.result, &signature.result);
+        Ok(agrees.then_some(declarator))
     }
 }
 

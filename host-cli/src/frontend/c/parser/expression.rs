@@ -1,10 +1,10 @@
 //! Expressions.
 
+use super::Parser;
 use super::typing::int;
-use super::{Name, Parser};
 use crate::frontend::c::token::TokenKind;
-use crate::frontend::c::tree::{Expr, ExprKind, Init, InitItem, LITERAL, Op, Stmt};
-use crate::frontend::c::types::{INT, Type, pointer, signed, unsigned};
+use crate::frontend::c::tree::{Expr, ExprKind, Init, LITERAL, Op};
+use crate::frontend::c::types::{Field, INT, Type, pointer, unsigned};
 use crate::frontend::c::{Fail, constant, fail};
 use crate::ir::Span;
 use std::rc::Rc;
@@ -30,6 +30,9 @@ const OPERATORS: [(&str, u32, Option<Op>); 18] = [
     ("/", 10, Some(Op::Div)),
     ("%", 10, Some(Op::Rem)),
 ];
+
+/// Operators on complex numbers.
+const PARTS: [&str; 4] = ["__real__", "__imag__", "__real", "__imag"];
 
 const UPDATES: [(&str, Op); 10] = [
     ("+=", Op::Add),
@@ -90,10 +93,39 @@ impl Parser {
 
     fn require_place(&self, expr: &Expr) -> Result<(), Fail> {
         let assignable = !matches!(expr.ty, Type::Array(..) | Type::Function(_) | Type::Void);
-        if expr.is_place() && assignable || matches!(expr.kind, ExprKind::Refused(_)) {
+        if matches!(expr.kind, ExprKind::Refused(_)) {
             return Ok(());
         }
-        Err(fail("this cannot be assigned to", expr.span, "not a variable"))
+        if !expr.is_place() || !assignable {
+            return Err(fail("this cannot be assigned to", expr.span, "not a variable"));
+        }
+        if self.is_constant(expr) {
+            return Err(fail("this cannot be assigned to", expr.span, "it is const"));
+        }
+        Ok(())
+    }
+
+    /// Whether a place is declared as const.
+    fn is_constant(&self, place: &Expr) -> bool {
+        match &place.kind {
+            ExprKind::Global(id) => self.unit.globals[*id].constant,
+            ExprKind::Local(id) => self.current.as_ref().is_some_and(|c| c.constants.contains(id)),
+            ExprKind::Deref(pointer) => matches!(pointer.ty, Type::Pointer(_, true)),
+            ExprKind::Index(array, _) => self.is_constant(array),
+            ExprKind::Member { of, offset, .. } => {
+                self.is_constant_member(&of.ty, *offset, &place.ty) || self.is_constant(of)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a member is declared as const, told by its place.
+    fn is_constant_member(&self, of: &Type, offset: u64, ty: &Type) -> bool {
+        let Type::Record(id) = of else { return false };
+        let names = self.unit.types.member_names(*id);
+        let mut found = names.iter().filter_map(|name| self.unit.types.member(*id, name));
+        let here = |f: &Field| f.offset == offset && f.ty == *ty;
+        found.find(here).is_some_and(|f| f.constant) && !self.unit.types.records[*id].union
     }
 
     /// `place op= value`, with the value before or after.
@@ -126,16 +158,39 @@ impl Parser {
         if !self.eat("?") {
             return Ok(condition);
         }
-        if self.is(":") {
-            self.advance();
-            self.nested(Self::conditional)?;
-            let kind = ExprKind::Refused("`?:` without a middle operand");
-            return Ok(Expr { kind, ty: condition.ty, span: self.since(start) });
+        if self.eat(":") {
+            // What is tested is also the value, but evaluated once.
+            let second = self.nested(Self::conditional)?;
+            let span = self.since(start);
+            return self.with_value(condition, span, |p, first| {
+                p.choice(first.clone(), first, second, span)
+            });
         }
         let first = self.expression()?;
         self.expect(":")?;
         let second = self.nested(Self::conditional)?;
         self.choice(condition, first, second, self.since(start))
+    }
+
+    /// An expression in which the value of another one, evaluated before, can stand several times.
+    pub(super) fn with_value(
+        &mut self,
+        value: Expr,
+        span: Span,
+        whole: impl FnOnce(&mut Self, Expr) -> Result<Expr, Fail>,
+    ) -> Result<Expr, Fail> {
+        let value = self.rvalue(value);
+        if self.current.is_none() || matches!(value.kind, ExprKind::Int(_) | ExprKind::Refused(_)) {
+            return whole(self, value);
+        }
+        let ty = value.ty.clone();
+        let local = self.local("(value)".into(), ty.clone(), span)?;
+        let place = Expr { kind: ExprKind::Local(local), ty: ty.clone(), span };
+        let kind = ExprKind::Assign(Box::new(place.clone()), Box::new(value));
+        let store = Expr { kind, ty, span };
+        let whole = whole(self, place)?;
+        let ty = whole.ty.clone();
+        Ok(Expr { kind: ExprKind::Comma(Box::new(store), Box::new(whole)), ty, span })
     }
 
     fn binary_from(&mut self, weakest: u32) -> Result<Expr, Fail> {
@@ -171,11 +226,12 @@ impl Parser {
         }
         let start = self.span();
         self.advance();
-        let mut ty = self.type_name()?;
+        let named = self.qualified_type_name()?;
+        let (mut ty, constant) = (named.ty, named.constant);
         self.expect(")")?;
         if self.is("{") {
             let init = self.initializer(&mut ty)?;
-            let literal = self.literal(ty, init, self.since(start))?;
+            let literal = self.literal(ty, constant, init, self.since(start))?;
             return self.postfix(literal, start);
         }
         let inner = self.nested(Self::cast)?;
@@ -186,8 +242,19 @@ impl Parser {
                 Ok(Expr { kind: ExprKind::Cast(Box::new(inner)), ty: Type::Void, span })
             }
             (Type::Record(a), Type::Record(b)) if a == b => Ok(inner),
+            // GNU C: a union that holds the value.
+            (Type::Record(id), _) if self.unit.types.records[*id].union => {
+                let kind = ExprKind::Refused("a cast to a union");
+                Ok(Expr { kind, ty, span })
+            }
             (to, from) if to.is_scalar() && from.is_scalar() => {
-                let expr = self.convert(inner, &ty);
+                // The pointer may point to what is const; this one lets it be written.
+                let writable = matches!((&inner.kind, &ty), (ExprKind::Address(place), Type::Pointer(..))
+                    if self.is_constant(place));
+                let expr = match writable {
+                    true => Expr { kind: ExprKind::Cast(Box::new(inner)), ty, span },
+                    false => self.convert(inner, &ty),
+                };
                 Ok(self.fold(Expr { span, ..expr }))
             }
             _ => {
@@ -198,9 +265,9 @@ impl Parser {
     }
 
     /// A compound literal.
-    fn literal(&mut self, ty: Type, init: Init, span: Span) -> Result<Expr, Fail> {
-        if self.current.is_none() {
-            return Ok(self.anonymous(LITERAL.into(), ty, init, span));
+    fn literal(&mut self, ty: Type, constant: bool, init: Init, span: Span) -> Result<Expr, Fail> {
+        if self.current.is_none() || self.lives_forever {
+            return Ok(self.anonymous(LITERAL.into(), (ty, constant), init, span));
         }
         let local = self.local(LITERAL.into(), ty.clone(), span)?;
         Ok(Expr { kind: ExprKind::Literal(local, init), ty, span })
@@ -265,7 +332,7 @@ impl Parser {
                 let kind = ExprKind::IsZero(Box::new(inner));
                 Ok(self.fold(Expr { kind, ty: INT, span }))
             }
-            "&&" => Err(fail("addresses of labels are not supported", start, "here")),
+            "&&" => self.label_address(),
             _ => {
                 let primary = self.primary()?;
                 self.postfix(primary, start)
@@ -278,14 +345,20 @@ impl Parser {
         if self.eat("__extension__") {
             return self.nested(Self::cast);
         }
-        let of_size = self.is("sizeof");
-        if of_size || self.is("_Alignof") || self.is("__alignof__") || self.is("__alignof") {
+        if matches!(self.peek(), TokenKind::Word(w) if PARTS.contains(&&**w)) {
+            self.advance();
+            self.nested(Self::cast)?;
+            let kind = ExprKind::Refused("complex arithmetic");
+            return Ok(Expr { kind, ty: Type::Float(8), span: self.since(start) });
+        }
+        let word = match self.peek() {
+            TokenKind::Word(word) => word.clone(),
+            _ => "".into(),
+        };
+        if matches!(&*word, "sizeof" | "_Alignof" | "__alignof__" | "__alignof") {
             self.advance();
             let ty = if self.is("(") && self.at_type(1) {
-                self.advance();
-                let ty = self.type_name()?;
-                self.expect(")")?;
-                ty
+                self.size_of_type()?
             } else {
                 let of = self.nested(Self::unary)?;
                 if let ExprKind::Member { bits: Some(_), .. } = of.kind {
@@ -293,13 +366,25 @@ impl Parser {
                 }
                 of.ty
             };
+            let ty = match ty {
+                Type::Record(id) => {
+                    Type::Record(self.unit.types.records[id].flexible.unwrap_or(id))
+                }
+                ty => ty,
+            };
             let span = self.since(start);
-            let value = match of_size {
-                true => self.unit.types.size(&ty),
-                false => Some(self.unit.types.align(&ty)),
+            let value = match &*word {
+                "sizeof" => self.unit.types.size(&ty),
+                "_Alignof" => Some(self.unit.types.align(&ty)),
+                _ => Some(self.unit.types.preferred_align(&ty)),
             };
             return match value {
                 Some(value) => Ok(int(value as i128, size, span)),
+                None if matches!(ty, Type::Array(..)) && self.current.is_some() => {
+                    let kind =
+                        ExprKind::Refused("the size of an array whose length is no constant");
+                    Ok(Expr { kind, ty: size, span })
+                }
                 None => Err(fail("the size of this is not known", span, "incomplete type")),
             };
         }
@@ -307,176 +392,22 @@ impl Parser {
         self.postfix(primary, start)
     }
 
-    fn primary(&mut self) -> Result<Expr, Fail> {
-        let span = self.span();
-        match self.peek().clone() {
-            TokenKind::Int { value, unsigned: u, long, decimal } => {
-                self.advance();
-                Ok(Expr {
-                    kind: ExprKind::Int(value),
-                    ty: self.literal_type(value, u, long, decimal),
-                    span,
-                })
-            }
-            TokenKind::Float => {
-                self.advance();
-                let kind = ExprKind::Refused("floating-point arithmetic");
-                Ok(Expr { kind, ty: Type::Float(8), span })
-            }
-            TokenKind::Char(value) => {
-                self.advance();
-                let value = match self.unit.types.char() {
-                    Type::Int { signed: false, .. } => value as u8 as i128,
-                    _ => value as i128,
-                };
-                Ok(int(value, INT, span))
-            }
-            TokenKind::Text(bytes) => {
-                self.advance();
-                Ok(self.string(&bytes, span))
-            }
-            TokenKind::Punct("(") => {
-                self.advance();
-                if self.is("{") {
-                    return self.statement_expression(span);
-                }
-                let inner = self.expression()?;
-                self.expect(")")?;
-                Ok(inner)
-            }
-            TokenKind::Word(word) => {
-                self.advance();
-                self.name(word, span)
-            }
-            _ => Err(self.unexpected("an expression")),
-        }
-    }
-
-    fn literal_type(&self, value: u128, u: bool, long: u32, decimal: bool) -> Type {
-        let word = self.unit.types.word();
-        let widths = match long {
-            0 => vec![32, word, 64],
-            1 => vec![word, 64],
-            _ => vec![64],
-        };
-        for bits in widths {
-            if !u && value < 1 << (bits - 1) {
-                return signed(bits);
-            }
-            if (u || !decimal) && value < 1 << bits {
-                return unsigned(bits);
-            }
-        }
-        unsigned(64)
-    }
-
-    /// A string: an array that lives forever.
-    pub(super) fn string(&mut self, bytes: &[u8], span: Span) -> Expr {
-        let char = self.unit.types.char();
-        let item = |(i, byte): (usize, &u8)| InitItem {
-            offset: i as u64 * 8,
-            bits: None,
-            value: int(*byte as i128, char.clone(), span),
-        };
-        let items = bytes.iter().chain([&0]).enumerate().map(item).collect();
-        let ty = Type::Array(Rc::new(char.clone()), Some(bytes.len() as u64 + 1));
-        let name = format!("\"{}\"", String::from_utf8_lossy(bytes).escape_default());
-        self.anonymous(name, ty, Init { items, whole: false }, span)
-    }
-
-    fn statement_expression(&mut self, start: Span) -> Result<Expr, Fail> {
-        if self.current.is_none() {
-            return Err(fail("statements need a function around them", start, "here"));
-        }
-        let block = self.block()?;
+    /// `(int)` behind `sizeof`, or `(int){ 1 }`.
+    fn size_of_type(&mut self) -> Result<Type, Fail> {
+        let start = self.span();
+        self.advance();
+        let named = self.qualified_type_name()?;
         self.expect(")")?;
-        use crate::frontend::c::tree::StmtKind;
-        let statements: Vec<Stmt> = match block.kind {
-            StmtKind::Block(statements) => statements,
-            kind => vec![Stmt { kind, span: block.span }],
-        };
-        let ty = match statements.last().map(|s| &s.kind) {
-            Some(StmtKind::Expr(e)) => e.ty.clone(),
-            _ => Type::Void,
-        };
-        Ok(Expr { kind: ExprKind::Statements(statements), ty, span: self.since(start) })
-    }
-
-    fn name(&mut self, word: Rc<str>, span: Span) -> Result<Expr, Fail> {
-        let make = |kind, ty| Ok(Expr { kind, ty, span });
-        match self.lookup(&word).cloned() {
-            Some(Name::Local(id)) => {
-                let ty = self.current.as_ref().and_then(|c| c.locals.get(id)).map(|l| l.ty.clone());
-                make(ExprKind::Local(id), ty.unwrap_or(INT))
-            }
-            Some(Name::Global(id)) => make(ExprKind::Global(id), self.unit.globals[id].ty.clone()),
-            Some(Name::Function(id)) => self.function_designator(id, span),
-            Some(Name::Constant(value, ty)) => Ok(int(value, ty, span)),
-            Some(Name::Typedef(_)) => Err(fail(format!("`{word}` is a type"), span, "not a value")),
-            None => match &*word {
-                "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__" => {
-                    let name = self.current.as_ref().map_or("".into(), |c| c.name.clone());
-                    Ok(self.string(name.as_bytes(), span))
-                }
-                "__builtin_offsetof" => self.offset_of(span),
-                "__builtin_va_arg" => {
-                    self.expect("(")?;
-                    let list = self.assignment()?;
-                    self.expect(",")?;
-                    let ty = self.type_name()?;
-                    self.expect(")")?;
-                    make(ExprKind::VaArg(Box::new(list)), ty)
-                }
-                "_Generic" => Err(fail("`_Generic` is not supported", span, "here")),
-                _ if self.is("(") => {
-                    let id = self.implicit_function(&word, span);
-                    self.function_designator(id, span)
-                }
-                _ => Err(fail(format!("`{word}` is not declared"), span, "unknown name")),
-            },
+        if !self.is("{") {
+            return Ok(named.ty);
         }
+        let mut ty = named.ty;
+        let init = self.initializer(&mut ty)?;
+        let literal = self.literal(ty, named.constant, init, self.since(start))?;
+        self.postfix(literal, start).map(|e| e.ty)
     }
 
-    fn function_designator(&self, id: usize, span: Span) -> Result<Expr, Fail> {
-        use crate::frontend::c::types::Signature;
-        let function = &self.unit.functions[id];
-        let params = function.locals[..function.params].iter().map(|l| l.ty.clone()).collect();
-        let signature = Signature { result: function.result.clone(), params, open: true };
-        let ty = Type::Function(Rc::new(signature));
-        Ok(Expr { kind: ExprKind::Function(id), ty, span })
-    }
-
-    fn offset_of(&mut self, start: Span) -> Result<Expr, Fail> {
-        self.expect("(")?;
-        let ty = self.type_name()?;
-        self.expect(",")?;
-        let null = Expr { kind: ExprKind::Int(0), ty: pointer(ty), span: start };
-        let mut place = self.deref(null, start)?;
-        let (name, span) = self.word()?;
-        place = self.member(place, &name, span)?;
-        loop {
-            if self.eat(".") {
-                let (name, span) = self.word()?;
-                place = self.member(place, &name, span)?;
-            } else if self.eat("[") {
-                let index = self.expression()?;
-                self.expect("]")?;
-                let moved = self.binary(Op::Add, place, index, start)?;
-                place = self.deref(moved, start)?;
-            } else {
-                break;
-            }
-        }
-        self.expect(")")?;
-        let span = self.since(start);
-        let address = Expr { kind: ExprKind::Address(Box::new(place)), ty: pointer(INT), span };
-        match constant::raw(&self.unit.types, &address) {
-            Some(value) => Ok(int(value as i128, unsigned(self.unit.types.word()), span)),
-            None => Err(fail("this offset is no constant", span, "here")),
-        }
-    }
-
-    fn postfix(&mut self, mut expr: Expr, start: Span) -> Result<Expr, Fail> {
+    pub(super) fn postfix(&mut self, mut expr: Expr, start: Span) -> Result<Expr, Fail> {
         loop {
             let TokenKind::Punct(punct) = *self.peek() else { return Ok(expr) };
             match punct {
@@ -498,9 +429,8 @@ impl Parser {
                     if punct == "->" {
                         expr = self.deref(expr, self.since(start))?;
                     }
-                    let mut member = self.member(expr, &name, span)?;
-                    member.span = self.since(start);
-                    expr = member;
+                    expr = self.member_access(expr, &name, span)?;
+                    expr.span = self.since(start);
                 }
                 "++" | "--" => {
                     self.advance();
@@ -511,6 +441,19 @@ impl Parser {
                 _ => return Ok(expr),
             }
         }
+    }
+
+    /// A member. An array that is part of no object but of a value, as in `f().a`, gets a place.
+    fn member_access(&mut self, of: Expr, name: &Rc<str>, span: Span) -> Result<Expr, Fail> {
+        let of_value = !of.is_place();
+        let member = self.member(of.clone(), name, span)?;
+        if !of_value || !matches!(member.ty, Type::Array(..)) {
+            return Ok(member);
+        }
+        self.with_value(of, span, |p, place| {
+            let member = p.member(place, name, span)?;
+            Ok(p.rvalue(member))
+        })
     }
 
     fn call(&mut self, callee: Expr, start: Span) -> Result<Expr, Fail> {

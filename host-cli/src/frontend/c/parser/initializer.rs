@@ -1,79 +1,164 @@
 //! Initialisers: lists, designators, strings, left-out braces.
 
 use super::Parser;
+use super::typing::int;
 use crate::frontend::c::token::TokenKind;
-use crate::frontend::c::tree::{Expr, Init, InitItem};
+use crate::frontend::c::tree::{Expr, ExprKind, Init, InitItem, LITERAL};
 use crate::frontend::c::types::{Type, align_up};
 use crate::frontend::c::{Fail, fail};
+use crate::ir::Span;
+
+/// How often one value of a range may be stored.
+const MAX_COPIES: usize = 1 << 16;
 
 /// Where something goes.
+#[derive(Clone)]
 struct Target {
     ty: Type,
+    /// In bits.
     offset: u64,
     bits: Option<u32>,
+}
+
+/// An aggregate that is being filled, and which of its members is next.
+struct Level {
+    target: Target,
+    next: u64,
+}
+
+/// Initial values so far; later ones replace earlier ones of the same place.
+#[derive(Default)]
+struct Items {
+    list: Vec<InitItem>,
+    /// Where the last of them begins.
+    last: u64,
+}
+
+impl Items {
+    /// Forgets what is stored in this many bits.
+    fn forget(&mut self, offset: u64, bits: u64) {
+        if offset <= self.last {
+            self.list.retain(|item| item.offset < offset || item.offset >= offset + bits);
+        }
+    }
+
+    fn push(&mut self, item: InitItem) {
+        self.last = self.last.max(item.offset);
+        self.list.push(item);
+    }
 }
 
 impl Parser {
     /// What follows `=`; completes the length of an array.
     pub(super) fn initializer(&mut self, ty: &mut Type) -> Result<Init, Fail> {
-        let mut items = vec![];
         let start = self.span();
+        let mut items = Items::default();
         let target = Target { ty: ty.clone(), offset: 0, bits: None };
         let whole = !self.is("{") && !matches!(ty, Type::Array(..));
-        self.nested(|p| p.element(target, &mut items))?;
+        let length = if self.is("{") {
+            self.nested(|p| p.braced(target, &mut items))?
+        } else {
+            let value = self.assignment()?;
+            let length = match value.ty {
+                Type::Array(_, length) => length,
+                _ => None,
+            };
+            if !self.fits(&value, &target.ty) {
+                self.assignable(value.clone(), &target.ty)?;
+                let message = "an array cannot be initialised with this";
+                return Err(fail(message, value.span, "neither a list nor a string"));
+            }
+            self.store(value, target, &mut items)?;
+            length.unwrap_or(0)
+        };
         if let Type::Array(of, None) = ty {
-            let size = self.unit.types.size(of).unwrap_or(1).max(1) * 8;
-            let last = items.iter().map(|i: &InitItem| i.offset + 1).max().unwrap_or(0);
-            *ty = Type::Array(of.clone(), Some(align_up(last, size) / size));
+            *ty = Type::Array(of.clone(), Some(length));
         }
         if self.unit.types.size(ty).is_none() {
             return Err(fail("the type of this is incomplete", self.since(start), "unknown size"));
         }
-        Ok(Init { items, whole })
+        self.with_room(ty, &items);
+        Ok(Init { items: items.list, whole })
     }
 
-    /// One element of whatever type.
-    fn element(&mut self, target: Target, items: &mut Vec<InitItem>) -> Result<(), Fail> {
-        if self.is("{") {
-            return self.nested(|p| p.braced(target, items));
+    /// A record whose flexible array member has initial values is larger than its type.
+    fn with_room(&mut self, ty: &mut Type, items: &Items) {
+        let Type::Record(id) = ty else { return };
+        let mut record = self.unit.types.records[*id].clone();
+        if record.union || items.list.is_empty() {
+            return;
         }
-        if self.char_array(&target.ty) && matches!(self.peek(), TokenKind::Text(_)) {
-            return self.text(target, items);
+        let Some(field) = record.fields.as_mut().and_then(|fields| fields.last_mut()) else {
+            return;
+        };
+        let Type::Array(of, Some(0)) = &field.ty else { return };
+        let size = self.unit.types.size(of).unwrap_or(1).max(1) * 8;
+        if items.last < field.offset {
+            return;
         }
-        let value = self.assignment()?;
-        self.place(value, target, items)
+        let length = (items.last - field.offset) / size + 1;
+        let end = field.offset + length * size;
+        field.ty = Type::Array(of.clone(), Some(length));
+        record.size = record.size.max(align_up(end, record.align * 8) / 8);
+        record.flexible = Some(*id);
+        self.unit.types.records.push(record);
+        *ty = Type::Record(self.unit.types.records.len() - 1);
     }
 
-    /// Puts a value where it belongs: into an aggregate, its first scalar.
-    fn place(
-        &mut self,
-        value: Expr,
-        target: Target,
-        items: &mut Vec<InitItem>,
-    ) -> Result<(), Fail> {
-        let aggregate = matches!(target.ty, Type::Array(..) | Type::Record(_));
-        if aggregate && value.ty != target.ty {
-            return self.elided(value, target, items);
+    /// Whether a value is that of the whole target.
+    fn fits(&self, value: &Expr, ty: &Type) -> bool {
+        match (ty, &value.ty) {
+            (Type::Array(of, _), Type::Array(from, _)) => match self.contents(value) {
+                // The sign of characters does not matter.
+                Some(_) => match (of.integer(), from.integer()) {
+                    (Some((a, _)), Some((b, _))) => a == b,
+                    _ => of == from,
+                },
+                None => false,
+            },
+            (Type::Array(..), _) => false,
+            (Type::Record(a), Type::Record(b)) => a == b,
+            (Type::Record(_), _) => matches!(value.kind, ExprKind::Refused(_)),
+            _ => true,
         }
+    }
+
+    /// The initial values of a string or compound literal.
+    fn contents(&self, value: &Expr) -> Option<Vec<InitItem>> {
+        match &value.kind {
+            ExprKind::Global(id) => {
+                let global = &self.unit.globals[*id];
+                let unnamed = global.name == LITERAL || global.name.starts_with('"');
+                global.init.as_ref().filter(|_| unnamed).map(|init| init.items.clone())
+            }
+            ExprKind::Literal(_, init) => Some(init.items.clone()),
+            _ => None,
+        }
+    }
+
+    /// Stores a value in a target that it fits.
+    fn store(&mut self, value: Expr, target: Target, items: &mut Items) -> Result<(), Fail> {
+        let size = self.unit.types.size(&target.ty).map_or(u64::MAX / 2, |s| s * 8);
+        items.forget(target.offset, target.bits.map_or(size, |b| b as u64));
+        let aggregate = matches!(target.ty, Type::Array(..));
+        // What lives forever gets the values of a literal, not those of a variable.
+        let literal = self.lives_forever && !value.ty.is_scalar();
+        let scalar = self.lives_forever && value.ty.is_scalar();
+        if let Some(contents) = self.contents(&value).filter(|_| aggregate || literal) {
+            for item in contents.into_iter().filter(|i| i.offset < size) {
+                items.push(InitItem { offset: target.offset + item.offset, ..item });
+            }
+            return Ok(());
+        }
+        let value = match self.contents(&value).filter(|_| scalar) {
+            Some(contents) => match contents.into_iter().next() {
+                Some(item) => item.value,
+                None => int(0, value.ty.clone(), value.span),
+            },
+            None => value,
+        };
         let value = self.assignable(value, &target.ty)?;
         items.push(InitItem { offset: target.offset, bits: target.bits, value });
-        Ok(())
-    }
-
-    fn char_array(&self, ty: &Type) -> bool {
-        matches!(ty, Type::Array(of, _) if matches!(**of, Type::Int { bits: 8, .. }))
-    }
-
-    fn text(&mut self, target: Target, items: &mut Vec<InitItem>) -> Result<(), Fail> {
-        let span = self.span();
-        let TokenKind::Text(bytes) = self.peek().clone() else { return Ok(()) };
-        self.advance();
-        let Type::Array(of, length) = &target.ty else { return Ok(()) };
-        let room = length.unwrap_or(bytes.len() as u64 + 1);
-        for (i, byte) in bytes.iter().chain([&0]).enumerate().take(room as usize) {
-            let value = super::typing::int(*byte as i128, (**of).clone(), span);
-            items.push(InitItem { offset: target.offset + i as u64 * 8, bits: None, value });
-        }
         Ok(())
     }
 
@@ -85,122 +170,268 @@ impl Parser {
                     return None;
                 }
                 let size = self.unit.types.size(of)? * 8;
-                let offset = target.offset + index * size;
+                let offset = target.offset.checked_add(index.checked_mul(size)?)?;
                 Some(Target { ty: (**of).clone(), offset, bits: None })
             }
             Type::Record(id) => {
                 let record = &self.unit.types.records[*id];
-                if record.union && index > 0 {
-                    return None;
-                }
-                let field = record.fields.as_ref()?.get(index as usize)?;
+                let fields = record.fields.as_ref()?;
+                let field = fields.get(index as usize)?;
                 let offset = target.offset + field.offset;
-                Some(Target { ty: field.ty.clone(), offset, bits: field.bits })
+                let ty = match &field.ty {
+                    // The values of a flexible array member make its length.
+                    Type::Array(of, Some(0))
+                        if self.lives_forever && index as usize + 1 == fields.len() =>
+                    {
+                        Type::Array(of.clone(), None)
+                    }
+                    ty => ty.clone(),
+                };
+                Some(Target { ty, offset, bits: field.bits })
             }
             _ => None,
         }
     }
 
-    fn braced(&mut self, target: Target, items: &mut Vec<InitItem>) -> Result<(), Fail> {
+    /// A list in braces. Returns how many members it reaches, told by their place.
+    fn braced(&mut self, target: Target, items: &mut Items) -> Result<u64, Fail> {
         self.expect("{")?;
+        let size = self.unit.types.size(&target.ty).map_or(u64::MAX / 2, |s| s * 8);
+        items.forget(target.offset, target.bits.map_or(size, |b| b as u64));
         if self.eat("}") {
-            return Ok(());
+            return Ok(0);
         }
-        if self.char_array(&target.ty)
-            && matches!(self.peek(), TokenKind::Text(_))
-            && (self.is_at(1, "}") || self.is_at(1, ",") && self.is_at(2, "}"))
-        {
-            self.text(target, items)?;
+        let ends = |p: &Self, at| p.is_at(at, "}") || p.is_at(at, ",") && p.is_at(at + 1, "}");
+        let text = matches!(self.peek(), TokenKind::Text(_)) && ends(self, 1);
+        let exotic = matches!(target.ty, Type::Exotic(..));
+        if target.ty.is_scalar() && !exotic || text && matches!(target.ty, Type::Array(..)) {
+            let length = self.only(target, items)?;
             self.eat(",");
-            return self.expect("}");
+            self.expect("}")?;
+            return Ok(length);
         }
-        if target.ty.is_scalar() {
-            self.element(target, items)?;
-            self.eat(",");
-            return self.expect("}");
+        if exotic {
+            return self.refused(target, items);
         }
-        let mut index = 0;
+        let mut levels = vec![Level { target, next: 0 }];
+        let mut reached = 0;
         loop {
-            let element = if self.is(".") || self.is("[") {
-                let (element, at) = self.designated(&target)?;
-                index = at;
-                element
-            } else {
-                match self.nth(&target, index) {
-                    Some(element) => element,
-                    None => {
-                        return Err(fail("too many initial values", self.span(), "one too many"));
-                    }
-                }
+            let span = self.span();
+            let (element, copies) = match self.designated(&mut levels)? {
+                Some(found) => found,
+                None => (self.following(&mut levels, span)?, vec![0]),
             };
-            self.element(element, items)?;
-            index += 1;
+            let mut fresh = Items::default();
+            let (offset, bits) = self.element(element, &mut levels, &mut fresh)?;
+            if copies.len() > 1 && fresh.list.iter().any(|i| has_effect(&i.value)) {
+                let message = "a value for a range of elements must have no effect";
+                return Err(fail(message, self.since(span), "it would happen several times"));
+            }
+            for copy in copies {
+                items.forget(offset - copy, bits);
+                for item in &fresh.list {
+                    items.push(InitItem { offset: item.offset - copy, ..item.clone() });
+                }
+            }
+            reached = reached.max(levels[0].next + 1);
+            if let Some(level) = levels.last_mut() {
+                level.next += 1;
+            }
             if !self.eat(",") || self.is("}") {
                 break;
             }
         }
-        self.expect("}")
+        self.expect("}")?;
+        Ok(reached)
     }
 
-    /// `.x[3].y =`: where, and which member of the outermost aggregate that is.
-    fn designated(&mut self, target: &Target) -> Result<(Target, u64), Fail> {
-        let mut found = Target { ty: target.ty.clone(), offset: target.offset, bits: target.bits };
-        let mut first = None;
-        while !self.eat("=") {
-            let span = self.span();
-            let index;
-            if self.eat(".") {
-                let (name, span) = self.word()?;
-                let Type::Record(id) = found.ty else {
-                    return Err(fail("only structs and unions have members", span, "here"));
-                };
-                let Some((offset, ty, bits)) = self.unit.types.member(id, &name) else {
-                    return Err(fail(format!("there is no member `{name}`"), span, "unknown"));
-                };
-                let fields = self.unit.types.records[id].fields.iter().flatten();
-                index = fields.take_while(|f| f.offset <= offset).count() as u64 - 1;
-                found = Target { ty, offset: found.offset + offset, bits };
-            } else if self.eat("[") {
-                let at = self.constant_expression()?;
-                if self.is("...") {
-                    return Err(fail("ranges of indices are not supported", self.span(), "here"));
-                }
-                self.expect("]")?;
-                index = at as u64;
-                found = match self.nth(&found, index) {
-                    Some(next) if at >= 0 => next,
-                    _ => return Err(fail("there is no such element", span, "out of range")),
-                };
-            } else {
-                return Err(self.unexpected("`=`"));
-            }
-            first.get_or_insert(index);
+    /// A list for something that nothing can be done with.
+    fn refused(&mut self, target: Target, items: &mut Items) -> Result<u64, Fail> {
+        let span = self.span();
+        while !self.eat("}") {
+            self.assignment()?;
+            self.eat(",");
         }
-        Ok((found, first.unwrap_or(0)))
+        let kind = ExprKind::Refused("a vector or complex number");
+        let value = Expr { kind, ty: target.ty.clone(), span };
+        items.push(InitItem { offset: target.offset, bits: target.bits, value });
+        Ok(1)
     }
 
-    /// An aggregate without braces: it takes as many values as it has scalars.
-    fn elided(
-        &mut self,
-        first: Expr,
-        target: Target,
-        items: &mut Vec<InitItem>,
-    ) -> Result<(), Fail> {
-        let Some(element) = self.nth(&target, 0) else {
-            return Err(fail("there is no room for this value", first.span, "empty type"));
+    /// The one value in braces of a scalar, or of an array that a string fills.
+    fn only(&mut self, target: Target, items: &mut Items) -> Result<u64, Fail> {
+        if self.is("{") {
+            return self.nested(|p| p.braced(target, items));
+        }
+        let value = self.assignment()?;
+        let length = match value.ty {
+            Type::Array(_, length) => length.unwrap_or(0),
+            _ => 1,
         };
-        self.place(first, element, items)?;
-        let mut index = 1;
-        while let Some(element) = self.nth(&target, index) {
-            let more =
-                self.is(",") && !self.is_at(1, "}") && !self.is_at(1, ".") && !self.is_at(1, "[");
-            if !more {
-                break;
+        if self.fits(&value, &target.ty) {
+            self.store(value, target, items)?;
+            return Ok(length);
+        }
+        // An array of pointers to characters, say.
+        match self.nth(&target, 0) {
+            Some(first) => self.store(value, first, items).map(|()| 1),
+            None => Err(fail("there is no room for this value", value.span, "empty type")),
+        }
+    }
+
+    /// The member after the last one that got a value.
+    fn following(&self, levels: &mut Vec<Level>, span: Span) -> Result<Target, Fail> {
+        while let Some(level) = levels.last() {
+            let one = matches!(level.target.ty, Type::Record(id)
+                if self.unit.types.records[id].union);
+            match self.nth(&level.target, level.next) {
+                Some(element) if !one || level.next == 0 => return Ok(element),
+                _ if levels.len() == 1 => break,
+                _ => {
+                    levels.pop();
+                    if let Some(level) = levels.last_mut() {
+                        level.next += 1;
+                    }
+                }
             }
-            self.advance();
-            self.element(element, items)?;
-            index += 1;
+        }
+        Err(fail("too many initial values", span, "one too many"))
+    }
+
+    /// One element of whatever type; returns the bits that it is about. Without braces, an aggregate
+    /// takes as many values as it has members; this is the first of them.
+    fn element(
+        &mut self,
+        mut target: Target,
+        levels: &mut Vec<Level>,
+        items: &mut Items,
+    ) -> Result<(u64, u64), Fail> {
+        if self.is("{") {
+            let extent = self.extent(&target);
+            self.nested(|p| p.braced(target, items))?;
+            return Ok(extent);
+        }
+        let value = self.assignment()?;
+        while !self.fits(&value, &target.ty) {
+            levels.push(Level { target, next: 0 });
+            target = self.following(levels, value.span)?;
+        }
+        let extent = self.extent(&target);
+        self.store(value, target, items)?;
+        Ok(extent)
+    }
+
+    /// Where it begins, and how many bits it has.
+    fn extent(&self, target: &Target) -> (u64, u64) {
+        let size = self.unit.types.size(&target.ty).map_or(u64::MAX / 4, |s| s * 8);
+        (target.offset, target.bits.map_or(size, |b| b as u64))
+    }
+
+    /// `.x[3].y =`, `[1 ... 3] =` or `x:`: where, and how many bits before that as well.
+    fn designated(&mut self, levels: &mut Vec<Level>) -> Result<Option<(Target, Vec<u64>)>, Fail> {
+        let old = matches!(self.peek(), TokenKind::Word(_)) && self.is_at(1, ":");
+        if !self.is(".") && !self.is("[") && !old {
+            return Ok(None);
+        }
+        levels.truncate(1);
+        let mut copies = vec![0];
+        loop {
+            if old || self.eat(".") {
+                self.member_designator(levels)?;
+            } else {
+                self.expect("[")?;
+                self.index_designator(levels, &mut copies)?;
+            }
+            let found = levels.last().and_then(|level| self.nth(&level.target, level.next));
+            let Some(target) = found else {
+                return Err(fail("there is no such element", self.span(), "out of range"));
+            };
+            if !self.is(".") && !self.is("[") {
+                // GNU C had `[3] 5` before C had `[3] = 5`.
+                if !self.eat(if old { ":" } else { "=" }) && old {
+                    return Err(self.unexpected("`:`"));
+                }
+                return Ok(Some((target, copies)));
+            }
+            levels.push(Level { target, next: 0 });
+        }
+    }
+
+    /// The name of a member, also of one of an unnamed inner record.
+    fn member_designator(&mut self, levels: &mut Vec<Level>) -> Result<(), Fail> {
+        let (name, span) = self.word()?;
+        while let Some(level) = levels.last_mut() {
+            let Type::Record(id) = level.target.ty else {
+                return Err(fail("only structs and unions have members", span, "here"));
+            };
+            let types = &self.unit.types;
+            let mut fields = types.records[id].fields.iter().flatten();
+            let holds = fields.position(|field| match (&field.name, &field.ty) {
+                (Some(n), _) => *n == name,
+                (None, Type::Record(inner)) => types.member(*inner, &name).is_some(),
+                _ => false,
+            });
+            let Some(index) = holds else {
+                return Err(fail(format!("there is no member `{name}`"), span, "unknown"));
+            };
+            level.next = index as u64;
+            let named = types.records[id].fields.iter().flatten().nth(index);
+            if named.is_some_and(|field| field.name.is_some()) {
+                return Ok(());
+            }
+            if let Some(target) = self.nth(&levels[levels.len() - 1].target, index as u64) {
+                levels.push(Level { target, next: 0 });
+            }
         }
         Ok(())
     }
+
+    /// `3]` or `1 ... 3]`.
+    fn index_designator(
+        &mut self,
+        levels: &mut [Level],
+        copies: &mut Vec<u64>,
+    ) -> Result<(), Fail> {
+        let start = self.span();
+        let first = self.constant_expression()?;
+        let last = if self.eat("...") { self.constant_expression()? } else { first };
+        self.expect("]")?;
+        let span = self.since(start);
+        let Some(level) = levels.last_mut() else { return Ok(()) };
+        let (Type::Array(of, length), Ok(from), Ok(to)) =
+            (&level.target.ty, u64::try_from(first), u64::try_from(last))
+        else {
+            return Err(fail("there is no such element", span, "out of range"));
+        };
+        if to < from || length.is_some_and(|n| to >= n) {
+            return Err(fail("there is no such element", span, "out of range"));
+        }
+        let count = (to - from + 1) as usize;
+        if count.saturating_mul(copies.len()) > MAX_COPIES {
+            return Err(fail("this range is too long", span, "here"));
+        }
+        let stride = self.unit.types.size(of).unwrap_or(0) * 8;
+        *copies = (0..count as u64)
+            .rev()
+            .flat_map(|back| copies.iter().map(move |copy| copy + back * stride))
+            .collect();
+        level.next = to;
+        Ok(())
+    }
+}
+
+/// Whether evaluating it twice is not the same as once.
+pub fn has_effect(expr: &Expr) -> bool {
+    let mut effect = false;
+    expr.walk(&mut |e| {
+        effect |= matches!(
+            e.kind,
+            ExprKind::Call(..)
+                | ExprKind::CallPointer(..)
+                | ExprKind::Assign(..)
+                | ExprKind::Update { .. }
+                | ExprKind::Statements(_)
+        );
+    });
+    effect
 }

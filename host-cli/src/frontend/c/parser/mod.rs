@@ -2,68 +2,94 @@
 //! and once types are known, expressions can be typed on the spot.
 //!
 //! - this file: the cursor, scopes, and what stands at file scope
-//! - [`specifier`]: `static const unsigned struct …`, attributes
-//! - [`declarator`], as in `*a[3](int)`
+//! - [`specifier`]: `static const unsigned …`; [`attribute`]
+//! - [`record`]: `struct { … }`, `union`, `enum`
+//! - [`declarator`], as in `*a[3](int)`; [`compatible`]: whether two of them may be of one thing
 //! - [`initializer`]: `= { .x = 1, [2] = … }`
-//! - [`statement`], [`expression`]
+//! - [`statement`], [`label`]s, [`assembly`], [`expression`], [`primary`]
 //! - [`typing`]: promotions and conversions
 //! - [`bodies`] of library functions
+//! - [`library`]: functions that every program may call
 //!
 //! Written by hand: the C grammars that can be had as crates either read no comments and report bare
 //! lists of expected characters, or do not tell casts from calls.
 
+mod assembly;
+mod attribute;
 mod bodies;
+mod compatible;
 mod declarator;
 mod expression;
 mod initializer;
+mod label;
+mod library;
+mod primary;
+mod record;
 mod specifier;
 mod statement;
 mod steady;
 mod typing;
 
+use super::lexer::Packing;
 use super::token::{Token, TokenKind};
 use super::tree::{Expr, Function, FunctionId, Global, GlobalId, Local, LocalId, Stmt, Unit};
-use super::types::{INT, Signature, Type, Types};
+use super::types::{Signature, Type, Types};
 use super::{Fail, fail};
+use crate::frontend::Diagnostic;
 use crate::ir::Span;
+use attribute::Attributes;
 use declarator::{Declarator, Param};
-use specifier::{Specifiers, Storage};
-use std::collections::HashMap;
+use label::Labels;
+use specifier::{Qualified, Specifiers, Storage};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// How deep statements and expressions may nest; the stack is sized for it.
 const MAX_DEPTH: u32 = 6000;
 
 /// Parses a translation unit.
-pub fn parse(tokens: Vec<Token>, types: Types) -> Result<Unit, Fail> {
-    let unit = Unit { types, globals: vec![], functions: vec![] };
+pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<Unit, Fail> {
+    let unit = Unit { types, globals: vec![], functions: vec![], warnings: vec![] };
     let mut parser = Parser {
         tokens,
+        packing,
         at: 0,
         depth: 0,
         unit,
         names: vec![HashMap::new()],
         tags: vec![HashMap::new()],
+        links: HashMap::new(),
+        prototypes: HashMap::new(),
+        undeclared: HashMap::new(),
         current: None,
         variable_length: false,
+        lives_forever: false,
     };
-    let va_list = super::types::pointer(Type::Void);
+    let va_list = Qualified {
+        ty: super::types::pointer(Type::Void),
+        volatile: false,
+        constant: false,
+        align: None,
+    };
     parser.declare_name("__builtin_va_list".into(), Name::Typedef(va_list));
     while parser.peek() != &TokenKind::End {
         parser.external()?;
     }
     parser.library()?;
+    parser.judge_undeclared();
     Ok(parser.unit)
 }
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
 enum Name {
-    Typedef(Type),
+    Typedef(Qualified),
     Global(GlobalId),
     Local(LocalId),
     Function(FunctionId),
     Constant(i128, Type),
+    /// A parameter, within its own prototype.
+    Param(Type),
 }
 
 /// What a tag stands for.
@@ -90,18 +116,30 @@ struct Current {
     cases: usize,
     /// Constants that locals begin with.
     steady: HashMap<LocalId, u128>,
+    /// Locals that nobody may write.
+    constants: HashSet<LocalId>,
+    labels: Labels,
 }
 
 struct Parser {
     tokens: Vec<Token>,
+    packing: Vec<Packing>,
     at: usize,
     depth: u32,
     unit: Unit,
     names: Vec<HashMap<Rc<str>, Name>>,
     tags: Vec<HashMap<Rc<str>, Tag>>,
+    /// What the linker's names stand for.
+    links: HashMap<Rc<str>, Name>,
+    /// The types of functions as they were first declared, and where.
+    prototypes: HashMap<FunctionId, (Signature, Span)>,
+    /// Functions that were called before anything was known of them, and where.
+    undeclared: HashMap<FunctionId, Span>,
     current: Option<Current>,
     /// Whether the last declarator had an array whose length is no constant.
     variable_length: bool,
+    /// Whether the initial value of something that lives forever is read.
+    lives_forever: bool,
 }
 
 impl Parser {
@@ -202,7 +240,7 @@ impl Parser {
         if self.eat(";") {
             return Ok(());
         }
-        if self.is("asm") || self.is("__asm__") || self.is("__asm") {
+        if self.at_asm() {
             return self.skip_asm();
         }
         if self.is("_Static_assert") {
@@ -215,7 +253,7 @@ impl Parser {
         }
         let mut first = true;
         loop {
-            let declarator = self.declarator(&specifiers)?;
+            let mut declarator = self.declarator(&specifiers)?;
             if self.variable_length {
                 return Err(fail(
                     "an array at file scope needs a constant length",
@@ -226,11 +264,16 @@ impl Parser {
             let Some((name, span)) = declarator.name.clone() else {
                 return Err(self.unexpected("a name"));
             };
-            if first && matches!(declarator.ty, Type::Function(_)) && self.is("{") {
-                return self.function(declarator, name, span);
+            let attributes = self.declaration_tail()?;
+            declarator.ty = attributes.retype(declarator.ty);
+            let is_function = matches!(declarator.ty, Type::Function(_));
+            let ends = self.is(";") || self.is(",") || self.is("=");
+            if first && is_function && !ends && (self.is("{") || declarator.old) {
+                self.old_parameters(&mut declarator)?;
+                let id = self.function_id(&name, &declarator, &specifiers, &attributes, span)?;
+                return self.function(id, declarator, name, span);
             }
-            self.skip_declaration_tail()?;
-            self.external_name(&specifiers, &declarator, name, span)?;
+            self.external_name(&specifiers, &declarator, &attributes, name, span)?;
             first = false;
             if !self.eat(",") {
                 break;
@@ -239,34 +282,57 @@ impl Parser {
         self.expect(";")
     }
 
-    /// `asm("…")` and attributes behind a declarator.
-    fn skip_declaration_tail(&mut self) -> Result<(), Fail> {
-        loop {
-            if self.is("asm") || self.is("__asm__") || self.is("__asm") {
-                self.advance();
-                self.skip_parens()?;
-            } else if !self.attributes(&mut Default::default())? {
-                return Ok(());
-            }
-        }
-    }
-
     fn external_name(
         &mut self,
         specifiers: &Specifiers,
         declarator: &Declarator,
+        attributes: &Attributes,
         name: Rc<str>,
         span: Span,
     ) -> Result<(), Fail> {
         if specifiers.storage == Storage::Typedef {
-            self.declare_name(name, Name::Typedef(declarator.ty.clone()));
-            return Ok(());
+            return self.type_definition(specifiers, declarator, attributes, name, span);
         }
-        if let Type::Function(signature) = &declarator.ty {
-            self.function_id(&name, signature, span);
-            return Ok(());
+        if let Type::Function(_) = &declarator.ty {
+            return self.function_id(&name, declarator, specifiers, attributes, span).map(|_| ());
         }
-        self.global(specifiers, declarator, name, span).map(|_| ())
+        self.global(specifiers, declarator, attributes, name, span).map(|_| ())
+    }
+
+    /// A name for a type; the same one may be given again.
+    fn type_definition(
+        &mut self,
+        specifiers: &Specifiers,
+        declarator: &Declarator,
+        attributes: &Attributes,
+        name: Rc<str>,
+        span: Span,
+    ) -> Result<(), Fail> {
+        let plain = !matches!(declarator.ty, Type::Pointer(..));
+        let inherited = specifiers.attributes.align.or(specifiers.type_align).filter(|_| plain);
+        let named = Qualified {
+            ty: declarator.ty.clone(),
+            volatile: declarator.volatile,
+            constant: declarator.constant,
+            align: attributes.align.or(inherited),
+        };
+        let known = self.names.last().and_then(|scope| scope.get(&name));
+        match known {
+            None => {}
+            Some(Name::Typedef(known)) if compatible::types(&known.ty, &named.ty) => {}
+            Some(_) => return Err(self.declared_otherwise(&name, span, None)),
+        }
+        self.declare_name(name, Name::Typedef(named));
+        Ok(())
+    }
+
+    fn declared_otherwise(&self, name: &str, span: Span, first: Option<Span>) -> Fail {
+        let message = format!("`{name}` is declared as something else before");
+        let wrong = Diagnostic::error(message, span, "the types differ");
+        Box::new(match first {
+            Some(first) => wrong.related(first, "declared here"),
+            None => wrong,
+        })
     }
 
     /// A variable at file scope; it may be declared several times.
@@ -274,13 +340,18 @@ impl Parser {
         &mut self,
         specifiers: &Specifiers,
         declarator: &Declarator,
+        attributes: &Attributes,
         name: Rc<str>,
         span: Span,
     ) -> Result<GlobalId, Fail> {
-        let foreign = specifiers.storage == Storage::Extern && !self.is("=");
-        let id = match self.names[0].get(&name) {
+        let noinit = attributes.noinit || specifiers.attributes.noinit;
+        let foreign = noinit || specifiers.storage == Storage::Extern && !self.is("=");
+        let symbol = attributes.symbol.clone().unwrap_or(name.clone());
+        let known = self.names[0].get(&name).or_else(|| self.links.get(&symbol));
+        let id = match known {
             Some(Name::Global(id)) => *id,
-            _ => {
+            Some(_) => return Err(self.declared_otherwise(&name, span, None)),
+            None => {
                 self.unit.globals.push(Global {
                     name: name.to_string(),
                     ty: declarator.ty.clone(),
@@ -289,45 +360,86 @@ impl Parser {
                     foreign: true,
                     volatile: declarator.volatile,
                     constant: declarator.constant,
-                    param: specifiers.param,
+                    param: specifiers.attributes.param.or(attributes.param),
                 });
-                let id = self.unit.globals.len() - 1;
-                self.names[0].insert(name.clone(), Name::Global(id));
-                id
+                self.unit.globals.len() - 1
             }
         };
+        self.names[0].insert(name.clone(), Name::Global(id));
+        self.links.insert(symbol, Name::Global(id));
+        let known = &self.unit.globals[id];
+        if !compatible::types(&known.ty, &declarator.ty) {
+            return Err(self.declared_otherwise(&name, span, Some(known.span)));
+        }
         let known = &mut self.unit.globals[id];
         known.foreign &= foreign;
+        known.volatile |= declarator.volatile;
         if !foreign {
             known.span = span;
         }
         if self.unit.types.size(&known.ty).is_none() {
             known.ty = declarator.ty.clone();
         }
-        if self.eat("=") {
-            let mut ty = self.unit.globals[id].ty.clone();
-            let init = self.initializer(&mut ty)?;
-            self.unit.globals[id].ty = ty;
-            self.unit.globals[id].init = Some(init);
+        let first = known.init.as_ref().map(|_| known.span);
+        if self.is("=") {
+            if let Some(first) = first {
+                let again = fail(format!("`{name}` is defined twice"), span, "again");
+                return Err(Box::new(again.related(first, "first")));
+            }
+            self.initial_value(id)?;
         }
         Ok(id)
     }
 
-    /// The function of this name, declared if it is new.
-    fn function_id(&mut self, name: &Rc<str>, signature: &Signature, span: Span) -> FunctionId {
-        if let Some(Name::Function(id)) = self.names[0].get(name) {
-            let id = *id;
-            let known = &mut self.unit.functions[id];
-            // A later declaration may know more; a body knows all.
-            if known.body.is_none() && !signature.params.is_empty() {
-                known.params = signature.params.len();
-                known.locals = unnamed(&signature.params, span);
+    /// `= …` of something that lives forever.
+    fn initial_value(&mut self, id: GlobalId) -> Result<(), Fail> {
+        self.expect("=")?;
+        let mut ty = self.unit.globals[id].ty.clone();
+        let outer = std::mem::replace(&mut self.lives_forever, true);
+        let init = self.initializer(&mut ty);
+        self.lives_forever = outer;
+        self.unit.globals[id].ty = ty;
+        self.unit.globals[id].init = Some(init?);
+        Ok(())
+    }
+
+    /// The function that is declared here, which may not be for the first time.
+    fn function_id(
+        &mut self,
+        name: &Rc<str>,
+        declarator: &Declarator,
+        specifiers: &Specifiers,
+        attributes: &Attributes,
+        span: Span,
+    ) -> Result<FunctionId, Fail> {
+        let Type::Function(signature) = &declarator.ty else {
+            return Err(self.unexpected("a function"));
+        };
+        let symbol = attributes.symbol.clone().or(specifiers.attributes.symbol.clone());
+        let symbol = symbol.unwrap_or(name.clone());
+        let known = self.names[0].get(name).or_else(|| self.links.get(&symbol));
+        let id = match known {
+            Some(Name::Function(id)) => {
+                let id = *id;
+                self.declare_again(id, name, signature, span)?;
+                id
             }
-            if known.body.is_none() {
-                known.result = signature.result.clone();
-            }
-            return id;
-        }
+            Some(_) => return Err(self.declared_otherwise(name, span, None)),
+            None => self.new_function(name, signature, span),
+        };
+        self.names[0].insert(name.clone(), Name::Function(id));
+        self.links.insert(symbol, Name::Function(id));
+        let function = &mut self.unit.functions[id];
+        let asked = [attributes, &specifiers.attributes];
+        let when = asked.iter().find_map(|a| a.constructor);
+        function.constructor = function.constructor.or(when);
+        let when = asked.iter().find_map(|a| a.destructor);
+        function.destructor = function.destructor.or(when);
+        function.noreturn |= asked.iter().any(|a| a.noreturn);
+        Ok(id)
+    }
+
+    fn new_function(&mut self, name: &Rc<str>, signature: &Signature, span: Span) -> FunctionId {
         self.unit.functions.push(Function {
             name: name.clone(),
             result: signature.result.clone(),
@@ -336,23 +448,61 @@ impl Parser {
             body: None,
             span,
             library: false,
+            undeclared: false,
+            constructor: None,
+            destructor: None,
+            noreturn: false,
         });
         let id = self.unit.functions.len() - 1;
-        self.names[0].insert(name.clone(), Name::Function(id));
+        self.prototypes.insert(id, (signature.clone(), span));
         id
     }
 
-    /// A function nobody has declared: `int name()`.
-    fn implicit_function(&mut self, name: &Rc<str>, span: Span) -> FunctionId {
-        let signature = Signature { result: INT, params: vec![], open: true };
-        self.function_id(name, &signature, span)
+    /// A later declaration may know more; a body knows all.
+    fn declare_again(
+        &mut self,
+        id: FunctionId,
+        name: &str,
+        signature: &Signature,
+        span: Span,
+    ) -> Result<(), Fail> {
+        // What was called without a declaration may turn out to return nothing.
+        let guessed = self.undeclared.remove(&id).is_some();
+        let nothing = guessed && signature.result == Type::Void;
+        let library = guessed && library::knows(name);
+        if let Some((first, at)) = self.prototypes.get(&id)
+            && !compatible::signatures(first, signature)
+            && !nothing
+            && !library
+        {
+            return Err(self.declared_otherwise(name, span, Some(*at)));
+        }
+        let has_prototype = !signature.params.is_empty() || !signature.open;
+        let known = &mut self.unit.functions[id];
+        known.undeclared = false;
+        if has_prototype || nothing || library {
+            self.prototypes.insert(id, (signature.clone(), span));
+            if known.body.is_none() {
+                known.params = signature.params.len();
+                known.locals = unnamed(&signature.params, span);
+            }
+        }
+        if known.body.is_none() {
+            known.result = signature.result.clone();
+        }
+        Ok(())
     }
 
-    fn function(&mut self, declarator: Declarator, name: Rc<str>, span: Span) -> Result<(), Fail> {
+    fn function(
+        &mut self,
+        id: FunctionId,
+        declarator: Declarator,
+        name: Rc<str>,
+        span: Span,
+    ) -> Result<(), Fail> {
         let Type::Function(signature) = &declarator.ty else {
             return Err(self.unexpected("a function"));
         };
-        let id = self.function_id(&name, signature, span);
         if let Some(body) = &self.unit.functions[id].body {
             let first = body.span;
             return Err(Box::new(
@@ -362,9 +512,11 @@ impl Parser {
         let params: Vec<Param> = declarator.params.unwrap_or_default();
         self.open_scope();
         let mut locals = vec![];
+        let mut constants = HashSet::new();
         for (i, param) in params.iter().enumerate() {
             let (name, span) = param.name.clone().unwrap_or((format!("#{i}").into(), span));
-            self.declare_name(name.clone(), Name::Local(i));
+            self.declare_local(name.clone(), Name::Local(i), span)?;
+            constants.extend(param.constant.then_some(i));
             locals.push(Local { name, ty: param.ty.clone(), span });
         }
         let result = signature.result.clone();
@@ -372,6 +524,7 @@ impl Parser {
         function.params = locals.len();
         function.locals = locals.clone();
         function.result = result.clone();
+        function.span = span;
         self.current = Some(Current {
             name,
             result,
@@ -379,8 +532,10 @@ impl Parser {
             switches: vec![],
             cases: 0,
             steady: HashMap::new(),
+            constants,
+            labels: Labels::default(),
         });
-        let body = self.block();
+        let body = self.block().and_then(|body| self.with_jumps(body));
         self.close_scope();
         let current = self.current.take();
         let function = &mut self.unit.functions[id];
@@ -388,6 +543,18 @@ impl Parser {
         if let Some(current) = current {
             function.locals = current.locals;
         }
+        Ok(())
+    }
+
+    /// A name in a function; there is one thing of a name in each block.
+    fn declare_local(&mut self, name: Rc<str>, what: Name, span: Span) -> Result<(), Fail> {
+        // The outermost block of a function shares its scope with the parameters.
+        let scopes = if self.names.len() == 3 { 1.. } else { self.names.len() - 1.. };
+        if self.names[scopes].iter().any(|scope| scope.contains_key(&name)) {
+            let message = format!("`{name}` is declared twice in one block");
+            return Err(fail(message, span, "again"));
+        }
+        self.declare_name(name, what);
         Ok(())
     }
 
@@ -403,7 +570,13 @@ impl Parser {
     }
 
     /// A string, or another object without a name that lives forever.
-    fn anonymous(&mut self, name: String, ty: Type, init: super::tree::Init, span: Span) -> Expr {
+    fn anonymous(
+        &mut self,
+        name: String,
+        (ty, constant): (Type, bool),
+        init: super::tree::Init,
+        span: Span,
+    ) -> Expr {
         let global = Global {
             name,
             ty: ty.clone(),
@@ -411,7 +584,7 @@ impl Parser {
             init: Some(init),
             foreign: false,
             volatile: false,
-            constant: true,
+            constant,
             param: None,
         };
         self.unit.globals.push(global);
@@ -422,15 +595,6 @@ impl Parser {
     /// The initial value and steps of a block, with its braces.
     fn block(&mut self) -> Result<Stmt, Fail> {
         self.nested(Self::compound)
-    }
-
-    fn skip_asm(&mut self) -> Result<(), Fail> {
-        self.advance();
-        while self.is("volatile") || self.is("__volatile__") || self.is("goto") {
-            self.advance();
-        }
-        self.skip_parens()?;
-        self.expect(";")
     }
 
     /// Skips a balanced pair of parentheses and what is between.

@@ -1,12 +1,15 @@
 //! Statements and local declarations.
 
-use super::specifier::Storage;
+use super::attribute::Attributes;
+use super::declarator::Declarator;
+use super::specifier::{Specifiers, Storage};
 use super::{Name, Parser, Switch};
 use crate::frontend::c::token::TokenKind;
-use crate::frontend::c::tree::{Expr, Global, Stmt, StmtKind};
+use crate::frontend::c::tree::{Expr, Global, Init, InitItem, Stmt, StmtKind};
 use crate::frontend::c::types::Type;
 use crate::frontend::c::{Fail, fail};
 use crate::ir::Span;
+use std::rc::Rc;
 
 impl Parser {
     /// `{ … }`.
@@ -14,27 +17,30 @@ impl Parser {
         let start = self.span();
         self.expect("{")?;
         self.open_scope();
+        self.open_block();
         let mut statements = vec![];
         while !self.is("}") {
             if self.peek() == &TokenKind::End {
                 return Err(Box::new(self.unexpected("`}`").related(start, "opened here")));
             }
             let label = matches!(self.peek(), TokenKind::Word(_)) && self.is_at(1, ":");
-            if self.at_type(0) && !label {
+            if self.is("_Static_assert") {
+                self.static_assert()?;
+            } else if self.is("__label__") {
+                self.own_labels()?;
+            } else if self.at_type(0) && !label {
                 self.local_declaration(&mut statements)?;
             } else {
                 statements.push(self.statement()?);
             }
         }
         self.advance();
+        self.close_block();
         self.close_scope();
         Ok(Stmt { kind: StmtKind::Block(statements), span: self.since(start) })
     }
 
     fn local_declaration(&mut self, out: &mut Vec<Stmt>) -> Result<(), Fail> {
-        if self.is("_Static_assert") {
-            return self.static_assert();
-        }
         // An attribute alone, as in `__attribute__((fallthrough));`
         let start = self.span();
         if self.is("__attribute__") {
@@ -47,67 +53,47 @@ impl Parser {
         }
         let specifiers = self.specifiers(false)?;
         while !self.eat(";") {
-            let declarator = self.declarator(&specifiers)?;
+            let mut declarator = self.declarator(&specifiers)?;
             let variable_length = self.variable_length;
-            self.skip_declaration_tail()?;
+            let attributes = self.declaration_tail()?;
+            declarator.ty = attributes.retype(declarator.ty);
             let Some((name, span)) = declarator.name.clone() else {
                 return Err(self.unexpected("a name"));
             };
             match (&declarator.ty, specifiers.storage) {
                 (_, Storage::Typedef) => {
-                    self.declare_name(name, Name::Typedef(declarator.ty.clone()));
+                    self.type_definition(&specifiers, &declarator, &attributes, name, span)?;
                 }
-                (Type::Function(signature), _) => {
-                    let id = self.function_id(&name, signature, span);
+                (Type::Function(_), _) if self.is("{") => {
+                    let message = "a function within a function is not supported";
+                    return Err(fail(message, span, "define it outside"));
+                }
+                (Type::Function(_), _) => {
+                    let id =
+                        self.function_id(&name, &declarator, &specifiers, &attributes, span)?;
                     self.declare_name(name, Name::Function(id));
                 }
                 (_, Storage::Extern) => {
-                    let id = self.global(&specifiers, &declarator, name.clone(), span)?;
+                    let id =
+                        self.global(&specifiers, &declarator, &attributes, name.clone(), span)?;
                     self.declare_name(name, Name::Global(id));
                 }
+                (_, Storage::Static) if variable_length => {
+                    let message = "a static array needs a constant length";
+                    return Err(fail(message, span, "its length is no constant"));
+                }
                 (_, Storage::Static) => {
-                    let function = self.current.as_ref().map_or("".into(), |c| c.name.clone());
-                    self.unit.globals.push(Global {
-                        name: format!("{function}::{name}"),
-                        ty: declarator.ty.clone(),
-                        span,
-                        init: None,
-                        foreign: false,
-                        volatile: declarator.volatile,
-                        constant: declarator.constant,
-                        param: specifiers.param,
-                    });
-                    let id = self.unit.globals.len() - 1;
-                    self.declare_name(name, Name::Global(id));
-                    if self.eat("=") {
-                        let mut ty = declarator.ty.clone();
-                        let init = self.initializer(&mut ty)?;
-                        self.unit.globals[id].ty = ty;
-                        self.unit.globals[id].init = Some(init);
-                    }
+                    self.static_local(&specifiers, &declarator, &attributes, name, span)?;
                 }
                 (Type::Void, _) => return Err(fail("nothing is of type void", span, "here")),
                 _ => {
-                    let local = self.local(name.clone(), declarator.ty.clone(), span)?;
-                    self.declare_name(name, Name::Local(local));
-                    let init = match self.eat("=") {
-                        true => {
-                            let mut ty = declarator.ty.clone();
-                            let init = self.initializer(&mut ty)?;
-                            let first = self.first(&init);
-                            if let Some(current) = &mut self.current {
-                                current.locals[local].ty = ty;
-                                let first = first.filter(|_| !declarator.volatile);
-                                current.steady.extend(first.map(|first| (local, first)));
-                            }
-                            Some(init)
-                        }
-                        false => None,
-                    };
-                    let span = self.since(if init.is_some() { span } else { start });
-                    let kind = match variable_length {
-                        true => StmtKind::Refused("an array whose length is no constant"),
-                        false => StmtKind::Declare(local, init),
+                    let cleanup = attributes.cleanup || specifiers.attributes.cleanup;
+                    let init = self.local_variable(&specifiers, &declarator, name, span)?;
+                    let span = self.since(if init.1.is_some() { span } else { start });
+                    let kind = match (variable_length, cleanup) {
+                        (true, _) => StmtKind::Refused("an array whose length is no constant"),
+                        (_, true) => StmtKind::Refused("the attribute `cleanup`"),
+                        _ => StmtKind::Declare(init.0, init.1),
                     };
                     out.push(Stmt { kind, span });
                 }
@@ -118,6 +104,75 @@ impl Parser {
             }
         }
         Ok(())
+    }
+
+    /// A variable of the function that lives forever.
+    fn static_local(
+        &mut self,
+        specifiers: &Specifiers,
+        declarator: &Declarator,
+        attributes: &Attributes,
+        name: Rc<str>,
+        span: Span,
+    ) -> Result<(), Fail> {
+        let function = self.current.as_ref().map_or("".into(), |c| c.name.clone());
+        self.unit.globals.push(Global {
+            name: format!("{function}::{name}"),
+            ty: declarator.ty.clone(),
+            span,
+            init: None,
+            foreign: attributes.noinit || specifiers.attributes.noinit,
+            volatile: declarator.volatile,
+            constant: declarator.constant,
+            param: specifiers.attributes.param.or(attributes.param),
+        });
+        let id = self.unit.globals.len() - 1;
+        self.declare_local(name, Name::Global(id), span)?;
+        if self.is("=") {
+            self.initial_value(id)?;
+        }
+        Ok(())
+    }
+
+    /// A variable that lives as long as its block.
+    fn local_variable(
+        &mut self,
+        specifiers: &Specifiers,
+        declarator: &Declarator,
+        name: Rc<str>,
+        span: Span,
+    ) -> Result<(usize, Option<Init>), Fail> {
+        let mut ty = declarator.ty.clone();
+        if specifiers.deduced {
+            // The name is not known within its initial value.
+            self.expect("=")?;
+            let value = self.assignment()?;
+            let value = self.rvalue(value);
+            ty = value.ty.clone();
+            let local = self.local(name.clone(), ty, span)?;
+            self.declare_local(name, Name::Local(local), span)?;
+            let item = InitItem { offset: 0, bits: None, value };
+            return Ok((local, Some(Init { items: vec![item], whole: true })));
+        }
+        let local = self.local(name.clone(), ty.clone(), span)?;
+        self.declare_local(name, Name::Local(local), span)?;
+        if let Some(current) = &mut self.current {
+            current.constants.extend(declarator.constant.then_some(local));
+        }
+        if !self.eat("=") {
+            return Ok((local, None));
+        }
+        let outer = std::mem::replace(&mut self.lives_forever, false);
+        let init = self.initializer(&mut ty);
+        self.lives_forever = outer;
+        let init = init?;
+        let first = self.first(&init);
+        if let Some(current) = &mut self.current {
+            current.locals[local].ty = ty;
+            let first = first.filter(|_| !declarator.volatile);
+            current.steady.extend(first.map(|first| (local, first)));
+        }
+        Ok((local, Some(init)))
     }
 
     fn statement(&mut self) -> Result<Stmt, Fail> {
@@ -151,15 +206,7 @@ impl Parser {
                 "for" => self.for_statement(start)?,
                 "switch" => self.switch_statement()?,
                 "case" | "default" => self.case()?,
-                "goto" => {
-                    self.advance();
-                    if self.is("*") {
-                        return Err(fail("computed jumps are not supported", self.span(), "here"));
-                    }
-                    let (label, _) = self.word()?;
-                    self.expect(";")?;
-                    StmtKind::Goto(label)
-                }
+                "goto" => self.goto()?,
                 "break" => self.simple(StmtKind::Break)?,
                 "continue" => self.simple(StmtKind::Continue)?,
                 "return" => {
@@ -179,15 +226,13 @@ impl Parser {
                     self.expect(";")?;
                     StmtKind::Return(value)
                 }
-                "asm" | "__asm__" | "__asm" => {
-                    self.skip_asm()?;
-                    StmtKind::Refused("inline assembly")
-                }
+                "asm" | "__asm__" | "__asm" => self.assembly()?,
                 _ if self.is_at(1, ":") => {
                     self.advance();
                     self.advance();
                     while self.attributes(&mut Default::default())? {}
-                    StmtKind::Label(word, Box::new(self.labelled(start)?))
+                    let label = self.define_label(word, start)?;
+                    StmtKind::Label(label, Box::new(self.labelled(start)?))
                 }
                 _ => self.expression_statement()?,
             },

@@ -3,7 +3,7 @@
 
 use super::Parser;
 use crate::frontend::c::tree::{Expr, ExprKind, Op};
-use crate::frontend::c::types::{INT, Type, Types, pointer, signed};
+use crate::frontend::c::types::{Field, INT, Type, Types, pointer, signed};
 use crate::frontend::c::{Fail, constant, fail};
 use crate::ir::eval::sign_extend;
 use crate::ir::{Span, mask};
@@ -19,6 +19,7 @@ pub fn int(value: i128, ty: Type, span: Span) -> Expr {
 pub fn common(a: &Type, b: &Type) -> Type {
     match (a, b) {
         (Type::Float(x), Type::Float(y)) => Type::Float(*x.max(y)),
+        (Type::Exotic(what, size), _) | (_, Type::Exotic(what, size)) => Type::Exotic(what, *size),
         (Type::Float(x), _) | (_, Type::Float(x)) => Type::Float(*x),
         _ => {
             let ((wa, sa), (wb, sb)) = (promoted(a), promoted(b));
@@ -59,13 +60,27 @@ pub fn convert(types: &Types, expr: Expr, ty: &Type) -> Expr {
     Expr { kind: ExprKind::Cast(Box::new(expr)), ty: ty.clone(), span }
 }
 
+/// The type that the value of a bit-field has: as gcc does it, an integer of just its width. The value
+/// of an assignment to one is its new value.
+fn field_type(expr: &Expr) -> Option<Type> {
+    match &expr.kind {
+        ExprKind::Member { bits: Some(bits), .. } if expr.ty != Type::Bool => {
+            let signed = expr.ty.integer()?.1;
+            Some(Type::Int { bits: *bits, signed })
+        }
+        ExprKind::Assign(place, _) | ExprKind::Update { place, .. } => field_type(place),
+        _ => None,
+    }
+}
+
 impl Parser {
     /// The type of `ptrdiff_t`.
     pub(super) fn offset_type(&self) -> Type {
         signed(self.unit.types.word())
     }
 
-    /// Arrays become pointers to their first element, functions pointers to themselves.
+    /// Arrays become pointers to their first element, functions pointers to themselves, and bit-fields
+    /// integers of their width.
     pub(super) fn rvalue(&self, expr: Expr) -> Expr {
         let span = expr.span;
         match &expr.ty {
@@ -86,7 +101,10 @@ impl Parser {
                     }
                 }
             }
-            _ => expr,
+            _ => match field_type(&expr) {
+                Some(ty) => self.convert(expr, &ty),
+                None => expr,
+            },
         }
     }
 
@@ -127,20 +145,13 @@ impl Parser {
         convert(&self.unit.types, expr, ty)
     }
 
-    /// Integer promotion; bit-fields count with their own width.
+    /// Integer promotion.
     pub(super) fn promote(&self, expr: Expr) -> Expr {
         let expr = self.rvalue(expr);
         let Some((bits, sign)) = expr.ty.integer() else { return expr };
-        let width = match &expr.kind {
-            ExprKind::Member { bits: Some(bits), .. } => *bits,
-            _ => bits,
-        };
-        if width < 32 || width == 32 && bits == 32 && sign {
-            self.convert(expr, &INT)
-        } else {
-            // An enumeration computes as the integer that it is.
-            self.convert(expr, &Type::Int { bits, signed: sign })
-        }
+        // An enumeration computes as the integer that it is.
+        let ty = if bits < 32 { INT } else { Type::Int { bits, signed: sign } };
+        self.convert(expr, &ty)
     }
 
     /// Conversion of a value that is stored in something of type `ty`.
@@ -218,8 +229,12 @@ impl Parser {
             return Err(fail("a pointer moves by a whole number", span, "this is none"));
         }
         let ty = a.ty.clone();
-        let complete = ty.pointee().is_some_and(|to| self.unit.types.size(to).is_some());
-        if !complete {
+        let to = ty.pointee().cloned().unwrap_or(Type::Void);
+        if matches!(to, Type::Array(..)) && self.unit.types.size(&to).is_none() {
+            let kind = ExprKind::Refused("a pointer to arrays whose length is no constant");
+            return Ok(Expr { kind, ty, span });
+        }
+        if self.unit.types.size(&to).is_none() {
             return Err(fail("how far does this pointer move?", span, "the size is unknown"));
         }
         let by = Box::new(self.convert(b, &self.offset_type()));
@@ -267,7 +282,7 @@ impl Parser {
             Type::Record(id) => self.unit.types.member(*id, name),
             _ => None,
         };
-        let Some((offset, ty, bits)) = found else {
+        let Some(Field { offset, ty, bits, .. }) = found else {
             let shown = self.unit.types.show(&of.ty);
             return Err(fail(format!("{shown} has no member `{name}`"), span, "unknown"));
         };

@@ -1,0 +1,115 @@
+//! Where members of structs and unions lie, as gcc places them for the System V ABIs of x86 and for that
+//! of Arm (AAPCS).
+
+use super::types::{DataModel, Field, RecordId, Type, Types, align_up};
+use std::rc::Rc;
+
+/// A member as it is declared.
+pub struct Declared {
+    /// Its name.
+    pub name: Option<Rc<str>>,
+    /// Its type.
+    pub ty: Type,
+    /// Its width if it is a bit-field.
+    pub bits: Option<u32>,
+    /// An alignment asked for.
+    pub align: Option<u64>,
+    /// An alignment that the name of its type stands for, more or less than that of the type itself.
+    pub type_align: Option<u64>,
+    /// Whether `packed` by itself.
+    pub packed: bool,
+    /// Whether const.
+    pub constant: bool,
+}
+
+/// What is asked of a whole record.
+#[derive(Default)]
+pub struct Asked {
+    /// Whether `packed`.
+    pub packed: bool,
+    /// An alignment.
+    pub align: Option<u64>,
+    /// The most that members are aligned to: `#pragma pack`.
+    pub most: Option<u64>,
+}
+
+impl Declared {
+    /// An unnamed member.
+    pub fn of(ty: Type) -> Declared {
+        Declared {
+            name: None,
+            ty,
+            bits: None,
+            align: None,
+            type_align: None,
+            packed: false,
+            constant: false,
+        }
+    }
+}
+
+impl Types {
+    /// Lays the members of a record out. Returns whether it is of a size that can be.
+    pub fn complete(&mut self, id: RecordId, declared: Vec<Declared>, asked: &Asked) -> bool {
+        let union = self.records[id].union;
+        // Positions and ends in bits, the alignment in bytes.
+        let (mut at, mut end, mut strictest) = (0u64, 0u64, asked.align.unwrap_or(1).max(1));
+        let most = asked.most.unwrap_or(u64::MAX >> 8);
+        let mut fields = vec![];
+        for field in declared {
+            let packed = asked.packed || field.packed;
+            let size = self.size(&field.ty).unwrap_or(0) * 8;
+            let natural = field.type_align.unwrap_or(self.align(&field.ty));
+            let own = field.align.unwrap_or(1);
+            let start = if union { 0 } else { at };
+            let offset = match field.bits {
+                Some(bits) => {
+                    // Bit-fields without a width, and on Arm those without a name, align as well;
+                    // `packed` means only those that hold something.
+                    if field.name.is_some() || self.model == DataModel::Arm32 {
+                        strictest = strictest.max(match (bits, packed) {
+                            (0, _) => natural,
+                            (_, true) => 1,
+                            _ => natural.min(most),
+                        });
+                    }
+                    if field.name.is_some() {
+                        strictest = strictest.max(own.min(most));
+                    }
+                    let dense = packed || asked.most.is_some();
+                    bit_field(start, bits as u64, size, natural * 8, own.min(most) * 8, dense)
+                }
+                None => {
+                    let align = if packed { own } else { natural.max(own) }.min(most);
+                    strictest = strictest.max(align);
+                    align_up(start, align * 8)
+                }
+            };
+            at = offset + field.bits.map_or(size, |b| b as u64);
+            end = end.max(at);
+            if end / 8 > self.max_size() {
+                return false;
+            }
+            if field.name.is_some() || field.bits.is_none() {
+                let Declared { name, ty, bits, constant, .. } = field;
+                fields.push(Field { name, ty, offset, bits, constant });
+            }
+        }
+        let record = &mut self.records[id];
+        record.align = strictest;
+        record.size = align_up(end, strictest * 8) / 8;
+        record.fields = Some(fields);
+        record.size <= self.max_size()
+    }
+}
+
+/// Where a bit-field goes; everything in bits.
+fn bit_field(start: u64, width: u64, size: u64, natural: u64, asked: u64, dense: bool) -> u64 {
+    if width == 0 {
+        return align_up(start, natural.max(asked));
+    }
+    let start = if asked > 8 { align_up(start, asked) } else { start };
+    // It spans no more units of its type's alignment than the type itself does.
+    let spans = (start % natural + width).div_ceil(natural);
+    if !dense && spans > size / natural { align_up(start, natural) } else { start }
+}
