@@ -74,9 +74,10 @@ fn interpret(cfa: &Cfa, sum: &str, any: Word, inputs: &[Word]) -> Outcome {
     }
 }
 
-/// A message without what is in backquotes, which differs from program to program.
+/// A message without names of the program's own.
 fn without_names(message: &str) -> String {
     let parts = message.split('`').enumerate();
-    let parts: Vec<_> = parts.map(|(i, part)| if i % 2 == 0 { part } else { "…" }).collect();
+    let own = |i: usize, part: &str| i % 2 == 1 && !part.starts_with("__");
+    let parts: Vec<_> = parts.map(|(i, part)| if own(i, part) { "…" } else { part }).collect();
     parts.join("`")
 }

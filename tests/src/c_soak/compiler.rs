@@ -150,6 +150,13 @@ pub fn run(
             (None, signal) => Err(Failure::Broken(format!("it ends with signal {signal:?}"))),
         };
     }
+    // Without processes one that crashes takes all after it along; they get another chance.
+    if let Some(lost) = results.iter().position(|r| *r == missing())
+        && lost + 1 < programs.len()
+    {
+        results.truncate(lost + 1);
+        results.extend(run(model, prelude, &programs[lost + 1..], optimise)?);
+    }
     Ok(results)
 }
 

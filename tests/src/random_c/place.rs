@@ -99,13 +99,15 @@ impl Writer {
 
     /// A scalar within something.
     pub fn descend(&mut self, mut text: String, mut ty: Ty, steady: bool, depth: u32) -> String {
+        // A pointer forgets that it points into something packed, and that there is no alignment.
+        let mut packed = false;
         loop {
             match ty {
                 Ty::Int(_) | Ty::Enum(_) => return text,
                 Ty::Array(of, n) => {
                     let index = self.index(n, steady, depth);
                     text = match self.rng.below(6) {
-                        0 => format!("(*({text} + ({index})))"),
+                        0 if !packed => format!("(*({text} + ({index})))"),
                         _ => format!("{text}[{index}]"),
                     };
                     ty = *of;
@@ -119,6 +121,7 @@ impl Writer {
                     ty = *to;
                 }
                 Ty::Record(r) => {
+                    packed |= self.records[r].packed;
                     let fields: Vec<_> = self.records[r].values().cloned().collect();
                     let field = fields[self.rng.below(fields.len())].clone();
                     if let Some(name) = &field.name {
