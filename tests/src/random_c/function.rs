@@ -163,6 +163,13 @@ impl Writer {
         for _ in 0..self.rng.between(0, 2) {
             self.declare_local();
         }
+        // Something to write to.
+        if !self.visible().any(|o| o.writable && !matches!(o.ty, Ty::Pointer(_))) {
+            let (name, ty) = (self.local("v"), self.int_ty());
+            let (declaration, init) = (self.declare(&ty, &name), self.init(&ty, false, 1));
+            self.line(&format!("{declaration} = {init};"));
+            self.objects.push(Object::new(&name, ty, 1));
+        }
         self.result = Some(result.clone()).filter(|r| !matches!(r, Ty::Record(_)));
         for _ in 0..self.rng.between(1, 4) {
             self.statement(if recursive { 1 } else { 2 });
