@@ -1,5 +1,6 @@
 //! Helpers shared by the whole-system tests.
 
+pub mod c_soak;
 pub mod check;
 #[cfg(unix)]
 pub mod emulator;
@@ -10,6 +11,7 @@ pub mod image_sim;
 pub mod nor;
 #[cfg(unix)]
 pub mod product;
+pub mod random_c;
 pub mod random_cfa;
 pub mod random_image;
 pub mod rng;

@@ -3,7 +3,7 @@
 use vouch::ir::{Word, mask};
 
 /// Deterministic numbers (splitmix64).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rng(u64);
 
 impl Rng {

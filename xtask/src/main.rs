@@ -41,7 +41,7 @@ const TASKS: [Task; 16] = [
     ),
     (
         "soak",
-        "random cases with fresh seeds; --minutes N, --seed S, --replay KIND:SEED",
+        "random cases with fresh seeds; --minutes N, --seed S, --kind K, --replay KIND:SEED",
         soak::task,
     ),
     ("fuzz", "everything that takes bytes from outside; --minutes N [--target T]…", fuzz::task),

@@ -27,15 +27,15 @@ pub fn run() -> Result<()> {
 }
 
 /// A program that a system's package manager has.
-struct Program {
+pub struct Program {
     /// Its names; one of them suffices.
-    names: &'static [&'static str],
+    pub names: &'static [&'static str],
     /// What it is for.
-    purpose: &'static str,
-    /// Debian's package.
-    debian: &'static str,
+    pub purpose: &'static str,
+    /// Debian's packages.
+    pub debian: &'static str,
     /// What to say on other systems.
-    elsewhere: &'static str,
+    pub elsewhere: &'static str,
 }
 
 const QEMU_ARM: Program = Program {
@@ -133,7 +133,11 @@ fn rustup(kind: &str, names: &[&str]) -> Result<()> {
 }
 
 fn program(program: &Program) -> Result<()> {
-    let found = || program.names.iter().any(|name| shell::find(name).is_some());
+    bring(program, || program.names.iter().any(|name| shell::find(name).is_some()))
+}
+
+/// Installs a program unless it is there.
+pub fn bring(program: &Program, found: impl Fn() -> bool) -> Result<()> {
     if found() {
         return Ok(());
     }
@@ -147,12 +151,14 @@ fn program(program: &Program) -> Result<()> {
     }
     eprintln!("   installing {} with apt-get", program.debian);
     // The package lists of a machine that was set up recently are good; only if not, fetch them.
-    if apt(&["install", "-y", "--no-install-recommends", program.debian]).is_err() {
+    let mut install = vec!["install", "-y", "--no-install-recommends"];
+    install.extend(program.debian.split(' '));
+    if apt(&install).is_err() {
         apt(&["update"])?;
-        apt(&["install", "-y", "--no-install-recommends", program.debian])?;
+        apt(&install)?;
     }
     if !found() {
-        bail!("apt-get has installed {}, but there is still no `{name}`", program.debian);
+        bail!("apt-get has installed {}, but there is still no working `{name}`", program.debian);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! Written for clarity; every other way of running a model is tested against it.
 
-use super::cfa::{Cfa, EdgeId, InputId, VarId};
+use super::cfa::{Cfa, Edge, EdgeId, InputId, LocId, VarId};
 use super::expr::{BinOp, Expr, ExprId, Pool, UnOp, Word, mask};
 use rustc_hash::FxHashMap;
 
@@ -71,28 +71,38 @@ pub fn expressions(
     let cone = pool.cone(roots.iter().copied());
     let mut values = FxHashMap::with_capacity_and_hasher(cone.len(), Default::default());
     for id in cone {
-        let width = pool.width(id);
-        let get = |x: ExprId| values[&x];
-        let value = match pool.get(id) {
-            Expr::Const(value) => value,
-            Expr::Var(v) => var(v) & mask(width),
-            Expr::Input(i) => input(i) & mask(width),
-            Expr::Unary(op, x) => unary(op, get(x), width),
-            Expr::Binary(op, a, b) => binary(op, get(a), get(b), pool.width(a), pool.width(b)),
-            Expr::Ite(c, t, e) => {
-                if get(c) != 0 {
-                    get(t)
-                } else {
-                    get(e)
-                }
-            }
-            Expr::Slice { x, lo } => (get(x) >> lo) & mask(width),
-            Expr::Extend { x, signed: false } => get(x),
-            Expr::Extend { x, signed: true } => sign_extend(get(x), pool.width(x)) & mask(width),
-        };
+        let value = node(pool, id, |x| values[&x], &var, &input);
         values.insert(id, value);
     }
     roots.iter().map(|id| values[id]).collect()
+}
+
+/// The value of a node whose operands have the values `get`.
+fn node(
+    pool: &Pool,
+    id: ExprId,
+    get: impl Fn(ExprId) -> Word,
+    var: impl Fn(VarId) -> Word,
+    input: impl Fn(InputId) -> Word,
+) -> Word {
+    let width = pool.width(id);
+    match pool.get(id) {
+        Expr::Const(value) => value,
+        Expr::Var(v) => var(v) & mask(width),
+        Expr::Input(i) => input(i) & mask(width),
+        Expr::Unary(op, x) => unary(op, get(x), width),
+        Expr::Binary(op, a, b) => binary(op, get(a), get(b), pool.width(a), pool.width(b)),
+        Expr::Ite(c, t, e) => {
+            if get(c) != 0 {
+                get(t)
+            } else {
+                get(e)
+            }
+        }
+        Expr::Slice { x, lo } => (get(x) >> lo) & mask(width),
+        Expr::Extend { x, signed: false } => get(x),
+        Expr::Extend { x, signed: true } => sign_extend(get(x), pool.width(x)) & mask(width),
+    }
 }
 
 /// Takes `edge` from `state` (one value for each variable); `None` if its guard is false.
@@ -114,4 +124,98 @@ pub fn step(
         next[var.index()] = *value;
     }
     Some(next)
+}
+
+/// Where a run without a choice has come to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ended {
+    /// Its last location.
+    pub at: LocId,
+    /// Values of all variables there.
+    pub state: Vec<Word>,
+    /// Whether it could go on, but was not let.
+    pub cut: bool,
+}
+
+/// The run of an automaton in which all variables start as `first`, cut to their widths: to a location
+/// that nothing leaves, or `limit` steps far. Where several edges can be taken it fails, with the place.
+///
+/// Inputs are the first of `inputs`. Where the run cannot go on it is taken back to the last step that
+/// read an input, which gets the next one: what a program assumes of an input it does at once.
+///
+/// The same as [`step`] after [`step`], but what an edge computes is looked up only once.
+pub fn run(cfa: &Cfa, first: Word, inputs: &[Word], limit: usize) -> Result<Ended, LocId> {
+    let pool = &cfa.pool;
+    let mut leaving = vec![vec![]; cfa.locations.len()];
+    for (i, edge) in cfa.edges.iter().enumerate() {
+        leaving[edge.from.index()].push(i);
+    }
+    let mut state: Vec<Word> = cfa.vars.iter().map(|var| first & mask(var.width)).collect();
+    let mut cones: Vec<Option<Cones>> = vec![None; cfa.edges.len()];
+    let mut values = vec![0; pool.len()];
+    let mut at = cfa.init;
+    // Where an input was read last, and how many have been tried there.
+    let mut choice: Option<(LocId, Vec<Word>, usize)> = None;
+    let mut tried = 0;
+    for _ in 0..limit {
+        let input = inputs.get(tried).copied().unwrap_or_default();
+        let mut taken = None;
+        for i in &leaving[at.index()] {
+            let edge = &cfa.edges[*i];
+            let cones = cones[*i].get_or_insert_with(|| Cones::new(pool, edge));
+            for id in &cones.guard {
+                let var = |v: VarId| state[v.index()];
+                let value = node(pool, *id, |x| values[x.0 as usize], var, |_| input);
+                values[id.0 as usize] = value;
+            }
+            if values[edge.guard.0 as usize] != 0 && taken.replace(*i).is_some() {
+                return Err(at);
+            }
+        }
+        let Some(i) = taken else {
+            match choice.take() {
+                Some((place, before, n))
+                    if n + 1 < inputs.len() && !leaving[at.index()].is_empty() =>
+                {
+                    (at, state, tried) = (place, before, n + 1);
+                    continue;
+                }
+                _ => return Ok(Ended { at, state, cut: false }),
+            }
+        };
+        let edge = &cfa.edges[i];
+        for cones in &cones[i] {
+            if cones.reads_input {
+                choice = Some((at, state.clone(), tried));
+            }
+            for id in &cones.updates {
+                let var = |v: VarId| state[v.index()];
+                let value = node(pool, *id, |x| values[x.0 as usize], var, |_| input);
+                values[id.0 as usize] = value;
+            }
+        }
+        for (var, value) in &edge.updates {
+            state[var.index()] = values[value.0 as usize];
+        }
+        (at, tried) = (edge.to, 0);
+    }
+    Ok(Ended { at, state, cut: true })
+}
+
+/// What an edge computes: nodes, operands first.
+#[derive(Clone)]
+struct Cones {
+    guard: Vec<ExprId>,
+    updates: Vec<ExprId>,
+    reads_input: bool,
+}
+
+impl Cones {
+    fn new(pool: &Pool, edge: &Edge) -> Cones {
+        let guard = pool.cone([edge.guard]);
+        let updates = pool.cone(edge.updates.iter().map(|u| u.1));
+        let mut nodes = guard.iter().chain(&updates);
+        let reads_input = nodes.any(|id| matches!(pool.get(*id), Expr::Input(_)));
+        Cones { guard, updates, reads_input }
+    }
 }

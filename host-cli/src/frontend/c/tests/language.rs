@@ -255,7 +255,7 @@ fn bad_texts_do_not_panic() {
            int main(void) { int i; for (i = 0; i < 3; i++) { h(i); } return i; }\n";
     let text = text.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n");
     compile(&text, &options("main")).unwrap();
-    let mut r = super::generator::Random::new(7);
+    let mut r = super::random::Random::new(7);
     for _ in 0..400 {
         let mut bytes = text.clone().into_bytes();
         for _ in 0..1 + r.below(3) {

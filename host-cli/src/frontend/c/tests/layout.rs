@@ -1,7 +1,7 @@
 //! Where members of random structs and unions lie: as in what compilers for each data model make of
 //! them. They are only asked to compile; what they make is read from the object file.
 
-use super::generator::Random;
+use super::random::Random;
 use crate::frontend::c::types::{DataModel, Field, Type, Types};
 use crate::frontend::c::{lexer, parser};
 use object::{Object, ObjectSection, ObjectSymbol};

@@ -1,13 +1,22 @@
 //! Random cases with fresh seeds until the time is over: `soak --minutes N [--seed S] [--jobs J]
 //! [--kind K]`, or one again: `soak --replay KIND:SEED`. Prints what was done; ends with 1 on a
 //! disagreement.
+//!
+//! C programs ([`c`]) need compilers, and are only made when they are asked for: `--kind c` or
+//! `--kind csmith`, with `--minutes` or `--programs`.
+
+mod c;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
+use vouch_tests::c_soak::Generator;
+use vouch_tests::c_soak::compiler::Model;
+use vouch_tests::random_c::Feature;
 use vouch_tests::suite::{Kind, Tally};
 
 struct Args {
@@ -15,37 +24,77 @@ struct Args {
     seed: u64,
     jobs: usize,
     kinds: Vec<Kind>,
-    replay: Option<(Kind, u64)>,
+    generator: Option<Generator>,
+    replay: Option<(Which, u64)>,
+    /// For C only.
+    programs: Option<u64>,
+    models: Vec<Model>,
+    without: Vec<Feature>,
+    file: Option<PathBuf>,
 }
 
-const USAGE: &str = "soak --minutes N [--seed S] [--jobs J] [--kind image|automaton|sat]\n\
-                     soak --replay KIND:SEED";
+/// What a case is made by.
+#[derive(Clone, Copy)]
+enum Which {
+    Kind(Kind),
+    C(Generator),
+}
 
-fn kind(name: &str) -> Option<Kind> {
-    Kind::ALL.into_iter().find(|k| k.name() == name)
+const USAGE: &str = "\
+soak --minutes N [--seed S] [--jobs J] [--kind image|automaton|sat]
+soak --kind c|csmith --minutes N | --programs N [--seed S] [--jobs J] [--model M] [--without FEATURE,…]
+soak --replay KIND:SEED [--model M] [--without FEATURE,…]
+soak --file PROGRAM.c [--model M]";
+
+fn which(name: &str) -> Option<Which> {
+    let kind = Kind::ALL.into_iter().find(|k| k.name() == name).map(Which::Kind);
+    let c = Generator::ALL.into_iter().find(|g| g.0 == name).map(|g| Which::C(g.1));
+    kind.or(c)
 }
 
 fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
-    // A start that differs from day to day, with room for millions of cases after it.
-    let seed = now.as_millis() as u64 * 1_000_000;
-    let mut parsed = Args { minutes: 0.0, seed, jobs, kinds: Kind::ALL.to_vec(), replay: None };
+    let mut parsed = Args {
+        minutes: 0.0,
+        // A start that differs from day to day, with room for millions of cases after it.
+        seed: now.as_millis() as u64 * 1_000_000,
+        jobs: std::thread::available_parallelism().map_or(1, |n| n.get()),
+        kinds: Kind::ALL.to_vec(),
+        generator: None,
+        replay: None,
+        programs: None,
+        models: vec![],
+        without: vec![],
+        file: None,
+    };
     while let Some(flag) = args.next() {
         let value = args.next()?;
         match flag.as_str() {
             "--minutes" => parsed.minutes = value.parse().ok().filter(|m| *m > 0.0)?,
+            "--programs" => parsed.programs = Some(value.parse().ok().filter(|n| *n > 0)?),
             "--seed" => parsed.seed = value.parse().ok()?,
             "--jobs" => parsed.jobs = value.parse().ok().filter(|j| *j > 0)?,
-            "--kind" => parsed.kinds = vec![kind(&value)?],
+            "--kind" => match which(&value)? {
+                Which::Kind(kind) => parsed.kinds = vec![kind],
+                Which::C(generator) => parsed.generator = Some(generator),
+            },
+            "--model" => parsed.models.push(Model::from_name(&value)?),
+            "--without" => {
+                for name in value.split(',') {
+                    parsed.without.push(Feature::from_name(name)?);
+                }
+            }
+            "--file" => parsed.file = Some(value.into()),
             "--replay" => {
                 let (name, seed) = value.split_once(':')?;
-                parsed.replay = Some((kind(name)?, seed.parse().ok()?));
+                parsed.replay = Some((which(name)?, seed.parse().ok()?));
             }
             _ => return None,
         }
     }
-    (parsed.minutes > 0.0 || parsed.replay.is_some()).then_some(parsed)
+    let counted = parsed.programs.is_some() && parsed.generator.is_some();
+    let known = counted || parsed.replay.is_some() || parsed.file.is_some();
+    (parsed.minutes > 0.0 || known).then_some(parsed)
 }
 
 fn main() -> ExitCode {
@@ -53,17 +102,17 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    if let Some((kind, seed)) = args.replay {
-        return match kind.run(seed) {
-            Ok(tally) => {
-                println!("{} {seed}: {tally:?}", kind.name());
-                ExitCode::SUCCESS
-            }
-            Err(what) => {
-                println!("{} {seed}: {what}", kind.name());
-                ExitCode::FAILURE
-            }
-        };
+    if let Some(path) = &args.file {
+        return c::file(path, &args);
+    }
+    match args.replay {
+        Some((Which::C(generator), seed)) => return c::replay(generator, seed, &args),
+        Some((Which::Kind(kind), seed)) => return replay(kind, seed),
+        None => {}
+    }
+    if let Some(generator) = args.generator {
+        println!("soak: {} from seed {}, {} jobs", generator.name(), args.seed, args.jobs);
+        return c::soak(generator, &args);
     }
     println!("soak: seeds from {}, {} jobs, {} min", args.seed, args.jobs, args.minutes);
     let shared = Shared::default();
@@ -85,6 +134,19 @@ fn main() -> ExitCode {
     let failures = shared.failures.lock().map_or(1, |f| *f);
     println!("{failures} disagreements");
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn replay(kind: Kind, seed: u64) -> ExitCode {
+    match kind.run(seed) {
+        Ok(tally) => {
+            println!("{} {seed}: {tally:?}", kind.name());
+            ExitCode::SUCCESS
+        }
+        Err(what) => {
+            println!("{} {seed}: {what}", kind.name());
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// What the jobs have in common.
