@@ -184,7 +184,7 @@ pub fn run(cfa: &Cfa, first: Word, inputs: &[Word], limit: usize) -> Result<Ende
             }
         };
         let edge = &cfa.edges[i];
-        for cones in &cones[i] {
+        if let Some(cones) = &cones[i] {
             if cones.reads_input {
                 choice = Some((at, state.clone(), tried));
             }

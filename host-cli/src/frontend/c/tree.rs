@@ -338,9 +338,10 @@ impl Expr {
 }
 
 impl Function {
-    /// Whether a variable dies with the block that declares it, not with the call.
+    /// Whether a variable dies with the block that declares it, not with the call: those that have no
+    /// name of their own are in no block.
     pub fn dies_with_block(&self, local: LocalId) -> bool {
-        local >= self.params && &*self.locals[local].name != LITERAL
+        local >= self.params && !self.locals[local].name.starts_with('(')
     }
 }
 

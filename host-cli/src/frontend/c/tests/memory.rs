@@ -91,6 +91,9 @@ fn variables_die_with_their_block_and_call() {
     stays(&format!("{p} void f(int *q) {{ *q = 1; }}"), "int x; f(&x); n = x;");
     stays(p, "int x = 3; l: if (n++ < 2) { p = &x; goto l; } n = *p;");
     stays(p, "p = (int[]){1, 2}; n = p[1];");
+    // An array in a value that a call returns lives as long as the expression.
+    let f = "struct S { int a[4]; }; struct S f(void) { return (struct S){{1, 2, 3}}; } int i = 2;";
+    holds(f, "", "f().a[i] == 3 && *(f().a + 1) == 2");
     stays(p, "switch (n) { case 0: ; int x = 1; p = &x; n = *p; }");
     let recursive =
         "void f(int *q, int d) { int x = d; if (d) f(d > 1 ? &x : q, d - 1); else *q = 1; }";
