@@ -145,6 +145,8 @@ pub enum Ended {
     Timeout,
     /// The user.
     Cancelled,
+    /// The process has all the memory that it may.
+    Memory,
 }
 
 /// What an engine claims.

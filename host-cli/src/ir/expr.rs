@@ -203,6 +203,7 @@ impl Pool {
 
     fn add(&mut self, expr: Expr, width: u32) -> ExprId {
         assert!((1..=MAX_WIDTH).contains(&width), "width {width} of {expr:?}");
+        crate::deadline::tick();
         *self.index.entry((expr, width)).or_insert_with(|| {
             self.nodes.push((expr, width));
             ExprId(self.nodes.len() as u32 - 1)
@@ -390,6 +391,7 @@ impl Pool {
         let mut cone = vec![];
         let mut stack: Vec<ExprId> = roots.into_iter().collect();
         while let Some(id) = stack.pop() {
+            crate::deadline::tick();
             if marks.insert(id) {
                 cone.push(id);
                 stack.extend(self.operands(id));
@@ -427,6 +429,7 @@ impl Pool {
     pub fn replace(&mut self, root: ExprId, done: &mut HashMap<ExprId, ExprId>) -> ExprId {
         let mut stack = vec![root];
         while let Some(&id) = stack.last() {
+            crate::deadline::tick();
             if done.contains_key(&id) {
                 stack.pop();
                 continue;

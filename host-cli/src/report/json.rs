@@ -36,7 +36,10 @@ pub struct Outcome {
     pub conflicts: Option<u64>,
     /// Most bytes of the arena in use at any time.
     pub peak_bytes: Option<u64>,
-    /// Of these, the most bytes of clauses.
+    /// Most bytes of memory that this process had at any time, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_bytes: Option<u64>,
+    /// Of those of the arena, the most bytes of clauses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_clauses: Option<u64>,
     /// Of these, the most bytes of proof obligations.

@@ -63,8 +63,13 @@ fn numbers(outcome: &Outcome) -> Vec<(&'static str, String)> {
     if !work.is_empty() {
         lines.push(("work", work.join(", ")));
     }
-    if let Some(bytes) = outcome.peak_bytes {
-        lines.push(("memory", format!("{} at most", size(bytes))));
+    let memory = [
+        outcome.peak_bytes.map(|n| format!("{} for the proof", size(n))),
+        outcome.process_bytes.map(|n| format!("{} for all of vouch", size(n))),
+    ];
+    let memory: Vec<String> = memory.into_iter().flatten().collect();
+    if !memory.is_empty() {
+        lines.push(("memory", format!("{} at most", memory.join(", "))));
     }
     if let Some(Device { board, ram_bytes, flash_bytes, instructions, .. }) = &outcome.device {
         let parts = [

@@ -11,6 +11,7 @@ pub fn lex(text: &str) -> Result<Vec<Token>, Fail> {
     let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0 };
     let mut tokens = vec![];
     loop {
+        crate::deadline::tick();
         lexer.skip()?;
         let start = lexer.at;
         let kind = lexer.token()?;
