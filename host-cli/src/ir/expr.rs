@@ -193,6 +193,12 @@ impl Pool {
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
+    /// Forgets all nodes but the first so many.
+    pub fn truncate(&mut self, len: usize) {
+        for node in self.nodes.drain(len.min(self.nodes.len())..) {
+            self.index.remove(&node);
+        }
+    }
     /// The value, if the node is a constant.
     pub fn as_const(&self, id: ExprId) -> Option<Word> {
         match self.get(id) {

@@ -118,9 +118,9 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
     result
 }
 
-/// What passes change in an automaton. Expressions they only add, and what is added in vain is thrown away
-/// in the end.
+/// What passes change in an automaton. Expressions they only add.
 struct Kept {
+    expressions: usize,
     vars: Vec<Var>,
     inputs: Vec<Input>,
     locations: Vec<Location>,
@@ -131,6 +131,7 @@ impl Kept {
     fn of(cfa: &Cfa) -> Kept {
         let Cfa { vars, inputs, locations, edges, .. } = cfa;
         Kept {
+            expressions: cfa.pool.len(),
             vars: vars.clone(),
             inputs: inputs.clone(),
             locations: locations.clone(),
@@ -139,7 +140,8 @@ impl Kept {
     }
 
     fn put_back(self, cfa: &mut Cfa) {
-        let Kept { vars, inputs, locations, edges } = self;
+        let Kept { expressions, vars, inputs, locations, edges } = self;
+        cfa.pool.truncate(expressions);
         (cfa.vars, cfa.inputs, cfa.locations, cfa.edges) = (vars, inputs, locations, edges);
     }
 }
