@@ -50,6 +50,13 @@ pub enum Reason {
     },
 }
 
+impl Reason {
+    /// Whether the engine was ended while it searched.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Reason::Budget | Reason::Capacity | Reason::Timeout | Reason::Cancelled)
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

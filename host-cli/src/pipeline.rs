@@ -133,8 +133,8 @@ pub enum LoadError {
 /// Reads a model: source text or an image, whichever the file is.
 pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
     deadline::phase(format!("reading {}", path.display()));
-    let bytes = read::file(path)
-        .map_err(|source| LoadError::Read { path: path.to_path_buf(), source })?;
+    let bytes =
+        read::file(path).map_err(|source| LoadError::Read { path: path.to_path_buf(), source })?;
     let is_named_image = path.extension().is_some_and(|e| e == IMAGE_EXTENSION);
     if options.language.is_none() && (is_named_image || bytes.starts_with(IMAGE_MAGIC)) {
         return read_image(path, &bytes);

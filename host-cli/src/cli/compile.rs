@@ -126,7 +126,7 @@ fn certify(
         outcome.target = Some("host".into());
         outcome.time_s = Some(time);
         verdict::add_stats(&mut outcome, &answer.stats);
-        verdict::add_judgement(&mut outcome, &model.cfa, None, &judgement);
+        verdict::add_judgement(&mut outcome, &model.cfa, None, &judgement, &answer);
         let code = verdict::show(context, &outcome);
         context.note(
             "not all properties are proved: no image is written\nhelp: `vouch check` shows why; \

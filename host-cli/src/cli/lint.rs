@@ -42,9 +42,8 @@ pub fn command(args: &LintArgs, context: &mut Context) -> Result<u8, Failure> {
         })
     });
     // Nothing is answered then.
-    let report = report.unwrap_or_else(|_| {
-        Ok(Report { open: lint.questions.len(), ..Report::default() })
-    });
+    let report =
+        report.unwrap_or_else(|_| Ok(Report { open: lint.questions.len(), ..Report::default() }));
     let report = report.map_err(|e| Failure::new(Kind::Limit, e.to_string()))?;
     context.finish();
     if let Some(path) = &args.trace {

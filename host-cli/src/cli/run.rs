@@ -25,7 +25,8 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
     outcome.target = Some(args.device.target.to_string());
     context.monitor.set_busy(true);
     // What is found when it is over is still fetched, if the device is quick about it.
-    let answer = context.last_moments().enter(|| on_device(args, &model, &asked, &mut outcome, context));
+    let answer =
+        context.last_moments().enter(|| on_device(args, &model, &asked, &mut outcome, context));
     let answer = answer.unwrap_or_else(|over| Err(DeviceError::Ended(over)));
     context.monitor.set_busy(false);
     let answer = match answer {
@@ -161,6 +162,8 @@ fn answer(found: device::Outcome) -> Answer {
         verdicts: found.verdicts,
         traces: found.traces.into_iter().map(trace).collect(),
         clauses: found.clauses.into_iter().map(|c| (c.location as usize, c.literals)).collect(),
+        // What a device says of this cannot be checked.
+        steps: vec![],
         stats: found.stats,
         arena_bytes: found.arena_bytes.into(),
         ended: match found.ended {

@@ -12,8 +12,8 @@ use vouch::formats::{self, Names};
 use vouch::frontend::c::harness;
 use vouch::frontend::{Diagnostic, Language, Options};
 use vouch::ir::{Cfa, PropertyId};
-use vouch::memory;
 use vouch::judge::{Broken, Finding, Judgement, Question, Reason, judge_simplified};
+use vouch::memory;
 use vouch::pipeline::Loaded;
 use vouch::report::json::{Outcome, PropertyOutcome};
 use vouch::report::{self, Verdict, table};
@@ -59,6 +59,7 @@ pub fn add_judgement(
     cfa: &Cfa,
     asked: Option<PropertyId>,
     judgement: &Judgement,
+    answer: &Answer,
 ) {
     let names = Names::new(cfa);
     let first = broken(judgement).next();
@@ -77,6 +78,12 @@ pub fn add_judgement(
         },
         reason: match finding {
             Finding::Unknown(reason) => Some(reason.to_string()),
+            _ => None,
+        },
+        safe_steps: match finding {
+            Finding::Unknown(reason) if reason.is_end() => {
+                answer.steps.get(p.index()).copied().filter(|n| *n > 0).map(Into::into)
+            }
             _ => None,
         },
     };
@@ -113,7 +120,9 @@ pub fn show(context: &Context, outcome: &Outcome) -> u8 {
 fn advice(reason: &str, engine_is_here: bool) -> Option<&'static str> {
     match (reason, engine_is_here) {
         ("budget", _) => Some("help: allow more work with `--budget`"),
-        ("timeout", _) => Some("help: allow more time with `--timeout`"),
+        ("timeout", _) => {
+            Some("help: allow more time with `--timeout`, or check one with `--property`")
+        }
         (reason, _) if reason.contains("recursion_limit") => {
             Some("help: follow recursion deeper with `--recursion`")
         }
@@ -163,7 +172,10 @@ pub fn over(question: &Question, over: Over) -> Judgement {
         Over::Memory => Reason::Capacity,
     };
     let finding = |p: &PropertyId| (*p, Finding::Unknown(reason.clone()));
-    Judgement { findings: question.properties.iter().map(finding).collect(), ..Judgement::default() }
+    Judgement {
+        findings: question.properties.iter().map(finding).collect(),
+        ..Judgement::default()
+    }
 }
 
 /// What the engine claims, for the case that there is no time to check it.
@@ -177,7 +189,8 @@ fn unchecked(answered: &Answered<'_>, outcome: &Outcome) -> Outcome {
             Some(Claim::Safe) => Some(Verdict::Safe),
             _ => None,
         };
-        let reason = claim.map(|claim| Reason::Unchecked { claim, over: Over::Timeout }.to_string());
+        let reason =
+            claim.map(|claim| Reason::Unchecked { claim, over: Over::Timeout }.to_string());
         PropertyOutcome { name: names.property(*p), reason, ..PropertyOutcome::default() }
     };
     let properties: Vec<PropertyOutcome> = question.properties.iter().map(property).collect();
@@ -209,7 +222,7 @@ pub fn report(
     context.deadline().set_phase("reporting");
     context.tell(|| format!("validation: {:?}", judgement.checked));
     let context = &*context;
-    add_judgement(&mut outcome, &model.cfa, *property, judgement);
+    add_judgement(&mut outcome, &model.cfa, *property, judgement, answer);
     let is_here = outcome.device.is_none();
     let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_deref()?, is_here));
     outcome.detail = outcome.detail.or(advice.map(Into::into));

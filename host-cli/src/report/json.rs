@@ -106,6 +106,9 @@ pub struct PropertyOutcome {
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// If it is not known: no run of so many steps breaks it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub safe_steps: Option<u64>,
 }
 
 /// A state of a run, and how it was reached.
@@ -224,7 +227,7 @@ mod tests {
                 name: "p".into(),
                 verdict: Verdict::Unsafe,
                 trace_len: Some(6),
-                reason: None,
+                ..PropertyOutcome::default()
             }],
             trace: Some(trace(&cfa, &run)),
             ..Outcome::default()

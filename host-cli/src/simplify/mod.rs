@@ -52,8 +52,8 @@ pub mod stats;
 pub mod unfold;
 pub mod value;
 
-pub use back::{Back, BackError};
 use back::Step;
+pub use back::{Back, BackError};
 pub use passes::{Pass, Passes};
 pub use stats::{PassStats, Size};
 
@@ -94,12 +94,13 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
         let start = Instant::now();
         let kept = Kept::of(&result.cfa);
         let mine = mine.share(2);
-        let step = mine.enter(|| pass.run(&mut result.cfa, cfa, &result.back)).unwrap_or_else(|_| {
-            deadline::look();
-            // It has taken its share: the model does without it.
-            kept.put_back(&mut result.cfa);
-            Step::unchanged(&result.cfa)
-        });
+        let step =
+            mine.enter(|| pass.run(&mut result.cfa, cfa, &result.back)).unwrap_or_else(|_| {
+                deadline::look();
+                // It has taken its share: the model does without it.
+                kept.put_back(&mut result.cfa);
+                Step::unchanged(&result.cfa)
+            });
         let time = start.elapsed();
         debug_assert_eq!(result.cfa.check(), Ok(()), "after {}", pass.name());
         // What was found but changed nothing is not worth a step.

@@ -171,7 +171,8 @@ impl Drop for Running {
             return;
         }
         #[cfg(unix)]
-        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw)
+        if let Some(group) =
+            i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw)
         {
             // Fails only if there is nobody left.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
