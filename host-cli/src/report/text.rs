@@ -69,13 +69,12 @@ fn numbers(outcome: &Outcome) -> Vec<(&'static str, String)> {
     if !work.is_empty() {
         lines.push(("work", work.join(", ")));
     }
-    let memory = [
-        outcome.peak_bytes.map(|n| format!("{} for the proof", size(n))),
-        outcome.process_bytes.map(|n| format!("{} for all of vouch", size(n))),
-    ];
-    let memory: Vec<String> = memory.into_iter().flatten().collect();
-    if !memory.is_empty() {
-        lines.push(("memory", format!("{} at most", memory.join(", "))));
+    if let Some(bytes) = outcome.peak_bytes {
+        lines.push(("memory", format!("{} at most", size(bytes))));
+    }
+    // A device's work is not done by this process.
+    if let Some(bytes) = outcome.process_bytes.filter(|_| outcome.device.is_none()) {
+        lines.push(("process", format!("{} at most", size(bytes))));
     }
     if let Some(Device { board, ram_bytes, flash_bytes, instructions, .. }) = &outcome.device {
         let parts = [
