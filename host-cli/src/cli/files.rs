@@ -8,9 +8,11 @@ use serde_json::json;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use vouch::deadline;
 use vouch::formats::{self, ParseError, ParseErrorKind};
 use vouch::ir::Trace;
 use vouch::pipeline::{self, Loaded};
+use vouch::read;
 use vouch::report;
 use vouch::validate::Run;
 
@@ -49,7 +51,8 @@ pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, F
 
 /// Reads a text file.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|e| {
+    deadline::phase(format!("reading {}", path.display()));
+    read::text(path).map_err(|e| {
         let path = path.display();
         let message = match e.kind() {
             io::ErrorKind::InvalidData => format!("{path} is not a text file"),

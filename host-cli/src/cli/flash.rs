@@ -23,9 +23,9 @@ use vouch_device::package::key_id;
 pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     let file = keys::read_bytes(&args.image)?;
     let (_, package) = signing::to_package(&file).map_err(|e| unusable(&args.image, &e))?;
-    context.set_busy(true);
+    context.monitor.set_busy(true);
     let stored = store(args, &package, context);
-    context.set_busy(false);
+    context.monitor.set_busy(false);
     context.finish();
     let Done { board, info, instructions, seconds } = stored?;
     let Some(model) = info.model else {
@@ -121,12 +121,12 @@ fn store(args: &FlashArgs, package: &[u8], context: &mut Context) -> Result<Done
 /// `vouch provision`.
 pub fn provision(args: &ProvisionArgs, context: &mut Context) -> Result<u8, Failure> {
     let key = keys::public(&args.key)?;
-    context.set_busy(true);
+    context.monitor.set_busy(true);
     let set = run::connect(&args.device, context).and_then(|mut client| {
         client.provision(&key)?;
         Ok(client.info().board.clone())
     });
-    context.set_busy(false);
+    context.monitor.set_busy(false);
     context.finish();
     let board = set.map_err(|e| explained(e, &args.device.target))?;
     let id = fingerprint(&key_id(&key));

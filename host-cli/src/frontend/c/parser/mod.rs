@@ -212,6 +212,7 @@ impl Parser {
     }
     /// Runs something that may nest.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Fail>) -> Result<T, Fail> {
+        crate::deadline::tick();
         if self.depth >= MAX_DEPTH {
             return Err(fail("this is nested too deeply", self.span(), "give up here"));
         }
@@ -243,6 +244,7 @@ impl Parser {
 
     /// A declaration or function at file scope.
     fn external(&mut self) -> Result<(), Fail> {
+        crate::deadline::tick();
         if self.eat(";") {
             return Ok(());
         }
