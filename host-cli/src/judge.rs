@@ -135,7 +135,7 @@ pub struct Judgement {
     pub besides: Vec<(PropertyId, Finding)>,
     /// The invariant that proves what is safe.
     pub certificate: Option<Certificate>,
-    /// Whether there is a verdict on some property and all such were validated.
+    /// Whether something is known of some property and all such was validated.
     pub validated: bool,
     /// What it took to check the certificate.
     pub checked: Option<CertificateStats>,
@@ -263,7 +263,7 @@ fn judge_with(
     };
     let mut findings: Vec<(PropertyId, Finding)> = asked().map(|p| (*p, finding(p))).collect();
     let limited = respect_others(subject.cfa, &mut findings);
-    let known = findings.iter().any(|f| f.1.verdict() != Verdict::Unknown);
+    let known = findings.iter().any(|f| f.1.is_settled());
     let sound = !findings.iter().any(|f| matches!(f.1, Finding::Unknown(Reason::Invalid(_))));
     let besides = findings.split_off(question.properties.len());
     let (certificate, checked) = proof.ok().flatten().filter(|_| !limited).unzip();

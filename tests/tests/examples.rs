@@ -277,3 +277,24 @@ fn runs_in_the_readme() {
     }
     assert_eq!(std::fs::read_to_string(&place).unwrap(), fresh);
 }
+
+/// A board whose flash QEMU cannot write is not said to be worn out, or to have a key.
+#[test]
+fn what_cannot_be_stored_in_qemu_says_so() {
+    let (Some(program), Some(_)) =
+        (std::env::var_os("VOUCH_BIN"), std::env::var_os("VOUCH_FIRMWARE_DIR"))
+    else {
+        eprintln!("VOUCH_BIN or VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let output = Command::new(&program).args(args).current_dir(place.path()).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    run(&["keygen", "-o", "key"]);
+    for more in [&[][..], &["--flash-file", "flash.bin"]] {
+        let said = run(&[&["provision", "key.pub", "--target", "qemu:lm3s6965evb"], more].concat());
+        assert!(said.contains("QEMU cannot write the flash of lm3s6965evb"), "{said}");
+    }
+}

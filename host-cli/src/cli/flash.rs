@@ -16,7 +16,7 @@ use vouch::signing::{self, SigningError, fingerprint};
 use vouch::transport::Target;
 use vouch::transport::qemu::BOARDS;
 use vouch_core::image::ImageError;
-use vouch_core::link::store::{StoreError, StoreInfo};
+use vouch_core::link::store::StoreInfo;
 use vouch_device::package::key_id;
 
 /// `vouch flash`.
@@ -73,12 +73,10 @@ fn unusable(path: &Path, error: &SigningError) -> Failure {
     Failure::new(Kind::Mismatch, message)
 }
 
-/// What a device says that cannot write its flash. In QEMU that is no wear.
+/// What a device says that stores nothing. Whatever it gives as its reason, in QEMU some cannot.
 fn explained(error: DeviceError, target: &Target) -> Failure {
     match (&error, target) {
-        (DeviceError::Store { error: StoreError::Flash, .. }, Target::Qemu(board))
-            if !board.writes_flash =>
-        {
+        (DeviceError::Store { .. }, Target::Qemu(board)) if !board.writes_flash => {
             let name = board.name;
             let others = BOARDS.iter().filter(|b| b.writes_flash);
             let others: Vec<String> = others.map(|b| format!("`qemu:{}`", b.name)).collect();
