@@ -151,6 +151,33 @@ pub fn of(function: &Function) -> Option<Builtin> {
     find(&function.name).filter(|b| function.body.is_none() || *b == Builtin::Error)
 }
 
+/// Whether a function of this name, which the program does not define, runs parts of the program at
+/// other times or goes on elsewhere: more than returning any value.
+pub fn goes_elsewhere(name: &str) -> bool {
+    let name = name.trim_start_matches("__builtin_").trim_start_matches('_');
+    matches!(
+        name,
+        "setjmp"
+            | "sigsetjmp"
+            | "longjmp"
+            | "siglongjmp"
+            | "signal"
+            | "sigaction"
+            | "bsd_signal"
+            | "raise"
+            | "atexit"
+            | "at_quick_exit"
+            | "on_exit"
+            | "pthread_create"
+            | "thrd_create"
+            | "fork"
+            | "vfork"
+            | "getcontext"
+            | "setcontext"
+            | "swapcontext"
+    )
+}
+
 /// Whether its body, if there is one, does not matter.
 pub fn is_known(function: &Function) -> bool {
     of(function).is_some()

@@ -338,6 +338,9 @@ impl Lower<'_> {
                     .help("define it, or declare it to have it return any value"),
             ));
         }
+        if builtin::goes_elsewhere(&function.name) {
+            return self.refuse(&format!("a call of `{}`", function.name), span);
+        }
         for (i, arg) in args.iter().enumerate() {
             let ty = function.locals.get(i).map_or(&arg.ty, |l| &l.ty);
             let null = matches!(arg.kind, ExprKind::Int(0));

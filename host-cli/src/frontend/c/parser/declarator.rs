@@ -24,6 +24,8 @@ pub struct Declarator {
     pub volatile: bool,
     /// Whether the named thing itself is const.
     pub constant: bool,
+    /// An alignment that the name of its type stands for.
+    pub align: Option<u64>,
     /// Whether its parameters have no types yet: `f(a, b) int a; char b; { … }`.
     pub old: bool,
 }
@@ -103,7 +105,15 @@ impl Parser {
         };
         let (ty, params) = self.suffix(ty)?;
         let old = params.as_ref().is_some_and(|p| p.old);
-        Ok(Declarator { name, ty, params: params.map(|p| p.list), volatile, constant, old })
+        Ok(Declarator {
+            name,
+            ty,
+            params: params.map(|p| p.list),
+            volatile,
+            constant,
+            align: None,
+            old,
+        })
     }
 
     /// Whether a parenthesis holds a declarator rather than parameters.

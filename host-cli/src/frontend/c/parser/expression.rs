@@ -359,7 +359,7 @@ impl Parser {
         };
         if matches!(&*word, "sizeof" | "_Alignof" | "__alignof__" | "__alignof") {
             self.advance();
-            let ty = if self.is("(") && self.at_type(1) {
+            let (ty, align) = if self.is("(") && self.at_type(1) {
                 self.size_of_type()?
             } else {
                 let of = self.nested(Self::unary)?;
@@ -368,8 +368,8 @@ impl Parser {
                 }
                 match of.kind {
                     // The value of a bit-field has one.
-                    ExprKind::Assign(..) | ExprKind::Update { .. } => self.rvalue(of).ty,
-                    _ => of.ty,
+                    ExprKind::Assign(..) | ExprKind::Update { .. } => (self.rvalue(of).ty, None),
+                    _ => (of.ty, None),
                 }
             };
             let ty = match ty {
@@ -381,6 +381,7 @@ impl Parser {
             let span = self.since(start);
             let value = match &*word {
                 "sizeof" => self.unit.types.size(&ty),
+                _ if align.is_some() => align,
                 "_Alignof" => Some(self.unit.types.align(&ty)),
                 _ => Some(self.unit.types.preferred_align(&ty)),
             };
@@ -398,19 +399,19 @@ impl Parser {
         self.postfix(primary, start)
     }
 
-    /// `(int)` behind `sizeof`, or `(int){ 1 }`.
-    fn size_of_type(&mut self) -> Result<Type, Fail> {
+    /// `(int)` behind `sizeof`, or `(int){ 1 }`; also the alignment that a name of a type stands for.
+    fn size_of_type(&mut self) -> Result<(Type, Option<u64>), Fail> {
         let start = self.span();
         self.advance();
         let named = self.qualified_type_name()?;
         self.expect(")")?;
         if !self.is("{") {
-            return Ok(named.ty);
+            return Ok((named.ty, named.align));
         }
         let mut ty = named.ty;
         let init = self.initializer(&mut ty)?;
         let literal = self.literal(ty, named.constant, init, self.since(start))?;
-        self.postfix(literal, start).map(|e| e.ty)
+        self.postfix(literal, start).map(|e| (e.ty, None))
     }
 
     pub(super) fn postfix(&mut self, mut expr: Expr, start: Span) -> Result<Expr, Fail> {

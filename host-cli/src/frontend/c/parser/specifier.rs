@@ -324,7 +324,11 @@ impl Parser {
     pub(super) fn qualified_type_name(&mut self) -> Result<Declarator, Fail> {
         let specifiers = self.specifiers(false)?;
         let span = self.span();
-        let declarator = self.declarator(&specifiers)?;
+        let mut declarator = self.declarator(&specifiers)?;
+        declarator.align = match declarator.ty {
+            Type::Pointer(..) => None,
+            _ => specifiers.type_align,
+        };
         match declarator.name {
             None => Ok(declarator),
             Some(_) => Err(fail("a type has no name here", span, "unexpected")),

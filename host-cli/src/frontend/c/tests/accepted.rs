@@ -101,7 +101,7 @@ const INITIALISERS: [Claim; 24] = [
     ("char *names[] = { \"a\", [2] = \"c\" };", "", "names[1] == 0 && *names[2] == 'c'"),
 ];
 
-const DECLARATIONS: [Claim; 34] = [
+const DECLARATIONS: [Claim; 35] = [
     ("f(a, b) char b; { return a + b; }", "", "f(1, 258) == 3"),
     (
         "int f(p, n) int *p; unsigned char n; { return p[n]; } int a[2] = { 3, 4 };",
@@ -153,6 +153,11 @@ const DECLARATIONS: [Claim; 34] = [
         "struct s { char c; int x; };\n",
         "",
         "__alignof__(long long) == 8 && _Alignof(long long) == 4 && _Alignof(struct s) == 4",
+    ),
+    (
+        "typedef int wide __attribute__((aligned(16))); struct s { wide x; };",
+        "",
+        "_Alignof(wide) == 16 && sizeof(struct s) == 16 && _Alignof(wide *) == 4",
     ),
     ("struct s { short s; int : 0; };", "", "sizeof(struct s) == 4 && sizeof(long double) == 12"),
     ("struct s { char a; long long : 0; char b; };", "", "sizeof(struct s) == 5"),

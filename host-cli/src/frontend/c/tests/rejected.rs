@@ -45,7 +45,7 @@ const WRONG: [(&str, &str, &str); 27] = [
 ];
 
 /// Texts that mean something to gcc which cannot be compiled here.
-const REFUSED: [(&str, &str, &str); 8] = [
+const REFUSED: [(&str, &str, &str); 9] = [
     (
         "int main(void) { int n = 3; n++; struct s { char b[n]; }; return sizeof(struct s); }",
         "a member whose length is no constant",
@@ -68,6 +68,7 @@ const REFUSED: [(&str, &str, &str); 8] = [
         "destructor",
         "d",
     ),
+    ("int setjmp(int); int main(void) { return setjmp(1); }", "`setjmp`", "setjmp(1)"),
     ("int main(void) { int f(void) { return 1; } return f(); }", "within a function", "f"),
     ("void f(int n, int a[n++]) {} int main(void) { return 0; }", "no effect", "n++"),
 ];
