@@ -101,7 +101,7 @@ fn main_function(model: Model, programs: &[Program]) -> String {
 }
 
 /// How long one program may run.
-const SECONDS: u32 = 2;
+const SECONDS: u32 = 1;
 
 /// The results of programs, each of them or why there is none.
 pub fn run(
