@@ -2,7 +2,7 @@
 //! little memory; what is a model can be simplified and compiled.
 
 use std::path::Path;
-use vouch::frontend::c::{self, COptions, Checks};
+use vouch::frontend::c::{COptions, Checks, preprocess};
 use vouch::frontend::{self, Compiled, Diagnostic, Language, Options, Overflow, Source};
 use vouch::simplify::{self, Passes};
 use vouch::{blast, export, pipeline};
@@ -31,7 +31,7 @@ pub fn c(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let checks = Checks { bounds: true, division: true, shift: true, null: true };
     let c = COptions { checks, ..COptions::default() };
-    if frontend::c::preprocess::is_needed(text, &c) {
+    if preprocess::is_needed(text, &c) {
         return;
     }
     let source = Source { path: "fuzz.c".into(), text: text.into() };

@@ -327,7 +327,7 @@ fn what_cannot_be_checked_in_time_is_unknown() {
     let model = pipeline::compile(source, Language::Vch, &pipeline::Options::default()).unwrap();
     let answer = Engine::default().run(&model.image, &Setup::default(), &mut |_| true).unwrap();
     let properties = vec![PropertyId(0), PropertyId(1)];
-    let question = Question { properties, bindings: vec![] };
+    let question = Question { properties, ..Question::default() };
     let judge = || {
         let pipeline::Loaded { cfa, simplified, map, .. } = &model;
         judge_simplified(cfa, simplified, map, &question, &answer, true)
