@@ -6,6 +6,7 @@ use super::failure::{Failure, Kind};
 use super::{keys, run};
 use serde_json::json;
 use std::time::Instant;
+use vouch::deadline;
 use vouch::report::text::size;
 use vouch::signing::{self, fingerprint};
 use vouch_core::link::store::StoreInfo;
@@ -17,7 +18,7 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     let (_, package) = signing::to_package(&file)
         .map_err(|e| Failure::new(Kind::Mismatch, format!("{}: {e}", args.image.display())))?;
     context.monitor.set_busy(true);
-    let stored = store(args, &package, context);
+    let stored = to_the_end(context, |context| store(args, &package, context));
     context.monitor.set_busy(false);
     context.finish();
     let Done { board, info, instructions, seconds } = stored?;
@@ -52,6 +53,12 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// Has a dialogue that may tell the device when it is over.
+fn to_the_end<T>(context: &mut Context, dialogue: impl FnOnce(&mut Context) -> T) -> T {
+    let deadline = context.last_moments();
+    deadline.enter(|| dialogue(context)).unwrap_or_else(|over| deadline::leave(over))
+}
+
 /// What became of a model that was to be stored.
 struct Done {
     board: String,
@@ -80,9 +87,10 @@ fn store(args: &FlashArgs, package: &[u8], context: &mut Context) -> Result<Done
 pub fn provision(args: &ProvisionArgs, context: &mut Context) -> Result<u8, Failure> {
     let key = keys::public(&args.key)?;
     context.monitor.set_busy(true);
-    let set = run::connect(&args.device, context).and_then(|mut client| {
+    let set = to_the_end(context, |context| {
+        let mut client = run::connect(&args.device, context)?;
         client.provision(&key)?;
-        Ok(client.info().board.clone())
+        Ok::<_, Failure>(client.info().board.clone())
     });
     context.monitor.set_busy(false);
     context.finish();
