@@ -8,6 +8,7 @@ use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
 use vouch::blast::debug::DebugError;
+use vouch::deadline;
 use vouch::device::DeviceError;
 use vouch::frontend::Language;
 use vouch::pipeline::IMAGE_EXTENSION;
@@ -24,7 +25,7 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     let file = keys::read_bytes(&args.image)?;
     let (_, package) = signing::to_package(&file).map_err(|e| unusable(&args.image, &e))?;
     context.monitor.set_busy(true);
-    let stored = store(args, &package, context);
+    let stored = to_the_end(context, |context| store(args, &package, context));
     context.monitor.set_busy(false);
     context.finish();
     let Done { board, info, instructions, seconds } = stored?;
@@ -91,6 +92,12 @@ fn explained(error: DeviceError, target: &Target) -> Failure {
     }
 }
 
+/// Has a dialogue that may tell the device when it is over.
+fn to_the_end<T>(context: &mut Context, dialogue: impl FnOnce(&mut Context) -> T) -> T {
+    let deadline = context.last_moments();
+    deadline.enter(|| dialogue(context)).unwrap_or_else(|over| deadline::leave(over))
+}
+
 /// What became of a model that was to be stored.
 struct Done {
     board: String,
@@ -120,9 +127,10 @@ fn store(args: &FlashArgs, package: &[u8], context: &mut Context) -> Result<Done
 pub fn provision(args: &ProvisionArgs, context: &mut Context) -> Result<u8, Failure> {
     let key = keys::public(&args.key)?;
     context.monitor.set_busy(true);
-    let set = run::connect(&args.device, context).and_then(|mut client| {
+    let set = to_the_end(context, |context| {
+        let mut client = run::connect(&args.device, context)?;
         client.provision(&key)?;
-        Ok(client.info().board.clone())
+        Ok::<_, DeviceError>(client.info().board.clone())
     });
     context.monitor.set_busy(false);
     context.finish();

@@ -23,8 +23,6 @@ const WORD: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_millis(400);
 /// After that it is left behind.
 const HARD: Duration = Duration::from_millis(750);
-/// Or, if it must put something in order first.
-const BUSY: Duration = Duration::from_secs(5);
 /// Who answers.
 const NOBODY: u8 = 0;
 const COMMAND: u8 = 1;
@@ -45,7 +43,7 @@ pub struct Monitor {
     stats: Mutex<Option<Stats>>,
     /// What can be said if there is no time to say more.
     so_far: Mutex<Outcome>,
-    /// Whether something, like an emulator, must not be left behind.
+    /// Whether there is something, like an emulator, that a second Ctrl-C must not leave behind.
     busy: AtomicBool,
     /// Who has begun to answer: there is one answer only.
     answers: AtomicU8,
@@ -140,7 +138,7 @@ impl Monitor {
     /// Whether the command has been over for so long that it is left behind.
     fn is_lost(&self) -> Option<Over> {
         let (since, over) = self.deadline.ended()?;
-        let most = if self.is_busy() { BUSY } else { HARD.max(self.grace + (HARD - GRACE)) };
+        let most = HARD.max(self.grace + (HARD - GRACE));
         (since.elapsed() >= most).then_some(over)
     }
 

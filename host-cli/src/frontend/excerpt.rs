@@ -162,7 +162,7 @@ mod tests {
         let long = "x".repeat(5000);
         let source = source(format!("a\n{long}\nb {long}\nend"));
         let end = source.text.len() as u32;
-        for (start, text) in [(0, "a"), (5004, "b "), (end - 3, "end")] {
+        for (start, text) in [(0, "a"), (5003, "b "), (end - 3, "end")] {
             let span = Span { start, end: start + text.len() as u32 };
             let excerpt = Excerpt::new(&source, [span].into_iter());
             assert_eq!(&excerpt.text[excerpt.place(span)], text);

@@ -279,7 +279,11 @@ impl Parser {
             if first && is_function && !ends && (self.is("{") || declarator.old) {
                 self.old_parameters(&mut declarator)?;
                 let id = self.function_id(&name, &declarator, &specifiers, &attributes, span)?;
-                return self.function(id, declarator, name, span);
+                self.function(id, declarator, name.clone(), span)?;
+                if specifiers.storage != Storage::Static {
+                    self.shadow_inline(id, &name, span);
+                }
+                return Ok(());
             }
             self.external_name(&specifiers, &declarator, &attributes, name, span)?;
             first = false;
