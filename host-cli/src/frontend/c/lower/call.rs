@@ -455,7 +455,8 @@ impl Lower<'_> {
             Builtin::VaCopy => self.va_copy(args, span)?,
             Builtin::First => {
                 let values = self.arguments(args)?;
-                let (Some(first), Some(Value::Scalar(value))) = (args.first(), values.first()) else {
+                let (Some(first), Some(Value::Scalar(value))) = (args.first(), values.first())
+                else {
                     return Err(fail("the argument is missing", span, "called without one"));
                 };
                 let value = self.converted(*value, &first.ty, result, span)?;

@@ -269,7 +269,8 @@ impl Parser {
     /// A function that is defined here, but that the compiler does not call.
     pub(super) fn shadow_inline(&mut self, id: FunctionId, name: &str, span: Span) {
         if INLINE.contains(&name) {
-            let what = "a function that the compiler has, too, and may use instead (unless it is static)";
+            let what =
+                "a function that the compiler has, too, and may use instead (unless it is static)";
             self.unit.functions[id].body = Some(Stmt { kind: StmtKind::Refused(what), span });
         }
     }

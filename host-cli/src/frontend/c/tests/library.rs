@@ -87,7 +87,11 @@ fn functions_of_the_compiler_compute() {
 
 #[test]
 fn arguments_that_only_advise_are_evaluated() {
-    holds("int z;", "__builtin_expect(1, z++); long y = __builtin_expect(z, z++);", "z == 2 && y == 1");
+    holds(
+        "int z;",
+        "__builtin_expect(1, z++); long y = __builtin_expect(z, z++);",
+        "z == 2 && y == 1",
+    );
 }
 
 #[test]
