@@ -52,6 +52,7 @@ fn at_depth(
 ) -> Result<Option<u8>, Failure> {
     let model = files::load_quietly(&args.model, context)?;
     let asked = ask(&model, &args.ask)?;
+    context.monitor.set_so_far(verdict::open(&model, &asked.question));
     let is_deep = |p: &PropertyId| model.cfa.properties[p.index()].name == "recursion_limit";
     let limit = model.cfa.limits.iter().copied().find(is_deep);
     let last = last || limit.is_none();

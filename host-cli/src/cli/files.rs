@@ -14,6 +14,7 @@ use vouch::ir::Trace;
 use vouch::pipeline::{self, Loaded};
 use vouch::read;
 use vouch::report;
+use vouch::report::json::Outcome;
 use vouch::validate::Run;
 
 /// Loads the model, and shows its warnings.
@@ -32,6 +33,9 @@ pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, F
         c: args.c.options(),
     };
     context.stage("compiling");
+    // What it is called, if it is not read in time.
+    let stem = args.model.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    context.monitor.set_so_far(Outcome { model: stem, ..Outcome::default() });
     let model = pipeline::load(&args.model, &options)?;
     context.finish();
     if args.stats {

@@ -77,7 +77,10 @@ impl Monitor {
 
     /// What can be said now that it is over.
     pub fn last_words(&self, over: Over) -> Outcome {
-        let so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for property in &mut so_far.properties {
+            property.reason.get_or_insert_with(|| over.reason().into());
+        }
         let phase = self.deadline.phase();
         let detail = match (so_far.detail, phase.as_str()) {
             (Some(detail), _) => detail,

@@ -20,6 +20,7 @@ use vouch_core::ic3::Verdict;
 pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
     let asked = ask(&model, &args.ask)?;
+    context.monitor.set_so_far(verdict::open(&model, &asked.question));
     let mut outcome = verdict::outcome_of(&model);
     outcome.engine = Some(Engine::Ic3Cfa.name().into());
     outcome.target = Some(args.device.target.to_string());

@@ -382,24 +382,27 @@ fn write_harness(
     Ok(())
 }
 
-/// An outcome of which nothing is known.
+/// An outcome while nothing is known.
+pub fn open(model: &Loaded, question: &Question) -> Outcome {
+    let names = Names::new(&model.cfa);
+    let property =
+        |p: &PropertyId| PropertyOutcome { name: names.property(*p), ..Default::default() };
+    Outcome {
+        properties: question.properties.iter().chain(&question.besides).map(property).collect(),
+        ..outcome_of(model)
+    }
+}
+
+/// An outcome of which nothing is known, for this reason.
 pub fn unknown(
     model: &Loaded,
     question: &Question,
     reason: &str,
     detail: Option<String>,
 ) -> Outcome {
-    let names = Names::new(&model.cfa);
-    let property = |p: &PropertyId| PropertyOutcome {
-        name: names.property(*p),
-        reason: Some(reason.into()),
-        ..Default::default()
-    };
-    Outcome {
-        verdict: Verdict::Unknown,
-        reason: Some(reason.into()),
-        detail,
-        properties: question.properties.iter().chain(&question.besides).map(property).collect(),
-        ..outcome_of(model)
+    let mut outcome = open(model, question);
+    for property in &mut outcome.properties {
+        property.reason = Some(reason.into());
     }
+    Outcome { reason: Some(reason.into()), detail, ..outcome }
 }

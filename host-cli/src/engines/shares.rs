@@ -66,7 +66,7 @@ pub(super) fn run<W: Word>(
                     found.take(alone.answer(Ended::Itself));
                     found.is_tried[*property] = true;
                 }
-                Ok(Pause::Slice) => found.learn(&alone),
+                Ok(Pause::Slice) => found.take(alone.answer(Ended::Timeout)),
                 // Beside the search for all there may be no memory for another.
                 Err(EngineError::Refused(_)) => {}
                 Err(error) => return Err(error),
