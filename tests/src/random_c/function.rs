@@ -178,7 +178,7 @@ impl Writer {
         let value = self.result_value(&result);
         match recursive {
             true => {
-                let again = self.arguments(&params[1..], false, 1);
+                let again = self.arguments(&params[1..], old, 1);
                 let again = again.map(|list| format!(", {list}")).filter(|l| l != ", ");
                 let again = if params.len() == 1 { Some(String::new()) } else { again };
                 match again {
