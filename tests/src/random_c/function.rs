@@ -1,7 +1,7 @@
 //! Functions and calls.
 
 use super::place::{Object, Want};
-use super::types::{INTS, Ty};
+use super::types::{BOOL, INTS, Ty};
 use super::{Feature, Writer};
 
 /// A parameter.
@@ -291,6 +291,8 @@ impl Writer {
         let mut arguments = vec![];
         for param in params {
             let text = match param {
+                // gcc takes other numbers than 0 and 1 as they are.
+                Param::Value(Ty::Int(BOOL)) if old => format!("(_Bool)({})", self.expr(depth)),
                 Param::Value(Ty::Int(i)) if old => {
                     format!("({})({})", INTS[*i].promoted, self.expr(depth))
                 }
