@@ -2,7 +2,7 @@
 //! little memory; what is a model can be simplified and compiled.
 
 use std::path::Path;
-use vouch::frontend::c::{self, COptions, Checks};
+use vouch::frontend::c::{COptions, Checks, preprocess};
 use vouch::frontend::{self, Compiled, Diagnostic, Language, Options, Overflow, Source};
 use vouch::simplify::{self, Passes};
 use vouch::{blast, export, pipeline};
@@ -29,12 +29,12 @@ pub fn vch(data: &[u8]) {
 /// A preprocessed C program with all checks. What a preprocessor does is not ours to fuzz.
 pub fn c(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if c::preprocess::is_needed(text) {
+    let checks = Checks { bounds: true, division: true, shift: true, null: true };
+    let c = COptions { checks, ..COptions::default() };
+    if preprocess::is_needed(text, &c) {
         return;
     }
     let source = Source { path: "fuzz.c".into(), text: text.into() };
-    let checks = Checks { bounds: true, division: true, shift: true, null: true };
-    let c = COptions { checks, ..COptions::default() };
     let options = Options { overflow: Overflow::Error, c };
     judge(&source, frontend::compile(&source, Language::C, &options));
 }

@@ -5,6 +5,7 @@
 //! does not survive this becomes *unknown*, and why is told: it is a bug, or a damaged device.
 
 use crate::blast::Map;
+use crate::deadline::{self, Over};
 use crate::decode;
 use crate::engines::{Answer, Ended, ImageTrace};
 use crate::ir::{Certificate, Cfa, PropertyId, Trace, VarId, Word};
@@ -45,6 +46,20 @@ pub enum Reason {
     Until(Vec<String>),
     /// What the engine said is not true, or could not be checked.
     Invalid(String),
+    /// There was no time to check what the engine said.
+    Unchecked {
+        /// What it said.
+        claim: Verdict,
+        /// What ended the check.
+        over: Over,
+    },
+}
+
+impl Reason {
+    /// Whether the engine was ended while it searched.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Reason::Budget | Reason::Capacity | Reason::Timeout | Reason::Cancelled)
+    }
 }
 
 impl fmt::Display for Reason {
@@ -63,6 +78,14 @@ impl fmt::Display for Reason {
                 if names.len() == 1 { "s" } else { "" }
             ),
             Reason::Invalid(why) => write!(f, "validation failed: {why}"),
+            Reason::Unchecked { claim, over } => {
+                let over = match over {
+                    Over::Timeout => "ran out of time",
+                    Over::Cancelled => "was cancelled",
+                    Over::Memory => "ran out of memory",
+                };
+                write!(f, "validation {over}; the engine has found it {claim}")
+            }
         }
     }
 }
@@ -112,7 +135,7 @@ pub struct Judgement {
     pub besides: Vec<(PropertyId, Finding)>,
     /// The invariant that proves what is safe.
     pub certificate: Option<Certificate>,
-    /// Whether there is a verdict on some property and all such were validated.
+    /// Whether something is known of some property and all such was validated.
     pub validated: bool,
     /// What it took to check the certificate.
     pub checked: Option<CertificateStats>,
@@ -199,36 +222,48 @@ fn judge_with(
     let is_proved = |p: &PropertyId| claim(p) == Some(Claim::Safe) && run(p).is_none();
     let asked = || question.properties.iter().chain(&question.besides);
     let proved: Vec<PropertyId> = asked().copied().filter(is_proved).collect();
+    // Runs first: they take less time, and one that is true is an answer whatever comes of the proof.
+    let deadline = deadline::current();
+    let broken: Vec<(PropertyId, Finding)> = asked()
+        .filter_map(|p| Some((*p, run(p)?)))
+        .map(|(p, run)| {
+            let broken = deadline.enter(|| refute(subject, question, run, validate));
+            let finding = match broken {
+                // Both at once is nonsense even if the run is one.
+                _ if claim(&p) == Some(Claim::Safe) => invalid("it is said to be safe and broken"),
+                Ok(Ok(broken)) => Finding::Unsafe(Box::new(broken)),
+                Ok(Err(why)) => invalid(why),
+                Err(over) => unchecked(Verdict::Unsafe, over),
+            };
+            (p, finding)
+        })
+        .collect();
     let proof = match proved.is_empty() {
         true => Ok(None),
-        false => prove(subject, &proved, question, answer, validate).map(Some),
+        false => match deadline.enter(|| prove(subject, &proved, question, answer, validate)) {
+            Ok(proof) => proof.map(Some).map_err(invalid),
+            Err(over) => Err(unchecked(Verdict::Safe, over)),
+        },
     };
-    let finding = |p: &PropertyId| match (claim(p), run(p)) {
-        (claim, Some(run)) => {
-            let broken = refute(subject, question, run, validate);
-            match broken {
-                // Both at once is nonsense even if the run is one.
-                _ if claim == Some(Claim::Safe) => invalid("it is said to be safe and broken"),
-                Ok(broken) => Finding::Unsafe(Box::new(broken)),
-                Err(why) => invalid(why),
-            }
-        }
+    let finding = |p: &PropertyId| match (claim(p), broken.iter().find(|b| b.0 == *p)) {
+        (_, Some((_, finding))) => finding.clone(),
         (Some(Claim::Safe), None) => match &proof {
             Ok(_) => Finding::Safe,
-            Err(why) => invalid(why.clone()),
+            Err(finding) => finding.clone(),
         },
         (Some(Claim::Unsafe), None) => invalid("it is said to be broken, but no run shows it"),
         (Some(Claim::Unknown(limit)), None) => Finding::Unknown(match (limit, answer.ended) {
             (Limit::Budget, _) => Reason::Budget,
             (Limit::Capacity, _) => Reason::Capacity,
             (Limit::Cancelled, Ended::Timeout) => Reason::Timeout,
+            (Limit::Cancelled, Ended::Memory) => Reason::Capacity,
             (Limit::Cancelled, _) => Reason::Cancelled,
         }),
         (Some(Claim::Skipped | Claim::Open) | None, None) => Finding::Unknown(Reason::Unanswered),
     };
     let mut findings: Vec<(PropertyId, Finding)> = asked().map(|p| (*p, finding(p))).collect();
     let limited = respect_others(subject.cfa, &mut findings);
-    let known = findings.iter().any(|f| f.1.verdict() != Verdict::Unknown);
+    let known = findings.iter().any(|f| f.1.is_settled());
     let sound = !findings.iter().any(|f| matches!(f.1, Finding::Unknown(Reason::Invalid(_))));
     let besides = findings.split_off(question.properties.len());
     let (certificate, checked) = proof.ok().flatten().filter(|_| !limited).unzip();
@@ -283,6 +318,10 @@ fn respect_ends(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) {
 
 fn invalid(why: impl Into<String>) -> Finding {
     Finding::Unknown(Reason::Invalid(why.into()))
+}
+
+fn unchecked(claim: Verdict, over: Over) -> Finding {
+    Finding::Unknown(Reason::Unchecked { claim, over })
 }
 
 /// A run, decoded and replayed.

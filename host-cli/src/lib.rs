@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 
 pub mod blast;
+pub mod deadline;
 pub mod decode;
 pub mod device;
 pub mod engines;
@@ -19,7 +20,9 @@ pub mod ir;
 pub mod judge;
 pub mod lint;
 pub mod log;
+pub mod memory;
 pub mod pipeline;
+pub mod read;
 pub mod report;
 pub mod signing;
 pub mod simplify;

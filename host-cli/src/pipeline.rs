@@ -2,9 +2,11 @@
 
 use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
+use crate::deadline;
 use crate::frontend::c::COptions;
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::{BitLit, Cfa, Clause, LocId, VarId};
+use crate::read;
 use crate::simplify::{self, Back, Passes, Simplified};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -129,8 +131,9 @@ pub enum LoadError {
 
 /// Reads a model: source text or an image, whichever the file is.
 pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
-    let bytes = std::fs::read(path)
-        .map_err(|source| LoadError::Read { path: path.to_path_buf(), source })?;
+    deadline::phase(format!("reading {}", path.display()));
+    let bytes =
+        read::file(path).map_err(|source| LoadError::Read { path: path.to_path_buf(), source })?;
     let is_named_image = path.extension().is_some_and(|e| e == IMAGE_EXTENSION);
     if options.language.is_none() && (is_named_image || bytes.starts_with(IMAGE_MAGIC)) {
         return read_image(path, &bytes);
@@ -154,6 +157,7 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
 /// Compiles source text.
 pub fn compile(source: Source, language: Language, options: &Options) -> Result<Loaded, LoadError> {
     let front = frontend::Options { overflow: options.overflow, c: options.c.clone() };
+    deadline::phase("reading the model");
     let compiled = frontend::compile(&source, language, &front);
     let digest = Sha256::digest(source.text.as_bytes()).into();
     finish(source, digest, compiled, &passes(Some(language), options.passes.as_ref()))
@@ -181,6 +185,7 @@ fn finish(
     let broken = |error| LoadError::Compile { path: source.path.clone(), error };
     compiled.cfa.check().map_err(|why| broken(BlastError::IllFormed(why)))?;
     let simplified = simplify::run(&compiled.cfa, passes);
+    deadline::phase("making gates of the automaton");
     let model = blast::compile(&simplified.cfa, digest, &blast::Options::default());
     let model = model.map_err(broken)?;
     Ok(Loaded {

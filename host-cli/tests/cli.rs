@@ -181,7 +181,10 @@ fn limits_end_in_unknown_with_a_reason_and_a_way_out() {
             assert_eq!(json["reason"], reason);
             assert_eq!(json["validated"], false);
             assert!(json["detail"].as_str().unwrap().contains("help: "), "{json}");
-            assert_eq!(json["properties"][0]["verdict"], "unknown");
+            // A microsecond does not suffice to find out which properties there are.
+            if reason != "timeout" {
+                assert_eq!(json["properties"][0]["verdict"], "unknown");
+            }
         }
     }
     let small = place.run(&["run", "pump.vch", "--target", "sim", "--sim-ram", "600"]).ended(3);

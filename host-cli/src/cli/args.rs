@@ -52,9 +52,27 @@ pub struct Cli {
     /// How to answer.
     #[command(flatten)]
     pub output: Output,
+    /// What it may cost.
+    #[command(flatten)]
+    pub limits: Limits,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// What it may cost.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Limits")]
+pub struct Limits {
+    /// End after this many seconds, whatever is under way (verdict: unknown)
+    #[arg(long, global = true, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
+    #[arg(value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
+    /// End when the process has more memory than this, as in 512M or 2G (verdict: unknown) [default: half
+    /// of the machine's; Linux only]
+    #[arg(long, global = true, env = "VOUCH_MAX_RSS", hide_env = true, value_name = "BYTES")]
+    #[arg(value_parser = bytes)]
+    pub max_rss: Option<usize>,
 }
 
 /// How to answer.
@@ -158,7 +176,7 @@ Examples:
 Beyond what the compiler sees at once, an engine answers: properties that hold only because what they
 wait for never happens; states that are never entered; transitions that are never taken; and
 standstills, where no transition is possible any more, whatever the inputs are. What is not found out in
-time is not told. The exit code is 1 if there is a warning.
+time (10 s, unless --timeout says so) is not told. The exit code is 1 if there is a warning.
 
 Examples:
   vouch lint pump.vch
@@ -217,6 +235,14 @@ Examples:
     Export(ExportArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
+}
+
+impl Command {
+    /// Whether it answers with a verdict.
+    pub fn is_verdict(&self) -> bool {
+        use Command::*;
+        matches!(self, Check(_) | Run(_) | Certify(_) | Replay(_))
+    }
 }
 
 /// The model.
@@ -311,10 +337,6 @@ pub struct AskArgs {
 /// What limits the search, and what is kept of its result.
 #[derive(Args, Debug, Clone)]
 pub struct ProofArgs {
-    /// Give up after this many seconds (verdict: unknown)
-    #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
-    #[arg(value_parser = seconds, allow_negative_numbers = true)]
-    pub timeout: Option<Duration>,
     /// Give up after this much work, counted in propagated literals (verdict: unknown); unlike time
     /// it is the same on every machine
     #[arg(long, env = "VOUCH_BUDGET", hide_env = true, value_name = "UNITS")]
@@ -397,10 +419,6 @@ pub struct CompileArgs {
     #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
     #[arg(value_delimiter = ',', requires = "with_certificate")]
     pub bind: Vec<String>,
-    /// Give the proof up after this many seconds
-    #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
-    #[arg(value_parser = seconds, allow_negative_numbers = true, requires = "with_certificate")]
-    pub timeout: Option<Duration>,
 }
 
 /// Arguments of `keygen`.
@@ -523,10 +541,6 @@ pub struct ReplayArgs {
 pub struct LintArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Give up after this many seconds
-    #[arg(long, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
-    #[arg(value_parser = seconds, allow_negative_numbers = true, default_value = "10")]
-    pub timeout: Duration,
     /// Write the run into the first standstill: waveforms (.vcd), JSON (.json), or text (anything
     /// else)
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]

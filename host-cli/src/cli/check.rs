@@ -6,8 +6,8 @@ use super::context::Context;
 use super::failure::Failure;
 use super::files;
 use super::verdict::{self, Answered};
-use std::sync::atomic::Ordering;
 use std::time::Instant;
+use vouch::deadline::Over;
 use vouch::engines::portfolio::{self, Won};
 use vouch::engines::{Answer, Ended, EngineError, Memory, Setup};
 use vouch::ir::{Cfa, PropertyId};
@@ -52,6 +52,7 @@ fn at_depth(
 ) -> Result<Option<u8>, Failure> {
     let model = files::load_quietly(&args.model, context)?;
     let asked = ask(&model, &args.ask)?;
+    context.monitor.set_so_far(verdict::open(&model, &asked.question));
     let is_deep = |p: &PropertyId| model.cfa.properties[p.index()].name == "recursion_limit";
     let limit = model.cfa.limits.iter().copied().find(is_deep);
     let last = last || limit.is_none();
@@ -61,16 +62,16 @@ fn at_depth(
         bindings: asked.bindings,
         guesses: model.guesses(),
         budget: if last || own > 0 && own < DEPTH_BUDGET { own } else { DEPTH_BUDGET },
-        timeout: args.proof.timeout.map(|t| t.saturating_sub(start.elapsed())),
+        timeout: context.deadline().left(),
         memory: args.memory.map_or_else(Memory::default, Memory::Fixed),
     };
-    let cancel = context.catch_cancel();
     context.stage("proving");
     let watch = &mut |stats: &Stats| {
         context.advance_engine(stats);
-        !cancel.load(Ordering::Relaxed)
+        !context.deadline().is_stopped()
     };
-    let answer = match args.threads {
+    let last_moments = context.last_moments();
+    let mut answer = match args.threads {
         1 => {
             let answer = args.engine.run(&model.image, &setup, watch);
             answer.map(|answer| Won { engine: args.engine, answer, judged: None })
@@ -78,13 +79,21 @@ fn at_depth(
         threads => {
             let judge = |answer: &Answer| {
                 let validate = !args.proof.no_validate;
-                let judgement = verdict::judge(&model, &asked.question, answer, validate);
+                let question = &asked.question;
+                let judged =
+                    last_moments.enter(|| verdict::judge(&model, question, answer, validate));
+                let judgement = judged.unwrap_or_else(|over| verdict::over(question, over));
                 let settled = judgement.all().all(|f| f.1.is_settled());
                 (judgement, settled)
             };
             portfolio::run(&model.image, &setup, threads, &judge, watch)
         }
     };
+    if let (Ok(won), Some(Over::Memory)) = (&mut answer, context.deadline().over())
+        && won.answer.ended == Ended::Cancelled
+    {
+        won.answer.ended = Ended::Memory;
+    }
     let time = start.elapsed().as_secs_f64();
     if let (false, Some(limit), Ok(Won { answer, .. })) = (last, limit, &answer)
         && answer.ended == Ended::Itself

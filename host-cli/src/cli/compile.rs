@@ -8,7 +8,6 @@ use super::failure::{Failure, Kind};
 use super::{files, keys, plan, verdict};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 use vouch::blast::certified::{self, Effort};
 use vouch::engines::{Engine, Setup};
@@ -104,20 +103,22 @@ fn certify(
     context: &mut Context,
 ) -> Result<Result<Effort, u8>, Failure> {
     let asked = ask(model, &AskArgs { property: None, bind: args.bind.clone() })?;
-    let timeout = args.timeout;
+    let timeout = context.deadline().left();
     let setup = Setup { bindings: asked.bindings.clone(), timeout, ..Setup::default() };
-    let cancel = context.catch_cancel();
     context.stage("proving");
     let start = Instant::now();
     let engine = Engine::default();
     let answer = engine.run(&model.image, &setup, &mut |stats| {
         context.advance_engine(stats);
-        !cancel.load(Ordering::Relaxed)
+        !context.deadline().is_stopped()
     })?;
     let time = start.elapsed().as_secs_f64();
     context.stage("validating");
     let Loaded { cfa, simplified, map, .. } = &*model;
-    let judgement = judge_simplified(cfa, simplified, map, &asked.question, &answer, true);
+    let judgement = context
+        .last_moments()
+        .enter(|| judge_simplified(cfa, simplified, map, &asked.question, &answer, true))
+        .unwrap_or_else(|over| verdict::over(&asked.question, over));
     context.finish();
     if judgement.verdict() != Verdict::Safe {
         let mut outcome = verdict::outcome_of(model);
@@ -125,7 +126,7 @@ fn certify(
         outcome.target = Some("host".into());
         outcome.time_s = Some(time);
         verdict::add_stats(&mut outcome, &answer.stats);
-        verdict::add_judgement(&mut outcome, &model.cfa, None, &judgement);
+        verdict::add_judgement(&mut outcome, &model.cfa, None, &judgement, &answer);
         let code = verdict::show(context, &outcome);
         context.note(
             "not all properties are proved: no image is written\nhelp: `vouch check` shows why; \

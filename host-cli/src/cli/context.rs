@@ -1,15 +1,17 @@
-//! Where output goes and how it looks; progress; Ctrl-C.
+//! Where output goes and how it looks; progress.
 //!
 //! Results go to standard output, everything else to standard error. That nobody reads them any
-//! more (`vouch … | head`) is no reason to complain, and does not change the exit code.
+//! more (`vouch … | head`) is no reason to complain, and does not change the exit code; that they
+//! cannot be written, as on a full disk, is one.
 
 use super::args::{Color, Output};
 use super::failure::Failure;
+use super::monitor::Monitor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+use vouch::deadline::Deadline;
 use vouch::frontend::{Diagnostic, Source, render_with};
 use vouch::report::Style;
 use vouch_core::ic3::Stats;
@@ -30,26 +32,39 @@ pub struct Context {
     colour: bool,
     /// Shared with what brings lines from elsewhere.
     progress: Arc<Mutex<Option<ProgressBar>>>,
-    cancel: Arc<AtomicBool>,
-    /// Whether something must be put in order before the program may end.
-    busy: Arc<AtomicBool>,
+    /// Watches over the command.
+    pub monitor: Arc<Monitor>,
+}
+
+/// What hindered writing to standard output.
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// Why something could not be written to standard output.
+pub fn unwritten() -> Option<&'static str> {
+    UNWRITTEN.get().map(String::as_str)
 }
 
 /// Writes a line to standard output.
 pub fn print(text: &str) {
-    let mut out = io::stdout().lock();
-    // The only one who could be told is not listening.
-    let _ = out.write_all(text.as_bytes()).and_then(|()| match text.ends_with('\n') {
-        true => Ok(()),
-        false => out.write_all(b"\n"),
-    });
-    let _ = out.flush();
+    match text.ends_with('\n') {
+        true => print_raw(text.as_bytes()),
+        false => print_raw(format!("{text}\n").as_bytes()),
+    }
 }
 
-/// Writes a text to standard output as it is.
-pub fn print_raw(text: &str) {
+/// Writes to standard output as it is.
+pub fn print_raw(bytes: &[u8]) {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written(out.write_all(bytes).and_then(|()| out.flush()));
+}
+
+/// Keeps in mind that something could not be written. That nobody listens is no error.
+pub fn written(result: io::Result<()>) {
+    if let Err(error) = result
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        UNWRITTEN.get_or_init(|| error.to_string());
+    }
 }
 
 /// Writes a line to standard error.
@@ -60,7 +75,7 @@ pub fn complain(text: &str) {
 
 impl Context {
     /// As the user wants it.
-    pub fn new(output: &Output) -> Context {
+    pub fn new(output: &Output, monitor: Arc<Monitor>) -> Context {
         let colour = |terminal: bool| match output.color {
             Color::Always => true,
             Color::Never => false,
@@ -82,9 +97,18 @@ impl Context {
             verbose: output.verbose,
             colour: colour(io::stderr().is_terminal()),
             progress: Arc::default(),
-            cancel: Arc::default(),
-            busy: Arc::default(),
+            monitor,
         }
+    }
+
+    /// When the command must end.
+    pub fn deadline(&self) -> &Deadline {
+        &self.monitor.deadline
+    }
+
+    /// The same with the time to put in order what is there when it has ended.
+    pub fn last_moments(&self) -> Deadline {
+        self.monitor.deadline.with_grace(self.monitor.grace)
     }
 
     /// Shows a result for people.
@@ -114,6 +138,7 @@ impl Context {
     /// Shows why a command has failed.
     pub fn fail(&mut self, failure: &Failure) {
         self.finish();
+        self.monitor.answer();
         if self.json {
             print(&failure.to_json());
         } else {
@@ -129,28 +154,11 @@ impl Context {
         }
     }
 
-    /// From here on Ctrl-C sets a flag, which is returned. A second one ends the program at once,
-    /// unless it is busy.
-    pub fn catch_cancel(&mut self) -> Arc<AtomicBool> {
-        let (flag, busy) = (self.cancel.clone(), self.busy.clone());
-        // It can be set only once in a process. Without it Ctrl-C ends the program as usual.
-        let _ = ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) && !busy.load(Ordering::Relaxed) {
-                std::process::exit(3);
-            }
-        });
-        self.cancel.clone()
-    }
-
-    /// Whether there is something, like an emulator, that must not be left behind.
-    pub fn set_busy(&self, busy: bool) {
-        self.busy.store(busy, Ordering::Relaxed);
-    }
-
     /// Begins a stage of the work.
     pub fn stage(&mut self, what: &str) {
         self.finish();
         self.tell(|| what.to_string());
+        self.deadline().set_phase(what);
         if self.quiet || self.json || !io::stderr().is_terminal() {
             return;
         }
@@ -177,6 +185,7 @@ impl Context {
 
     /// How far an engine is.
     pub fn advance_engine(&self, stats: &Stats) {
+        self.monitor.set_stats(Some(*stats));
         self.advance(|| {
             let Stats { frontier, lemmas, obligations, .. } = stats;
             format!("frontier {frontier}, {lemmas} lemmas, {obligations} obligations")
@@ -185,6 +194,7 @@ impl Context {
 
     /// Ends the stage.
     pub fn finish(&mut self) {
+        self.monitor.set_stats(None);
         if let Some(bar) = lock(&self.progress).take() {
             bar.finish_and_clear();
         }

@@ -1,10 +1,9 @@
 //! `vouch export`: a model in the formats of other tools.
 
 use super::args::ExportArgs;
-use super::context::Context;
+use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::{ask, dot, files};
-use std::io::Write;
 use std::path::Path;
 use vouch::export::{self, Format, aiger::Circuit};
 use vouch::frontend::Language;
@@ -50,8 +49,7 @@ pub fn command(args: &ExportArgs, context: &mut Context) -> Result<u8, Failure> 
             files::write(path, &bytes, &[&args.model.model])?;
             context.note(&format!("{} written to {}", model.cfa.name, path.display()));
         }
-        // Fails only if nobody listens any more.
-        None => drop(std::io::stdout().write_all(&bytes)),
+        None => context::print_raw(&bytes),
     }
     Ok(0)
 }

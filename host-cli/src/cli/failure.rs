@@ -23,6 +23,8 @@ pub enum Kind {
     Device,
     /// Two things do not belong together.
     Mismatch,
+    /// This program's own.
+    Internal,
 }
 
 impl Kind {
@@ -35,13 +37,14 @@ impl Kind {
             Kind::Limit => "limit",
             Kind::Device => "device",
             Kind::Mismatch => "mismatch",
+            Kind::Internal => "internal",
         }
     }
 
     /// The exit code of the program.
     pub fn exit_code(self) -> u8 {
         match self {
-            Kind::Usage | Kind::Input | Kind::Output => 2,
+            Kind::Usage | Kind::Input | Kind::Output | Kind::Internal => 2,
             Kind::Limit => 3,
             Kind::Device => 4,
             Kind::Mismatch => 5,

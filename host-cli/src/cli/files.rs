@@ -8,10 +8,13 @@ use serde_json::json;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use vouch::deadline;
 use vouch::formats::{self, ParseError, ParseErrorKind};
 use vouch::ir::Trace;
 use vouch::pipeline::{self, Loaded};
+use vouch::read;
 use vouch::report;
+use vouch::report::json::Outcome;
 use vouch::validate::Run;
 
 /// Loads the model, and shows its warnings.
@@ -30,6 +33,9 @@ pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, F
         c: args.c.options(),
     };
     context.stage("compiling");
+    // What it is called, if it is not read in time.
+    let stem = args.model.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    context.monitor.set_so_far(Outcome { model: stem, ..Outcome::default() });
     let model = pipeline::load(&args.model, &options)?;
     context.finish();
     if args.stats {
@@ -49,7 +55,8 @@ pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, F
 
 /// Reads a text file.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|e| {
+    deadline::phase(format!("reading {}", path.display()));
+    read::text(path).map_err(|e| {
         let path = path.display();
         let message = match e.kind() {
             io::ErrorKind::InvalidData => format!("{path} is not a text file"),

@@ -8,6 +8,7 @@ use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
 use vouch::blast::debug::DebugError;
+use vouch::deadline;
 use vouch::device::DeviceError;
 use vouch::frontend::Language;
 use vouch::pipeline::IMAGE_EXTENSION;
@@ -16,16 +17,16 @@ use vouch::signing::{self, SigningError, fingerprint};
 use vouch::transport::Target;
 use vouch::transport::qemu::BOARDS;
 use vouch_core::image::ImageError;
-use vouch_core::link::store::{StoreError, StoreInfo};
+use vouch_core::link::store::StoreInfo;
 use vouch_device::package::key_id;
 
 /// `vouch flash`.
 pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     let file = keys::read_bytes(&args.image)?;
     let (_, package) = signing::to_package(&file).map_err(|e| unusable(&args.image, &e))?;
-    context.set_busy(true);
-    let stored = store(args, &package, context);
-    context.set_busy(false);
+    context.monitor.set_busy(true);
+    let stored = to_the_end(context, |context| store(args, &package, context));
+    context.monitor.set_busy(false);
     context.finish();
     let Done { board, info, instructions, seconds } = stored?;
     let Some(model) = info.model else {
@@ -73,12 +74,10 @@ fn unusable(path: &Path, error: &SigningError) -> Failure {
     Failure::new(Kind::Mismatch, message)
 }
 
-/// What a device says that cannot write its flash. In QEMU that is no wear.
+/// What a device says that stores nothing. Whatever it gives as its reason, in QEMU some cannot.
 fn explained(error: DeviceError, target: &Target) -> Failure {
     match (&error, target) {
-        (DeviceError::Store { error: StoreError::Flash, .. }, Target::Qemu(board))
-            if !board.writes_flash =>
-        {
+        (DeviceError::Store { .. }, Target::Qemu(board)) if !board.writes_flash => {
             let name = board.name;
             let others = BOARDS.iter().filter(|b| b.writes_flash);
             let others: Vec<String> = others.map(|b| format!("`qemu:{}`", b.name)).collect();
@@ -91,6 +90,12 @@ fn explained(error: DeviceError, target: &Target) -> Failure {
         }
         _ => error.into(),
     }
+}
+
+/// Has a dialogue that may tell the device when it is over.
+fn to_the_end<T>(context: &mut Context, dialogue: impl FnOnce(&mut Context) -> T) -> T {
+    let deadline = context.last_moments();
+    deadline.enter(|| dialogue(context)).unwrap_or_else(|over| deadline::leave(over))
 }
 
 /// What became of a model that was to be stored.
@@ -121,12 +126,13 @@ fn store(args: &FlashArgs, package: &[u8], context: &mut Context) -> Result<Done
 /// `vouch provision`.
 pub fn provision(args: &ProvisionArgs, context: &mut Context) -> Result<u8, Failure> {
     let key = keys::public(&args.key)?;
-    context.set_busy(true);
-    let set = run::connect(&args.device, context).and_then(|mut client| {
+    context.monitor.set_busy(true);
+    let set = to_the_end(context, |context| {
+        let mut client = run::connect(&args.device, context)?;
         client.provision(&key)?;
-        Ok(client.info().board.clone())
+        Ok::<_, DeviceError>(client.info().board.clone())
     });
-    context.set_busy(false);
+    context.monitor.set_busy(false);
     context.finish();
     let board = set.map_err(|e| explained(e, &args.device.target))?;
     let id = fingerprint(&key_id(&key));

@@ -34,7 +34,7 @@ pub fn command(args: &FmtArgs, context: &mut Context) -> Result<u8, Failure> {
             }
         } else if args.stdout || is_standard(path) {
             if !context.json {
-                context::print_raw(formatted);
+                context::print_raw(formatted.as_bytes());
             }
         } else if *changes {
             files::write(path, formatted.as_bytes(), &[])?;

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use vouch::read;
 use vouch::signing::{self, PublicKey, SecretKey, SigningError, fingerprint};
 use vouch_device::package::key_id;
 
@@ -74,7 +75,7 @@ pub fn public(path: &Path) -> Result<PublicKey, Failure> {
 
 /// Reads a file of bytes.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path)
+    read::file(path)
         .map_err(|e| Failure::new(Kind::Input, format!("cannot read {}: {e}", path.display())))
 }
 

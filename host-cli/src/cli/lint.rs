@@ -6,8 +6,8 @@ use super::failure::{Failure, Kind, place};
 use super::files;
 use serde_json::json;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
+use vouch::deadline;
 use vouch::engines::Setup;
 use vouch::frontend::{self, Diagnostic, Language, lint::Lint, render_with};
 use vouch::judge::Broken;
@@ -22,6 +22,8 @@ const WARNINGS: u8 = 1;
 const BUDGET: u64 = 4_000_000;
 /// And the time, whatever the machine.
 const TIME: Duration = Duration::from_secs(1);
+/// The time when that is the question and nobody says more.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The command.
 pub fn command(args: &LintArgs, context: &mut Context) -> Result<u8, Failure> {
@@ -31,14 +33,19 @@ pub fn command(args: &LintArgs, context: &mut Context) -> Result<u8, Failure> {
             "there is nothing to look at in images and circuits\nhelp: name a `.vch` or `.c` file",
         )
     })?;
-    let cancel = context.catch_cancel();
     context.stage("looking");
-    let setup = Setup { timeout: Some(args.timeout), ..Setup::default() };
+    let timeout = Some(context.deadline().left().unwrap_or(PATIENCE));
+    let setup = Setup { timeout, ..Setup::default() };
     let passes = passes(&args.model);
-    let report = lint::answer(&lint, &passes, &setup, &mut |stats| {
-        context.advance_engine(stats);
-        !cancel.load(Ordering::Relaxed)
+    let report = context.last_moments().enter(|| {
+        lint::answer(&lint, &passes, &setup, &mut |stats| {
+            context.advance_engine(stats);
+            !context.deadline().is_stopped()
+        })
     });
+    // Nothing is answered then.
+    let report =
+        report.unwrap_or_else(|_| Ok(Report { open: lint.questions.len(), ..Report::default() }));
     let report = report.map_err(|e| Failure::new(Kind::Limit, e.to_string()))?;
     context.finish();
     if let Some(path) = &args.trace {
@@ -137,11 +144,15 @@ pub fn vacuous(
         return vec![];
     }
     let Ok(Some(lint)) = questions(model, args) else { return vec![] };
-    let setup = Setup { budget: BUDGET, timeout: Some(TIME), ..Setup::default() };
+    let time = deadline::current().left().map_or(TIME, |left| left.min(TIME));
+    let setup = Setup { budget: BUDGET, timeout: Some(time), ..Setup::default() };
     let lint = lint::only(lint, |q| match &q.ask {
         frontend::lint::Ask::Trigger { property, .. } => is_asked(property),
         _ => false,
     });
-    let report = lint::answer(&lint, &passes(args), &setup, &mut |_| true).unwrap_or_default();
+    let within = deadline::current().within(time);
+    let answer = || lint::answer(&lint, &passes(args), &setup, &mut |_| within.over().is_none());
+    let report = within.enter(answer);
+    let report = report.map_or_else(|_| Report::default(), Result::unwrap_or_default);
     report.findings.into_iter().map(|f| f.0).collect()
 }

@@ -38,7 +38,7 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
         name: property,
         verdict: Verdict::Unsafe,
         trace_len: Some(run.steps.len()),
-        reason: None,
+        ..PropertyOutcome::default()
     }];
     if let Some(path) = &args.trace {
         let inputs: [&Path; 2] = [&args.model.model, &args.input];

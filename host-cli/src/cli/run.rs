@@ -20,19 +20,26 @@ use vouch_core::ic3::Verdict;
 pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
     let asked = ask(&model, &args.ask)?;
+    context.monitor.set_so_far(verdict::open(&model, &asked.question));
     let mut outcome = verdict::outcome_of(&model);
     outcome.engine = Some(Engine::Ic3Cfa.name().into());
     outcome.target = Some(args.device.target.to_string());
-    context.set_busy(true);
-    let answer = on_device(args, &model, &asked, &mut outcome, context);
-    context.set_busy(false);
+    context.monitor.set_busy(true);
+    // What is found when it is over is still fetched, if the device is quick about it.
+    let answer =
+        context.last_moments().enter(|| on_device(args, &model, &asked, &mut outcome, context));
+    let answer = answer.unwrap_or_else(|over| Err(DeviceError::Ended(over)));
+    context.monitor.set_busy(false);
     let answer = match answer {
         Ok(answer) => answer,
         // The device said clearly that it cannot: nothing is known, and that is an answer.
-        Err(error @ (DeviceError::TooLarge { .. } | DeviceError::Cancelled)) => {
+        Err(error @ (DeviceError::TooLarge { .. } | DeviceError::Ended(_))) => {
             context.finish();
-            let (reason, detail) = match &error {
-                DeviceError::Cancelled => ("cancelled", None),
+            let (reason, detail) = match error {
+                DeviceError::Ended(over) => {
+                    let words = context.monitor.last_words(over);
+                    (over.reason(), words.detail)
+                }
                 _ => ("capacity", Some(error.to_string())),
             };
             let unknown = verdict::unknown(&model, &asked.question, reason, detail);
@@ -104,7 +111,6 @@ fn on_device(
         property: asked.property,
         budget: args.proof.budget.unwrap_or(0),
         bindings: asked.bindings.clone(),
-        timeout: args.proof.timeout,
     };
     let start = Instant::now();
     let found = client.check(&request, |stats| context.advance_engine(stats))?;
@@ -141,12 +147,11 @@ fn follows(clause: &device::DeviceClause, known: &[(usize, Vec<u32>)]) -> bool {
     known.iter().any(|(at, lits)| *at == clause.location as usize && is_part(lits))
 }
 
-/// Greets the device. Ctrl-C from here on is for it.
+/// Greets the device. The end of the command is told to it from here on.
 pub fn connect(args: &DeviceArgs, context: &mut Context) -> Result<Client, DeviceError> {
-    let cancel = context.catch_cancel();
     context.stage(&format!("reaching {}", args.target));
     let mut client = Client::connect(&args.target, &args.settings(), Patience::default())?;
-    client.cancel_with(cancel);
+    client.stop_at(context.deadline().clone());
     Ok(client)
 }
 
@@ -173,6 +178,8 @@ fn answer(found: device::Outcome) -> Answer {
         verdicts: found.verdicts,
         traces: found.traces.into_iter().map(trace).collect(),
         clauses: found.clauses.into_iter().map(|c| (c.location as usize, c.literals)).collect(),
+        // What a device says of this cannot be checked.
+        steps: vec![],
         stats: found.stats,
         arena_bytes: found.arena_bytes.into(),
         ended: match found.ended {

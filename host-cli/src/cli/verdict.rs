@@ -6,17 +6,19 @@ use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::{files, witness};
 use std::path::Path;
+use vouch::deadline::Over;
 use vouch::engines::Answer;
 use vouch::formats::{self, Names};
 use vouch::frontend::c::harness;
 use vouch::frontend::{Diagnostic, Language, Options};
 use vouch::ir::{Cfa, PropertyId};
-use vouch::judge::{Broken, Finding, Judgement, Question, judge_simplified};
+use vouch::judge::{Broken, Finding, Judgement, Question, Reason, judge_simplified};
+use vouch::memory;
 use vouch::pipeline::Loaded;
 use vouch::report::json::{Outcome, PropertyOutcome};
 use vouch::report::{self, Verdict, table};
 use vouch::validate::{self, Run};
-use vouch_core::ic3::Stats;
+use vouch_core::ic3::{Stats, Verdict as Claim};
 
 /// A warning in one line.
 fn text_of(model: &Loaded, warning: &Diagnostic) -> String {
@@ -57,6 +59,7 @@ pub fn add_judgement(
     cfa: &Cfa,
     asked: Option<PropertyId>,
     judgement: &Judgement,
+    answer: &Answer,
 ) {
     let names = Names::new(cfa);
     let first = broken(judgement).find(|b| asked.is_none_or(|asked| asked == b.0));
@@ -77,6 +80,12 @@ pub fn add_judgement(
             Finding::Unknown(reason) => Some(reason.to_string()),
             _ => None,
         },
+        safe_steps: match finding {
+            Finding::Unknown(reason) if reason.is_end() => {
+                answer.steps.get(p.index()).copied().filter(|n| *n > 0).map(Into::into)
+            }
+            _ => None,
+        },
     };
     outcome.properties = judgement.all().map(property).collect();
 }
@@ -90,6 +99,8 @@ pub fn show_run(context: &Context, cfa: &Cfa, run: &Run) {
 
 /// Shows an outcome; the exit code is its verdict's.
 pub fn show(context: &Context, outcome: &Outcome) -> u8 {
+    context.monitor.answer();
+    let outcome = &Outcome { process_bytes: memory::peak(), ..outcome.clone() };
     if context.json {
         context::print(&outcome.to_json());
         return outcome.verdict.exit_code();
@@ -109,7 +120,9 @@ pub fn show(context: &Context, outcome: &Outcome) -> u8 {
 fn advice(reason: &str, engine_is_here: bool) -> Option<&'static str> {
     match (reason, engine_is_here) {
         ("budget", _) => Some("help: allow more work with `--budget`"),
-        ("timeout", _) => Some("help: allow more time with `--timeout`"),
+        ("timeout", _) => {
+            Some("help: allow more time with `--timeout`, or check one with `--property`")
+        }
         (reason, _) if reason.contains("recursion_limit") => {
             Some("help: follow recursion deeper with `--recursion`")
         }
@@ -154,6 +167,40 @@ pub fn judge(model: &Loaded, question: &Question, answer: &Answer, validate: boo
     judge_simplified(cfa, simplified, map, question, answer, validate)
 }
 
+/// A judgement when there was not even the time to look at what there is.
+pub fn over(question: &Question, over: Over) -> Judgement {
+    let reason = match over {
+        Over::Timeout => Reason::Timeout,
+        Over::Cancelled => Reason::Cancelled,
+        Over::Memory => Reason::Capacity,
+    };
+    let finding = |p: &PropertyId| (*p, Finding::Unknown(reason.clone()));
+    Judgement {
+        findings: question.properties.iter().map(finding).collect(),
+        ..Judgement::default()
+    }
+}
+
+/// What the engine claims, for the case that there is no time to check it.
+fn unchecked(answered: &Answered<'_>, outcome: &Outcome) -> Outcome {
+    let Answered { model, question, answer, .. } = answered;
+    let names = Names::new(&model.cfa);
+    let property = |p: &PropertyId| {
+        let is_broken = answer.traces.iter().any(|t| t.property == p.index());
+        let claim = match answer.verdicts.get(p.index()) {
+            _ if is_broken => Some(Verdict::Unsafe),
+            Some(Claim::Safe) => Some(Verdict::Safe),
+            _ => None,
+        };
+        let reason =
+            claim.map(|claim| Reason::Unchecked { claim, over: Over::Timeout }.to_string());
+        PropertyOutcome { name: names.property(*p), reason, ..PropertyOutcome::default() }
+    };
+    let properties: Vec<PropertyOutcome> = question.properties.iter().map(property).collect();
+    let reason = properties.iter().find_map(|p| p.reason.clone());
+    Outcome { reason, properties, ..outcome.clone() }
+}
+
 /// Judges the answer, writes the files that were asked for, shows tables and summary. Returns the exit code.
 pub fn report(
     answered: &Answered<'_>,
@@ -162,15 +209,20 @@ pub fn report(
 ) -> Result<u8, Failure> {
     let Answered { model, question, property, proof, answer, judgement, .. } = answered;
     context.stage("validating");
+    context.monitor.set_so_far(unchecked(answered, &outcome));
+    // What was found at the last moment is still looked at, if it takes but a moment.
+    let deadline = context.last_moments();
     let made;
     let judgement = match judgement {
         Some(judgement) => judgement,
         None => {
-            made = judge(model, question, answer, !proof.no_validate);
+            let judged = deadline.enter(|| judge(model, question, answer, !proof.no_validate));
+            made = judged.unwrap_or_else(|over| self::over(question, over));
             &made
         }
     };
     context.finish();
+    context.deadline().set_phase("reporting");
     if let Some(stats) = judgement.checked {
         context.tell(|| {
             let validate::CertificateStats { clauses, edges, queries, .. } = stats;
@@ -180,12 +232,13 @@ pub fn report(
         });
     }
     let context = &*context;
-    add_judgement(&mut outcome, &model.cfa, *property, judgement);
+    add_judgement(&mut outcome, &model.cfa, *property, judgement, answer);
     let is_here = outcome.device.is_none();
     let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_deref()?, is_here));
     outcome.detail = outcome.detail.or(advice.map(Into::into));
     alarm(&model.cfa, judgement, context);
-    let vacuous = vacuous(answered, judgement, context);
+    let vacuous = context.deadline().enter(|| vacuous(answered, judgement, context));
+    let vacuous = vacuous.unwrap_or_default();
     outcome.warnings.extend(vacuous.iter().map(|d| text_of(model, d)));
     context.warn(&model.source, &vacuous);
     let written = write_files(answered, judgement, context);
@@ -329,24 +382,27 @@ fn write_harness(
     Ok(())
 }
 
-/// An outcome of which nothing is known.
+/// An outcome while nothing is known.
+pub fn open(model: &Loaded, question: &Question) -> Outcome {
+    let names = Names::new(&model.cfa);
+    let property =
+        |p: &PropertyId| PropertyOutcome { name: names.property(*p), ..Default::default() };
+    Outcome {
+        properties: question.properties.iter().chain(&question.besides).map(property).collect(),
+        ..outcome_of(model)
+    }
+}
+
+/// An outcome of which nothing is known, for this reason.
 pub fn unknown(
     model: &Loaded,
     question: &Question,
     reason: &str,
     detail: Option<String>,
 ) -> Outcome {
-    let names = Names::new(&model.cfa);
-    let property = |p: &PropertyId| PropertyOutcome {
-        name: names.property(*p),
-        reason: Some(reason.into()),
-        ..Default::default()
-    };
-    Outcome {
-        verdict: Verdict::Unknown,
-        reason: Some(reason.into()),
-        detail,
-        properties: question.properties.iter().chain(&question.besides).map(property).collect(),
-        ..outcome_of(model)
+    let mut outcome = open(model, question);
+    for property in &mut outcome.properties {
+        property.reason = Some(reason.into());
     }
+    Outcome { reason: Some(reason.into()), detail, ..outcome }
 }

@@ -11,6 +11,7 @@ use vouch::frontend::c::witness::{self as program, Evidence};
 use vouch::frontend::{Language, Options, aiger, btor2};
 use vouch::ir::{Certificate, Trace};
 use vouch::pipeline::Loaded;
+use vouch::read;
 
 /// Writes the stimulus of a broken circuit, the witness circuit of a safe one, or the witness of a
 /// verdict on a C program.
@@ -36,7 +37,7 @@ pub fn write(
             witness::btor2(cfa, &nodes, trace).ok_or_else(no_run)?.into_bytes()
         }
         (Some(Language::Aiger), None, Some(certificate)) => {
-            let text = std::fs::read(&args.model).map_err(|e| fail(&e.to_string()))?;
+            let text = read::file(&args.model).map_err(|e| fail(&e.to_string()))?;
             let aig = aiger::parse(&text).map_err(|_| fail("the circuit cannot be read again"))?;
             let circuit = witness::certificate(&aig, cfa, certificate)
                 .ok_or_else(|| fail("the proof has no invariant\nhelp: try `--passes none`"))?;

@@ -1,5 +1,6 @@
 //! What can go wrong with a device: whose fault it is, and what to do about it.
 
+use crate::deadline::Over;
 use crate::transport::OpenError;
 use std::io;
 use std::time::Duration;
@@ -138,9 +139,9 @@ pub enum DeviceError {
         /// Its reason.
         refusal: Refusal,
     },
-    /// The user stopped it. The device can start again.
-    #[error("cancelled")]
-    Cancelled,
+    /// The user or the time stopped it. The device can start again.
+    #[error("{0}")]
+    Ended(Over),
 }
 
 impl DeviceError {
@@ -148,7 +149,7 @@ impl DeviceError {
     pub fn exit_code(&self) -> u8 {
         match self {
             DeviceError::Param { .. } | DeviceError::NoSuchProperty(_) => 2,
-            DeviceError::TooLarge { .. } | DeviceError::Cancelled => 3,
+            DeviceError::TooLarge { .. } | DeviceError::Ended(_) => 3,
             DeviceError::Version { .. }
             | DeviceError::Image { .. }
             | DeviceError::OtherModel { .. } => 5,

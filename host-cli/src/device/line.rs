@@ -4,11 +4,10 @@
 //! come returns at once, and a test with many lost frames takes no longer than one without.
 
 use super::DeviceError;
+use crate::deadline::{self, Deadline, Over};
 use crate::transport::Transport;
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use vouch_core::link::frame::{self, Received, Receiver, receiver_len};
 use vouch_core::link::hello::{Greeting, Identity};
@@ -57,7 +56,8 @@ pub(super) struct Line {
     /// The last payload received.
     payload: Vec<u8>,
     pub(super) patience: Patience,
-    pub(super) cancel: Arc<AtomicBool>,
+    /// When the device is told to stop.
+    pub(super) deadline: Deadline,
     pub(super) log: Option<LogSink>,
     pub(super) garbled: u64,
     pub(super) repeated: u64,
@@ -72,7 +72,7 @@ impl Line {
             sequence: 0,
             payload: Vec::new(),
             patience,
-            cancel: Arc::default(),
+            deadline: Deadline::never(),
             log: None,
             garbled: 0,
             repeated: 0,
@@ -89,10 +89,6 @@ impl Line {
 
     pub(super) fn transport(&self) -> &dyn Transport {
         &*self.transport
-    }
-
-    pub(super) fn cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
     }
 
     pub(super) fn protocol_error(&self, what: impl Into<String>) -> DeviceError {
@@ -112,7 +108,8 @@ impl Line {
                 self.sequence = identity.sequence;
                 Ok(identity)
             }
-            None => Err(DeviceError::Cancelled), // `exchange` has decoded it.
+            // `exchange` has decoded it.
+            None => Err(DeviceError::Ended(Over::Cancelled)),
         }
     }
 
@@ -153,7 +150,7 @@ impl Line {
     /// Waits up to `pause` for an event.
     pub(super) fn event(&mut self, pause: Duration) -> Result<Option<Event>, DeviceError> {
         let mut left = pause;
-        while !left.is_zero() && !self.cancelled() {
+        while !left.is_zero() && self.deadline.over().is_none() {
             let mut tick = left.min(TICK);
             left -= tick;
             while self.next_payload(&mut tick)? {
@@ -194,8 +191,8 @@ impl Line {
             self.repeated += 1;
             pause = (pause * 2).min(MAX_PAUSE).max(Duration::from_millis(1));
             // A user who wants to stop need not wait for a device that hangs.
-            if self.cancelled() && waited > MAX_PAUSE {
-                return Err(DeviceError::Cancelled);
+            if let Some(over) = self.deadline.over().filter(|_| waited > MAX_PAUSE) {
+                return Err(DeviceError::Ended(over));
             }
         }
         let garbled = self.garbled - garbled;
@@ -205,6 +202,8 @@ impl Line {
     /// Receives one payload, other than a log, into `self.payload`; false when `left` is over.
     fn next_payload(&mut self, left: &mut Duration) -> Result<bool, DeviceError> {
         loop {
+            // A device that never comes to an end does not keep the host.
+            deadline::look();
             while let Some(byte) = self.inbox.pop_front() {
                 match self.receiver.push(byte) {
                     Received::Nothing => {}

@@ -12,11 +12,10 @@ mod line;
 pub use error::DeviceError;
 pub use line::{LogSink, Patience};
 
+use crate::deadline::{Deadline, Over};
 use crate::transport::{Settings, Target, Transport};
 use line::Line;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::{Stats, Verdict};
 use vouch_core::image::{ImageError, Preamble};
@@ -73,8 +72,6 @@ pub struct CheckRequest {
     pub budget: u64,
     /// Parameters and their values, as raw bits.
     pub bindings: Vec<(u32, u64)>,
-    /// Give up after this time.
-    pub timeout: Option<Duration>,
 }
 
 /// A run that breaks a property.
@@ -208,9 +205,9 @@ impl Client {
         self.line.transport().firmware()
     }
 
-    /// What the user sets to stop whatever is going on.
-    pub fn cancel_with(&mut self, flag: Arc<AtomicBool>) {
-        self.line.cancel = flag;
+    /// When the device is told to stop whatever is going on.
+    pub fn stop_at(&mut self, deadline: Deadline) {
+        self.line.deadline = deadline;
     }
 
     /// Where the device's log goes.
@@ -235,9 +232,7 @@ impl Client {
         self.done(Request::LoadBegin { total, crc: checksum(image) }, "loading the model")?;
         let chunk = self.chunk();
         for (i, data) in image.chunks(chunk).enumerate() {
-            if self.line.cancelled() {
-                return Err(self.stop());
-            }
+            self.go_on()?;
             let offset = (i * chunk) as u32;
             self.done(Request::LoadChunk { offset, data }, "loading the model")?;
             progress(i * chunk + data.len(), image.len());
@@ -294,9 +289,7 @@ impl Client {
         self.done(Request::StoreBegin { total }, "making room for the model")?;
         let chunk = self.chunk();
         for (i, data) in package.chunks(chunk).enumerate() {
-            if self.line.cancelled() {
-                return Err(self.stop());
-            }
+            self.go_on()?;
             let offset = (i * chunk) as u32;
             self.done(Request::StoreChunk { offset, data }, "storing the model")?;
             progress(i * chunk + data.len(), package.len());
@@ -327,7 +320,6 @@ impl Client {
         what: &CheckRequest,
         mut progress: impl FnMut(&Stats),
     ) -> Result<Outcome, DeviceError> {
-        let start = Instant::now();
         let doing = "preparing the run";
         let properties = self.loaded.map_or(0, |l| l.properties);
         let (property, budget) = (what.property, what.budget);
@@ -343,18 +335,17 @@ impl Client {
         let mut ended = Ended::Itself;
         let report = loop {
             if ended == Ended::Itself {
-                let over = what.timeout.is_some_and(|limit| start.elapsed() >= limit);
-                ended = match (self.line.cancelled(), over) {
-                    (true, _) => Ended::Cancelled,
-                    (false, true) => Ended::Timeout,
-                    _ => Ended::Itself,
+                ended = match self.line.deadline.over() {
+                    None => Ended::Itself,
+                    Some(Over::Timeout) => Ended::Timeout,
+                    Some(Over::Cancelled | Over::Memory) => Ended::Cancelled,
                 };
                 if ended != Ended::Itself {
                     self.done(Request::Cancel, "cancelling the run")?;
                 }
             }
-            let left = what.timeout.map_or(POLL, |limit| limit.saturating_sub(start.elapsed()));
-            self.follow(left.min(POLL), &mut progress)?;
+            let left = self.line.deadline.left().map_or(POLL, |left| left.min(POLL));
+            self.follow(left, &mut progress)?;
             let report = self.status()?;
             progress(&report.stats);
             match report.phase {
@@ -435,9 +426,7 @@ impl Client {
         let (_, initial) = self.packed(|offset| Request::FetchInitial { offset })?;
         let mut fetched = Vec::new();
         for index in 0..steps {
-            if self.line.cancelled() {
-                return Err(self.stop());
-            }
+            self.go_on()?;
             match self.packed(|offset| Request::FetchStep { index, offset })? {
                 (Some(edge), inputs) => fetched.push((edge, inputs)),
                 (None, _) => return Err(self.unexpected(doing)),
@@ -481,9 +470,7 @@ impl Client {
         let mut clauses: Vec<DeviceClause> = Vec::new();
         let mut at = (0, 0);
         loop {
-            if self.line.cancelled() {
-                return Err(self.stop());
-            }
+            self.go_on()?;
             let (cursor, offset) = at;
             let (data, next) = match self.ask(Request::FetchClauses { cursor, offset }, doing)? {
                 Reply::Clauses { data, next } => (data.to_vec(), next),
@@ -513,11 +500,12 @@ impl Client {
         Ok(())
     }
 
-    /// Leaves the device able to start again, if it can be reached at all.
-    fn stop(&mut self) -> DeviceError {
+    /// Goes on unless it is over; then the device is left able to start again, if it can be reached at all.
+    fn go_on(&mut self) -> Result<(), DeviceError> {
+        let Err(over) = self.line.deadline.check() else { return Ok(()) };
         match self.reset() {
-            Ok(()) | Err(DeviceError::Cancelled) => DeviceError::Cancelled,
-            Err(e) => e,
+            Ok(()) | Err(DeviceError::Ended(_)) => Err(DeviceError::Ended(over)),
+            Err(e) => Err(e),
         }
     }
 

@@ -6,8 +6,8 @@ use super::*;
 use crate::transport::fault::{Fault, Rates};
 use crate::transport::sim::Sim;
 use std::io;
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use vouch_core::ic3::Limit;
 use vouch_core::image::{EdgeSpec, ImageBuilder, LocationSpec, ParamSpec, PropertySpec};
 use vouch_core::link::frame::{self, Received, Receiver};
@@ -145,26 +145,25 @@ fn wishes_that_cannot_be_met() {
 #[test]
 fn a_user_can_stop_and_start_again() {
     let mut client = greet(Sim::new(100_000)).unwrap();
-    let stop = Arc::new(AtomicBool::new(false));
-    client.cancel_with(stop.clone());
+    let stop = Deadline::never();
+    client.stop_at(stop.clone());
     let image = image();
     // While loading.
-    let flag = stop.clone();
-    let error = client.load(&image, |_, _| flag.store(true, Ordering::Relaxed)).unwrap_err();
-    assert!(matches!(error, DeviceError::Cancelled));
+    let error = client.load(&image, |_, _| stop.stop(Over::Cancelled)).unwrap_err();
+    assert!(matches!(error, DeviceError::Ended(Over::Cancelled)));
     assert_eq!(client.status().unwrap().phase, Phase::Empty);
-    stop.store(false, Ordering::Relaxed);
+    client.stop_at(Deadline::never());
     // While it runs: the dialogue ends in order.
     client.load(&image, |_, _| {}).unwrap();
-    stop.store(true, Ordering::Relaxed);
+    client.stop_at(stop);
     let outcome = client.check(&CheckRequest::default(), |_| {}).unwrap();
     assert_eq!(outcome.ended, Ended::Cancelled);
     assert!(outcome.verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))));
-    stop.store(false, Ordering::Relaxed);
+    client.stop_at(Deadline::never());
     assert_right(&dialogue(&mut client, &image).unwrap());
     // And when the time is over.
-    let what = CheckRequest { timeout: Some(Duration::ZERO), ..CheckRequest::default() };
-    let outcome = client.check(&what, |_| {}).unwrap();
+    client.stop_at(Deadline::after(Some(Duration::ZERO)));
+    let outcome = client.check(&CheckRequest::default(), |_| {}).unwrap();
     assert_eq!(outcome.ended, Ended::Timeout);
 }
 

@@ -6,12 +6,14 @@
 //! - [`ic3cfa`]: the core's engine, the same code as on a device, on a large arena.
 //! - [`portfolio`]: several of them at once; the first whose verdict stands wins.
 //! - [`ic3`]: the same on one transition relation with a program counter, as [`monolith`] makes it.
+//! - `shares`: fair shares of the time for several properties.
 //! - [`widen`]: an image with wider words, for arenas that narrow words cannot address.
 
 pub mod ic3;
 pub mod ic3cfa;
 pub mod monolith;
 pub mod portfolio;
+mod shares;
 pub mod widen;
 
 use crate::blast::AlignedImage;
@@ -145,6 +147,8 @@ pub enum Ended {
     Timeout,
     /// The user.
     Cancelled,
+    /// The process has all the memory that it may.
+    Memory,
 }
 
 /// What an engine claims.
@@ -157,6 +161,8 @@ pub struct Answer {
     pub traces: Vec<ImageTrace>,
     /// The invariant, if a property is safe: locations and literals `2 * state bit + sign`.
     pub clauses: Vec<(usize, Vec<u32>)>,
+    /// For each property: no run of so many steps breaks it. May be missing, which says nothing.
+    pub steps: Vec<u32>,
     /// Counters.
     pub stats: Stats,
     /// Bytes that the run was given.

@@ -152,6 +152,7 @@ impl Circuit {
         let mut used = vec![false; graph.len()];
         let mut stack: Vec<usize> = roots.iter().map(|l| l.var()).collect();
         while let Some(node) = stack.pop() {
+            crate::deadline::tick();
             if !std::mem::replace(&mut used[node], true) {
                 stack.extend(graph.operands(node));
             }

@@ -2,12 +2,12 @@
 
 use super::scan::{Line, Lines, ParseErrorKind};
 use super::{Digest, Header, Names, ParseError, WriteError, assignment, spell_value};
-use crate::ir::{
-    BinOp, BitLit, Certificate, Cfa, Clause, LocId, Operand, PropertyId, Term, VarId, term,
-};
+use crate::ir::{BinOp, BitLit, Certificate, Cfa, Clause, LocId, Operand, PropertyId, Term, VarId};
 
 const FORMAT: &str = "vouch-certificate";
 const VERSION: u32 = 2;
+/// The longest name of a term, in bytes.
+const LONGEST: usize = 1 << 16;
 const WHAT: &str = "`property`, `bind`, `pass`, `term`, `at`, `end`, or literals of a clause";
 
 /// A certificate of this model as text. Order is kept; clauses at one location are together as far
@@ -101,16 +101,16 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Certificate), ParseError>
             "term" => {
                 line.keyword("term", WHAT)?;
                 let term = term(&names, &mut line)?;
-                certificate.terms.push(term);
-                widths.truncate(cfa.vars.len());
-                match term::widths(cfa, &certificate.terms) {
-                    Ok(all) => widths.extend(all),
-                    Err(_) => {
-                        let message = "the operands of a term have one width".into();
-                        return Err(line.error(&first, ParseErrorKind::Model, message));
-                    }
+                let wrong =
+                    |message: &str| line.error(&first, ParseErrorKind::Model, message.into());
+                let width = term.width(&widths);
+                widths.push(width.ok_or_else(|| wrong("the operands of a term have one width"))?);
+                names.push_term(&term);
+                // One that is made of others twice doubles their names, again and again.
+                if names.var(VarId(widths.len() as u32 - 1)).len() > LONGEST {
+                    return Err(wrong("terms are nested too deeply"));
                 }
-                names = Names::with_terms(cfa, &certificate.terms);
+                certificate.terms.push(term);
             }
             "at" => {
                 line.keyword("at", WHAT)?;

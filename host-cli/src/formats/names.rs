@@ -7,6 +7,7 @@ use std::collections::HashMap;
 /// One kind of thing, with a unique spelling for each.
 #[derive(Clone, Debug)]
 pub struct Table {
+    names: Vec<String>,
     spelled: Vec<String>,
     by_name: HashMap<String, Vec<u32>>,
 }
@@ -24,22 +25,25 @@ pub enum Lookup {
 
 impl Table {
     fn new<'a>(names: impl Iterator<Item = &'a str>) -> Table {
-        let names: Vec<&str> = names.collect();
-        let mut by_name: HashMap<String, Vec<u32>> = HashMap::new();
-        for (i, name) in names.iter().enumerate() {
-            by_name.entry(name.to_string()).or_default().push(i as u32);
+        let mut table = Table { names: vec![], spelled: vec![], by_name: HashMap::new() };
+        names.for_each(|name| table.push(name.to_string()));
+        table
+    }
+
+    /// One more thing. The first of several of a name is respelt when the second comes.
+    fn push(&mut self, name: String) {
+        let index = self.names.len() as u32;
+        let all = self.by_name.entry(name.clone()).or_default();
+        all.push(index);
+        let spelled = spell(&name);
+        if let [first, _] = all[..] {
+            self.spelled[first as usize] = format!("{spelled}#1");
         }
-        let mut seen: HashMap<&str, usize> = HashMap::new();
-        let spelled = names.iter().map(|name| {
-            let nth = seen.entry(name).or_default();
-            *nth += 1;
-            match by_name[*name].len() {
-                1 => spell(name),
-                _ => format!("{}#{nth}", spell(name)),
-            }
+        self.spelled.push(match all.len() {
+            1 => spelled,
+            nth => format!("{spelled}#{nth}"),
         });
-        let spelled = spelled.collect();
-        Table { spelled, by_name }
+        self.names.push(name);
     }
 
     /// The spelling of a thing, if there is one of this number.
@@ -92,18 +96,22 @@ impl Names {
 
     /// The same, with terms as further variables.
     pub fn with_terms(cfa: &Cfa, terms: &[Term]) -> Names {
-        let mut vars: Vec<String> = cfa.vars.iter().map(|v| v.name.clone()).collect();
-        for term in terms {
-            let name = |var: VarId| vars.get(var.index()).map_or("?", |n| n).to_string();
-            let name = term.name(name);
-            vars.push(name);
-        }
-        Names {
-            vars: Table::new(vars.iter().map(String::as_str)),
+        let mut names = Names {
+            vars: Table::new(cfa.vars.iter().map(|v| v.name.as_str())),
             inputs: Table::new(cfa.inputs.iter().map(|i| i.name.as_str())),
             locations: Table::new(cfa.locations.iter().map(|l| l.name.as_str())),
             properties: Table::new(cfa.properties.iter().map(|p| p.name.as_str())),
-        }
+        };
+        terms.iter().for_each(|term| names.push_term(term));
+        names
+    }
+
+    /// One more term as a further variable.
+    pub fn push_term(&mut self, term: &Term) {
+        let known = &self.vars.names;
+        let name = |var: VarId| known.get(var.index()).map_or("?", |n| n).to_string();
+        let name = term.name(name);
+        self.vars.push(name);
     }
 
     /// The name of a variable.

@@ -1,8 +1,9 @@
 //! What a front end has to say about a source text, and how it looks on a terminal.
 
 use super::Source;
+use super::excerpt::Excerpt;
 use crate::ir::Span;
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 use std::fmt;
 
 /// How bad it is.
@@ -80,13 +81,13 @@ pub fn render(source: &Source, diagnostics: &[Diagnostic]) -> String {
 pub fn render_with(source: &Source, diagnostics: &[Diagnostic], colours: bool) -> String {
     let theme = if colours { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
-    let named = NamedSource::new(&source.path, source.text.clone());
     let mut out = String::new();
     for (i, diagnostic) in diagnostics.iter().enumerate() {
         if i > 0 {
             out.push('\n');
         }
-        let shown = Shown { diagnostic, source: &named, text: &source.text };
+        let spans = [diagnostic.span].into_iter().chain(diagnostic.related.iter().map(|r| r.0));
+        let shown = Shown { diagnostic, source: Excerpt::new(source, spans) };
         if handler.render_report(&mut out, &shown).is_err() {
             // The plain form loses the excerpt but never the message.
             let (line, column) = position(&source.text, diagnostic.span.start);
@@ -100,23 +101,7 @@ pub fn render_with(source: &Source, diagnostics: &[Diagnostic], colours: bool) -
 #[derive(Debug)]
 struct Shown<'a> {
     diagnostic: &'a Diagnostic,
-    source: &'a NamedSource<String>,
-    text: &'a str,
-}
-
-impl Shown<'_> {
-    /// The span in bytes, clamped to whole characters of the text.
-    fn clamp(&self, span: Span) -> std::ops::Range<usize> {
-        let mut start = (span.start as usize).min(self.text.len());
-        let mut end = (span.end as usize).clamp(start, self.text.len());
-        while !self.text.is_char_boundary(start) {
-            start -= 1;
-        }
-        while !self.text.is_char_boundary(end) {
-            end += 1;
-        }
-        start..end
-    }
+    source: Excerpt<'a>,
 }
 
 impl fmt::Display for Shown<'_> {
@@ -138,16 +123,17 @@ impl miette::Diagnostic for Shown<'_> {
         self.diagnostic.help.as_ref().map(|help| Box::new(help) as _)
     }
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(self.source)
+        Some(&self.source)
     }
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let text = |label: &str| (!label.is_empty()).then(|| label.to_owned());
         let main = LabeledSpan::new_primary_with_span(
             text(&self.diagnostic.label),
-            self.clamp(self.diagnostic.span),
+            self.source.place(self.diagnostic.span),
         );
-        let others = (self.diagnostic.related.iter())
-            .map(move |(span, label)| LabeledSpan::new_with_span(text(label), self.clamp(*span)));
+        let others = (self.diagnostic.related.iter()).map(move |(span, label)| {
+            LabeledSpan::new_with_span(text(label), self.source.place(*span))
+        });
         Some(Box::new(std::iter::once(main).chain(others)))
     }
 }

@@ -1,6 +1,7 @@
 //! Front ends: source text to a control flow automaton, or diagnostics.
 //!
 //! - [`diagnostic`]: errors and warnings that point at the source and say a way out.
+//! - [`excerpt`]: what of a text can be shown.
 //! - [`lint`]: questions that a model raises beyond its properties.
 //! - [`outline`]: what a model looks like from afar.
 //! - [`c`]: C, `docs/c.md`.
@@ -12,6 +13,7 @@ pub mod btor2;
 pub mod c;
 pub mod circuit;
 pub mod diagnostic;
+pub mod excerpt;
 pub mod lint;
 pub mod outline;
 pub mod vch;

@@ -113,6 +113,7 @@ impl Graph {
     ) -> Lit {
         let mut stack = vec![root.var()];
         while let Some(&node) = stack.last() {
+            crate::deadline::tick();
             let before = stack.len();
             if !done.contains_key(&node) {
                 if let Some(lit) = holding.get(&node) {

@@ -114,6 +114,7 @@ impl<'a> Blaster<'a> {
         let pool = &self.cfa.pool;
         let mut stack = vec![root];
         while let Some(&id) = stack.last() {
+            crate::deadline::tick();
             if self.words[id.0 as usize].is_some() {
                 stack.pop();
                 continue;

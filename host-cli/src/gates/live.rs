@@ -101,6 +101,7 @@ pub fn analyse(
         updates.push(edge.updates.iter().copied().collect());
     }
     while let Some((location, flat)) = todo.pop() {
+        crate::deadline::tick();
         let (var, bit) = blaster.state_bit(flat);
         for &at in &entering[location as usize] {
             let value = match updates[at].get(&var) {
@@ -133,6 +134,7 @@ impl Growing {
     fn depend(&mut self, blaster: &Blaster, root: Lit, live: &mut Set, todo: &mut Vec<(u32, u32)>) {
         let mut stack = vec![root.var()];
         while let Some(node) = stack.pop() {
+            crate::deadline::tick();
             if !self.nodes.insert(node as u32) {
                 continue;
             }

@@ -43,6 +43,7 @@ impl Network {
         let mut first = vec![];
         let mut stack = vec![cone.guard.var()];
         while let Some(node) = stack.pop() {
+            crate::deadline::tick();
             if node != 0 && places[node] == u32::MAX {
                 places[node] = 0;
                 first.push(node as u32);

@@ -193,6 +193,12 @@ impl Pool {
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
+    /// Forgets all nodes but the first so many.
+    pub fn truncate(&mut self, len: usize) {
+        for node in self.nodes.drain(len.min(self.nodes.len())..) {
+            self.index.remove(&node);
+        }
+    }
     /// The value, if the node is a constant.
     pub fn as_const(&self, id: ExprId) -> Option<Word> {
         match self.get(id) {
@@ -203,6 +209,7 @@ impl Pool {
 
     fn add(&mut self, expr: Expr, width: u32) -> ExprId {
         assert!((1..=MAX_WIDTH).contains(&width), "width {width} of {expr:?}");
+        crate::deadline::tick();
         *self.index.entry((expr, width)).or_insert_with(|| {
             self.nodes.push((expr, width));
             ExprId(self.nodes.len() as u32 - 1)
@@ -404,6 +411,7 @@ impl Pool {
         let mut cone = vec![];
         let mut stack: Vec<ExprId> = roots.into_iter().collect();
         while let Some(id) = stack.pop() {
+            crate::deadline::tick();
             if marks.insert(id) {
                 cone.push(id);
                 stack.extend(self.operands(id));
@@ -441,6 +449,7 @@ impl Pool {
     pub fn replace(&mut self, root: ExprId, done: &mut HashMap<ExprId, ExprId>) -> ExprId {
         let mut stack = vec![root];
         while let Some(&id) = stack.last() {
+            crate::deadline::tick();
             if done.contains_key(&id) {
                 stack.pop();
                 continue;

@@ -40,6 +40,7 @@ impl Live {
             }
         }
         while let Some((location, var)) = todo.pop() {
+            crate::deadline::tick();
             for &at in &entering[location.index()] {
                 let from = cfa.edges[at].from;
                 match updates[at].get(&var) {
@@ -75,6 +76,7 @@ impl Live {
     ) {
         let mut stack = vec![root];
         while let Some(id) = stack.pop() {
+            crate::deadline::tick();
             if !seen.insert(id) {
                 continue;
             }

@@ -32,6 +32,26 @@ impl Term {
         };
         format!("{} {} {}", side(self.left), symbol(self.op), side(self.right))
     }
+
+    /// Its width, given those of all variables and earlier terms; `None` if it makes no sense.
+    pub fn width(&self, widths: &[u32]) -> Option<u32> {
+        let width = |operand| match operand {
+            Operand::Var(var) => Some(widths.get(var.index()).copied()),
+            Operand::Const(_) => None,
+        };
+        let width = match (width(self.left), width(self.right)) {
+            (Some(Some(a)), Some(Some(b))) if a == b => Some(a),
+            (Some(Some(a)), None) | (None, Some(Some(a))) => Some(a),
+            _ => None,
+        };
+        let fits = |operand, width| !matches!(operand, Operand::Const(word) if word > mask(width));
+        let width = width.filter(|w| fits(self.left, *w) && fits(self.right, *w))?;
+        match self.op {
+            BinOp::Concat => None,
+            BinOp::Eq | BinOp::Ult | BinOp::Ule | BinOp::Slt | BinOp::Sle => Some(1),
+            _ => Some(width),
+        }
+    }
 }
 
 /// How people write an operator.
@@ -58,22 +78,7 @@ fn symbol(op: BinOp) -> &'static str {
 pub fn widths(cfa: &Cfa, terms: &[Term]) -> Result<Vec<u32>, usize> {
     let mut widths: Vec<u32> = cfa.vars.iter().map(|v| v.width).collect();
     for (number, term) in terms.iter().enumerate() {
-        let width = |operand| match operand {
-            Operand::Var(var) => Some(widths.get(var.index()).copied()),
-            Operand::Const(_) => None,
-        };
-        let width = match (width(term.left), width(term.right)) {
-            (Some(Some(a)), Some(Some(b))) if a == b => Some(a),
-            (Some(Some(a)), None) | (None, Some(Some(a))) => Some(a),
-            _ => None,
-        };
-        let fits = |operand, width| !matches!(operand, Operand::Const(word) if word > mask(width));
-        let width = width.filter(|w| fits(term.left, *w) && fits(term.right, *w));
-        widths.push(match (width, term.op) {
-            (None, _) | (_, BinOp::Concat) => return Err(number),
-            (_, BinOp::Eq | BinOp::Ult | BinOp::Ule | BinOp::Slt | BinOp::Sle) => 1,
-            (Some(width), _) => width,
-        });
+        widths.push(term.width(&widths).ok_or(number)?);
     }
     Ok(widths.split_off(cfa.vars.len()))
 }

@@ -156,6 +156,7 @@ impl Encoder {
     fn lit(&mut self, graph: &Graph, lit: Lit) -> varisat::Lit {
         let mut stack = vec![lit.var()];
         while let Some(&node) = stack.last() {
+            crate::deadline::tick();
             let before = stack.len();
             if !self.lits.contains_key(&node) {
                 stack.extend(graph.operands(node).filter(|o| !self.lits.contains_key(o)));

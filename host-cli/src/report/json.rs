@@ -36,7 +36,10 @@ pub struct Outcome {
     pub conflicts: Option<u64>,
     /// Most bytes of the arena in use at any time.
     pub peak_bytes: Option<u64>,
-    /// Of these, the most bytes of clauses.
+    /// Most bytes of memory that this process had at any time, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_bytes: Option<u64>,
+    /// Of those of the arena, the most bytes of clauses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_clauses: Option<u64>,
     /// Of these, the most bytes of proof obligations.
@@ -106,6 +109,9 @@ pub struct PropertyOutcome {
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// If it is not known: no run of so many steps breaks it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub safe_steps: Option<u64>,
 }
 
 /// A state of a run, and how it was reached.
@@ -224,7 +230,7 @@ mod tests {
                 name: "p".into(),
                 verdict: Verdict::Unsafe,
                 trace_len: Some(6),
-                reason: None,
+                ..PropertyOutcome::default()
             }],
             trace: Some(trace(&cfa, &run)),
             ..Outcome::default()

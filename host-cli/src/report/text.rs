@@ -27,7 +27,13 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
                     p.trace_len.map_or("run".into(), |n| format!("run of {}", count(n, "step")));
                 format!("{run}{}", if validated { ", replayed" } else { ", not replayed" })
             }
-            (Verdict::Unknown, _) => p.reason.clone().unwrap_or_default(),
+            (Verdict::Unknown, _) => {
+                let steps = p
+                    .safe_steps
+                    .map(|n| format!("no violation within {}", count(n as usize, "step")));
+                let parts: Vec<String> = p.reason.iter().cloned().chain(steps).collect();
+                parts.join(", ")
+            }
         };
         let line = format!("  {name}{blanks}  {verdict}  {why}");
         text.push_str(line.trim_end());
@@ -65,6 +71,10 @@ fn numbers(outcome: &Outcome) -> Vec<(&'static str, String)> {
     }
     if let Some(bytes) = outcome.peak_bytes {
         lines.push(("memory", format!("{} at most", size(bytes))));
+    }
+    // A device's work is not done by this process.
+    if let Some(bytes) = outcome.process_bytes.filter(|_| outcome.device.is_none()) {
+        lines.push(("process", format!("{} at most", size(bytes))));
     }
     if let Some(Device { board, ram_bytes, flash_bytes, instructions, .. }) = &outcome.device {
         let parts = [
@@ -130,7 +140,7 @@ mod tests {
     use super::*;
 
     fn property(name: &str, verdict: Verdict, trace_len: Option<usize>) -> PropertyOutcome {
-        PropertyOutcome { name: name.into(), verdict, trace_len, reason: None }
+        PropertyOutcome { name: name.into(), verdict, trace_len, ..PropertyOutcome::default() }
     }
 
     #[test]

@@ -110,6 +110,7 @@ impl Form {
     fn add(&mut self, pool: &Pool, root: ExprId, factor: Word) {
         let mut stack = vec![(root, factor)];
         while let Some((id, factor)) = stack.pop() {
+            crate::deadline::tick();
             let constant = |x| pool.as_const(x);
             match pool.get(id) {
                 Expr::Const(word) => {

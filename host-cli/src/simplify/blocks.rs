@@ -180,6 +180,7 @@ impl<'a> Builder<'a> {
         seen[self.cfa.init.index()] = true;
         open[self.cfa.init.index()] = true;
         while let Some((l, next, at)) = stack.pop() {
+            crate::deadline::tick();
             match next.get(at).copied() {
                 Some(to) => {
                     stack.push((l, next, at + 1));
@@ -408,6 +409,7 @@ impl Conjuncts {
         };
         let mut stack = vec![condition];
         while let Some(id) = stack.pop() {
+            crate::deadline::tick();
             if all.hold.len() + all.fail.len() > CONJUNCTS {
                 break;
             }

@@ -130,6 +130,7 @@ impl Counter {
         let mut count = 0;
         let mut stack: Vec<usize> = roots.iter().map(|r| r.var()).collect();
         while let Some(node) = stack.pop() {
+            crate::deadline::tick();
             let is_known = self.values[node].is_some();
             if is_known || std::mem::replace(&mut self.counted[node], true) {
                 continue;

@@ -129,6 +129,7 @@ impl<'a> Search<'a> {
         seen.numbers.insert((self.cfa.init, vec![]), 0);
         let mut at = 0;
         while at < self.copies.len() {
+            crate::deadline::tick();
             let (location, values) = self.copies[at].clone();
             let mut done: HashMap<ExprId, ExprId> = HashMap::default();
             for (var, value) in self.told[location.index()].clone().into_iter().zip(&values) {
@@ -169,6 +170,7 @@ impl<'a> Search<'a> {
         let mut parts: Vec<Part> = vec![(guard, updates)];
         let mut count = 1;
         while let Some((guard, updates)) = parts.pop() {
+            crate::deadline::tick();
             if self.cfa.pool.as_const(guard) == Some(0) {
                 continue;
             }

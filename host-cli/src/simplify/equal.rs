@@ -184,6 +184,7 @@ impl<'a> Search<'a> {
     fn run(&mut self) {
         let mut todo = BTreeSet::from([0]);
         while let Some(from) = todo.pop_first() {
+            crate::deadline::tick();
             for at in self.leaving[from].clone() {
                 let network = &self.networks[at];
                 self.work += network.len();

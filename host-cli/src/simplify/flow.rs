@@ -52,6 +52,7 @@ impl Flow {
         let mut search = Search::new(cfa, precision);
         let mut todo = BTreeSet::from([(0, cfa.init)]);
         while let Some((_, location)) = todo.pop_first() {
+            crate::deadline::tick();
             let Some(known) = search.at[location.index()].clone() else { continue };
             for e in search.leaving[location.index()].clone() {
                 let edge = &cfa.edges[e.index()];
@@ -235,6 +236,7 @@ fn ranks(cfa: &Cfa, leaving: &[Vec<EdgeId>]) -> Vec<usize> {
     let mut stack = vec![(cfa.init, 0)];
     seen[cfa.init.index()] = true;
     while let Some((l, at)) = stack.pop() {
+        crate::deadline::tick();
         match leaving[l.index()].get(at) {
             Some(e) => {
                 stack.push((l, at + 1));
@@ -409,6 +411,7 @@ fn conjuncts(pool: &Pool, condition: ExprId) -> Vec<(ExprId, bool)> {
     let mut found = vec![];
     let mut stack = vec![(condition, true)];
     while let Some((id, holds)) = stack.pop() {
+        crate::deadline::tick();
         match (pool.get(id), holds) {
             _ if found.len() + stack.len() > CONJUNCTS => break,
             (Expr::Unary(UnOp::Not, x), _) => stack.push((x, !holds)),

@@ -51,11 +51,13 @@ pub mod stats;
 pub mod unfold;
 pub mod value;
 
+use back::Step;
 pub use back::{Back, BackError};
 pub use passes::{Pass, Passes};
 pub use stats::{PassStats, Size};
 
-use crate::ir::{Cfa, Clause, ExprId, Pool};
+use crate::deadline;
+use crate::ir::{Cfa, Clause, Edge, ExprId, Input, Location, Pool, Var};
 use rustc_hash::FxHashMap as HashMap;
 use std::time::Instant;
 
@@ -76,6 +78,8 @@ pub struct Simplified {
 pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
     let mut result =
         Simplified { cfa: cfa.clone(), back: Back::default(), guesses: vec![], stats: vec![] };
+    // At least half of the time is for the proof; and however long one pass takes, the next have a chance.
+    let mine = deadline::current().share(2);
     // How often the automaton has changed, and at which change each pass has seen it last.
     let mut changes = 0;
     let mut seen = HashMap::default();
@@ -85,8 +89,17 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
         }
         let (edges, vars) = (result.cfa.edges.clone(), result.cfa.vars.len());
         let before = Size::of(&result.cfa);
+        deadline::phase(format!("simplifying ({})", pass.name()));
         let start = Instant::now();
-        let step = pass.run(&mut result.cfa, cfa, &result.back);
+        let kept = Kept::of(&result.cfa);
+        let mine = mine.share(2);
+        let step =
+            mine.enter(|| pass.run(&mut result.cfa, cfa, &result.back)).unwrap_or_else(|_| {
+                deadline::look();
+                // It has taken its share: the model does without it.
+                kept.put_back(&mut result.cfa);
+                Step::unchanged(&result.cfa)
+            });
         let time = start.elapsed();
         debug_assert_eq!(result.cfa.check(), Ok(()), "after {}", pass.name());
         // What was found but changed nothing is not worth a step.
@@ -103,6 +116,34 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
         collect(&mut result.cfa);
     }
     result
+}
+
+/// What passes change in an automaton. Expressions they only add.
+struct Kept {
+    expressions: usize,
+    vars: Vec<Var>,
+    inputs: Vec<Input>,
+    locations: Vec<Location>,
+    edges: Vec<Edge>,
+}
+
+impl Kept {
+    fn of(cfa: &Cfa) -> Kept {
+        let Cfa { vars, inputs, locations, edges, .. } = cfa;
+        Kept {
+            expressions: cfa.pool.len(),
+            vars: vars.clone(),
+            inputs: inputs.clone(),
+            locations: locations.clone(),
+            edges: edges.clone(),
+        }
+    }
+
+    fn put_back(self, cfa: &mut Cfa) {
+        let Kept { expressions, vars, inputs, locations, edges } = self;
+        cfa.pool.truncate(expressions);
+        (cfa.vars, cfa.inputs, cfa.locations, cfa.edges) = (vars, inputs, locations, edges);
+    }
 }
 
 /// Throws expressions away that no edge uses.

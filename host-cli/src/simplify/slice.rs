@@ -41,6 +41,7 @@ fn reached(
     let mut reached = vec![false; cfa.locations.len()];
     let mut stack: Vec<LocId> = starts.into_iter().collect();
     while let Some(l) = stack.pop() {
+        crate::deadline::tick();
         if !std::mem::replace(&mut reached[l.index()], true) {
             stack.extend(&successors[l.index()]);
         }
@@ -58,6 +59,7 @@ fn cone(cfa: &mut Cfa) {
     let mut seen = Marks::new(cfa.pool.len());
     let mut stack: Vec<ExprId> = cfa.edges.iter().map(|e| e.guard).collect();
     while let Some(id) = stack.pop() {
+        crate::deadline::tick();
         if !seen.insert(id) {
             continue;
         }

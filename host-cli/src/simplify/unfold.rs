@@ -9,9 +9,9 @@
 
 use super::back::Step;
 use super::copies::{Failed, Limits, Search};
+use crate::deadline;
 use crate::ir::live::Live;
-use crate::ir::{BinOp, Cfa, Expr, UnOp, VarId, VarKind};
-use std::collections::BTreeSet;
+use crate::ir::{BinOp, Cfa, Expr, ExprId, Marks, UnOp, Var, VarId, VarKind};
 
 /// Many copies; none of them by splitting an edge.
 const LIMITS: Limits = Limits { copies: 4000, parts: 1 };
@@ -32,55 +32,79 @@ pub fn run(cfa: &mut Cfa) -> Step {
 }
 
 /// Variables that are only assigned constants and what comparisons of each other give, those that most
-/// guards read first.
+/// guards read first. Takes time for the expressions that there are, however often they are shared.
 fn candidates(cfa: &Cfa) -> Vec<VarId> {
     let counts = |op: BinOp| {
         use BinOp::*;
         matches!(op, Add | Sub | Mul | UDiv | URem | SDiv | SRem | Shl | LShr | AShr)
     };
-    let mut is_one: Vec<bool> =
-        cfa.vars.iter().map(|v| v.kind == VarKind::State && v.width <= 64).collect();
     let mut guards = vec![0; cfa.vars.len()];
-    let mut reads: Vec<(VarId, BTreeSet<VarId>)> = vec![];
     for edge in &cfa.edges {
+        // Each is in a cone once, unless it has several widths.
         let mut read: Vec<VarId> = cfa.pool.vars(edge.guard).collect();
         read.sort();
         read.dedup();
         read.into_iter().for_each(|v| guards[v.index()] += 1);
-        for (var, value) in &edge.updates {
-            let computes = cfa.pool.cone([*value]).into_iter().any(|id| match cfa.pool.get(id) {
-                Expr::Input(_) | Expr::Unary(UnOp::Neg, _) => true,
-                Expr::Binary(op, ..) => counts(op),
-                _ => false,
-            });
-            is_one[var.index()] &= !computes;
-            reads.push((*var, cfa.pool.vars(*value).collect()));
+    }
+    let values: Vec<(VarId, ExprId)> =
+        cfa.edges.iter().flat_map(|e| e.updates.iter().copied()).collect();
+    let cone = cfa.pool.cone(values.iter().map(|v| v.1));
+    // Who reads an expression, and what is assigned it.
+    let mut users: Vec<Vec<ExprId>> = vec![vec![]; cfa.pool.len()];
+    let mut assigned: Vec<Vec<VarId>> = vec![vec![]; cfa.pool.len()];
+    let mut reads: Vec<Vec<ExprId>> = vec![vec![]; cfa.vars.len()];
+    for &id in &cone {
+        cfa.pool.operands(id).for_each(|x| users[x.0 as usize].push(id));
+        if let Expr::Var(var) = cfa.pool.get(id) {
+            reads[var.index()].push(id);
         }
     }
-    loop {
-        let mut changed = false;
-        for (var, read) in &reads {
-            let good = read.iter().all(|v| is_one[v.index()]);
-            changed |= is_one[var.index()] && !good;
-            is_one[var.index()] &= good;
+    for (var, value) in &values {
+        assigned[value.0 as usize].push(*var);
+    }
+    // A variable is none if something is assigned to it that is computed, or reads one that is none.
+    let is_narrow = |v: &Var| v.kind == VarKind::State && v.width <= 64;
+    let mut is_one: Vec<bool> = cfa.vars.iter().map(is_narrow).collect();
+    let mut stack: Vec<ExprId> = (cone.iter().copied())
+        .filter(|id| match cfa.pool.get(*id) {
+            Expr::Input(_) | Expr::Unary(UnOp::Neg, _) => true,
+            Expr::Binary(op, ..) => counts(op),
+            Expr::Var(var) => !is_one[var.index()],
+            _ => false,
+        })
+        .collect();
+    let mut is_bad = Marks::new(cfa.pool.len());
+    while let Some(id) = stack.pop() {
+        deadline::tick();
+        if !is_bad.insert(id) {
+            continue;
         }
-        if !changed {
-            break;
+        stack.extend(&users[id.0 as usize]);
+        for var in &assigned[id.0 as usize] {
+            if std::mem::replace(&mut is_one[var.index()], false) {
+                stack.extend(&reads[var.index()]);
+            }
         }
     }
     // Only what decides something is worth it, or what such a variable is a copy of.
     let mut useful: Vec<bool> = guards.iter().map(|n| *n > 0).collect();
-    loop {
-        let mut changed = false;
-        for (var, read) in &reads {
-            if useful[var.index()] && is_one[var.index()] {
-                for v in read {
-                    changed |= !std::mem::replace(&mut useful[v.index()], true);
-                }
-            }
+    let mut values_of: Vec<Vec<ExprId>> = vec![vec![]; cfa.vars.len()];
+    values.iter().for_each(|(var, value)| values_of[var.index()].push(*value));
+    let decides = |v: &usize| useful[*v] && is_one[*v];
+    let mut stack: Vec<ExprId> =
+        (0..cfa.vars.len()).filter(decides).flat_map(|v| values_of[v].iter().copied()).collect();
+    let mut is_seen = Marks::new(cfa.pool.len());
+    while let Some(id) = stack.pop() {
+        deadline::tick();
+        if !is_seen.insert(id) {
+            continue;
         }
-        if !changed {
-            break;
+        stack.extend(cfa.pool.operands(id));
+        if let Expr::Var(var) = cfa.pool.get(id)
+            && !std::mem::replace(&mut useful[var.index()], true)
+            && is_one[var.index()]
+        {
+            stack.extend(&values_of[var.index()]);
         }
     }
     let all = (0..cfa.vars.len() as u32).map(VarId);

@@ -108,6 +108,7 @@ impl<'p, S: Solver> Encoder<'p, S> {
         let mut todo = HashSet::new();
         let mut stack = vec![root];
         while let Some(id) = stack.pop() {
+            crate::deadline::tick();
             if !self.nodes.contains_key(&id) && todo.insert(id) {
                 stack.extend(self.pool.operands(id));
             }

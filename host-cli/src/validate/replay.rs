@@ -127,6 +127,7 @@ pub fn replay_bound(
     let mut steps = vec![];
     let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::new();
     for (number, step) in (1..).zip(&trace.steps) {
+        crate::deadline::tick();
         let Some(edge) = cfa.edges.get(step.edge.index()) else {
             return Err(ReplayError::Unknown { what: "edge", index: step.edge.0 });
         };

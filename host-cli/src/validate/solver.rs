@@ -5,7 +5,23 @@
 //! derived a second time by varisat's proof checker, and each "satisfiable" is replayed by the
 //! caller in the reference interpreter.
 
+use crate::deadline;
 use varisat::ExtendFormula;
+use varisat::checker::{CheckedProofStep, CheckerData, ProofProcessor};
+
+/// Ends a search whose time is over. varisat knows no such thing, but it lets whoever follows the proof
+/// steps refuse one.
+struct Interrupt;
+
+impl ProofProcessor for Interrupt {
+    fn process_step(
+        &mut self,
+        _: &CheckedProofStep<'_>,
+        _: CheckerData<'_, '_>,
+    ) -> anyhow::Result<()> {
+        Ok(deadline::current_check()?)
+    }
+}
 
 /// A variable of the solver.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -63,7 +79,8 @@ impl Varisat {
     pub fn new(self_check: bool) -> Varisat {
         let mut solver = varisat::Solver::new();
         if self_check {
-            solver.enable_self_checking();
+            // Takes no memory, so none is lost.
+            solver.add_proof_processor(Box::leak(Box::new(Interrupt)));
         }
         Varisat { solver, model: vec![], vars: 0, clauses: 0, broken: false }
     }
@@ -87,12 +104,14 @@ impl Solver for Varisat {
     }
 
     fn add_clause(&mut self, clause: &[Lit]) {
+        deadline::tick();
         let clause: Vec<_> = clause.iter().map(convert).collect();
         self.solver.add_clause(&clause);
         self.clauses += 1;
     }
 
     fn solve(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        deadline::look();
         if self.broken {
             return None;
         }
@@ -109,6 +128,8 @@ impl Solver for Varisat {
         let solver = std::panic::AssertUnwindSafe(&mut self.solver);
         let Ok(Ok(answer)) = std::panic::catch_unwind(|| { solver }.solve()) else {
             self.broken = true;
+            // Perhaps it was interrupted.
+            deadline::look();
             return None;
         };
         if answer {

@@ -89,10 +89,11 @@ impl Writer {
             return text.into();
         }
         let object = found.swap_remove(self.rng.below(found.len()));
-        if want != Want::Steady && self.rng.one_in(12) {
-            if let Some(place) = self.view(&object, want, depth) {
-                return place;
-            }
+        if want != Want::Steady
+            && self.rng.one_in(12)
+            && let Some(place) = self.view(&object, want, depth)
+        {
+            return place;
         }
         self.descend(object.name, object.ty, steady, depth)
     }

@@ -220,11 +220,11 @@ impl Writer {
     }
 
     fn list_statement(&mut self) -> Option<String> {
-        let lists = self.offers.iter().filter_map(|o| match o {
+        let mut lists = self.offers.iter().filter_map(|o| match o {
             Offer::List(tag, names) => Some((tag.clone(), names.clone())),
             _ => None,
         });
-        let (tag, names) = lists.last()?;
+        let (tag, names) = lists.next_back()?;
         let q = self.local("w");
         Some(match self.rng.below(4) {
             0 => format!("{}.next = ({}) ? &{} : &{};", names[0], self.expr(1), names[1], names[2]),

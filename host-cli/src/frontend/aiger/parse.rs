@@ -116,6 +116,7 @@ impl Aig {
         for start in 0..self.ands.len() as u32 {
             stack.push(start);
             while let Some(&at) = stack.last() {
+                crate::deadline::tick();
                 let and = &self.ands[at as usize];
                 match marks[at as usize] {
                     Mark::Done => {

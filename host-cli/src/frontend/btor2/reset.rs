@@ -29,6 +29,7 @@ impl Resets {
         for (var, value, span) in &self.list {
             let mut stack = vec![*value];
             while let Some(&id) = stack.last() {
+                crate::deadline::tick();
                 if done.get(&id).is_some_and(Option::is_some) {
                     stack.pop();
                     continue;

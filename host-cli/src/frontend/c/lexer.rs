@@ -20,6 +20,7 @@ pub fn lex_packed(text: &str) -> Result<(Vec<Token>, Vec<Packing>), Fail> {
         Lexer { text, bytes: text.as_bytes(), at: 0, packing: vec![], packed: vec![None] };
     let mut tokens = vec![];
     loop {
+        crate::deadline::tick();
         lexer.skip()?;
         let start = lexer.at;
         let kind = lexer.token()?;

@@ -28,6 +28,7 @@ pub use types::DataModel;
 
 use super::lint::Lint;
 use super::{Compiled, Diagnostic, Options, Source};
+use crate::deadline;
 use crate::ir::{Cfa, Span};
 use std::path::Path;
 
@@ -129,12 +130,14 @@ pub fn questions(source: &Source, options: &Options) -> Result<Lint, Vec<Diagnos
 fn on_large_stack<T: Send>(
     f: impl FnOnce() -> Result<T, Fail> + Send,
 ) -> Result<T, Vec<Diagnostic>> {
+    let deadline = deadline::current();
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || f().map_err(|fail| vec![*fail]));
+            .spawn_scoped(scope, || deadline.enter(|| f().map_err(|fail| vec![*fail])));
         match thread.map(|thread| thread.join()) {
-            Ok(Ok(result)) => result,
+            Ok(Ok(Ok(result))) => result,
+            Ok(Ok(Err(over))) => deadline::leave(over),
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
             Err(error) => {
                 let message = format!("the compiler can't start: {error}");
@@ -162,6 +165,7 @@ impl Program {
             let line = |at: u32| starts.partition_point(|start| *start <= at);
             return Program::read(source.text.clone(), &line, options);
         }
+        deadline::phase("preprocessing");
         let preprocessed = preprocess::run(Path::new(&source.path), &source.text, &options.c)?;
         let line = |at: u32| preprocessed.line(at);
         match Program::read(preprocessed.text.clone(), &line, options) {
@@ -178,8 +182,10 @@ impl Program {
 
     /// Reads a text without directives.
     fn read(text: String, line: &dyn Fn(u32) -> usize, options: &Options) -> Result<Program, Fail> {
+        deadline::phase("reading the program");
         let (tokens, packing) = lexer::lex_packed(&text)?;
         let unit = parser::parse(tokens, packing, types::Types::new(options.c.model))?;
+        deadline::phase("making an automaton of the program");
         let (cfa, notes) = lower::lower(&unit, line, options)?;
         Ok(Program { text, preprocessed: None, unit, cfa, notes })
     }

@@ -3,9 +3,12 @@
 
 use super::{COptions, DataModel, Fail, fail};
 use crate::ir::Span;
-use std::io::Write;
+use crate::{deadline, read};
+use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Headers that come with this program.
 const HEADERS: [(&str, &str); 2] =
@@ -13,6 +16,13 @@ const HEADERS: [(&str, &str); 2] =
 
 /// Programs that may preprocess.
 const COMPILERS: [&str; 3] = ["gcc", "clang", "cc"];
+
+/// Memory that a compiler may have, in KiB: a file of a hundred megabytes takes a quarter of it.
+const MEMORY_KIB: &str = "2097152";
+/// What a shell ends with if there is no such program.
+const NOT_FOUND: i32 = 127;
+/// Between two looks at the clock.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Whether a text is not yet what the compiler sees: it has directives, lines that go on in the next
 /// one or macros of the compiler, or options say more.
@@ -90,6 +100,9 @@ pub fn run(path: &Path, text: &str, options: &COptions) -> Result<Preprocessed, 
         match feed(compiler, &flags, text) {
             Ok((true, out, _)) => return Ok(Preprocessed::new(out, text)),
             Ok((false, _, complaint)) => return Err(explain(&complaint, text, compiler)),
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                return Err(failed(format!("what {compiler} makes of it is too large: {error}")));
+            }
             Err(error) => missing.push(format!("{compiler} ({error})")),
         }
     }
@@ -100,27 +113,89 @@ pub fn run(path: &Path, text: &str, options: &COptions) -> Result<Preprocessed, 
     ))
 }
 
-fn feed(compiler: &str, flags: &[String], text: &str) -> std::io::Result<(bool, String, String)> {
-    let mut child = Command::new(compiler)
-        .args(flags)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let mut input = child.stdin.take();
-    let output = std::thread::scope(|scope| {
+/// Has a compiler read the text; whether it succeeded, what it made of it, and what it complained about. It
+/// ends when the work here does, and may take so much memory and write so much.
+fn feed(compiler: &str, flags: &[String], text: &str) -> io::Result<(bool, String, String)> {
+    let mut child = Running(
+        limited(compiler)
+            .args(flags)
+            .env("LC_ALL", "C")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?,
+    );
+    let (input, output, complaints) =
+        (child.0.stdin.take(), child.0.stdout.take(), child.0.stderr.take());
+    let (sender, receiver) = mpsc::channel();
+    let finished = std::thread::scope(|scope| {
+        // It goes when this closure is left, in whatever way, and then the threads end.
+        let mut child = child;
         scope.spawn(move || {
-            if let Some(input) = &mut input {
+            if let Some(mut input) = input {
                 // A compiler that gives up early tells why in another way.
                 let _ = input.write_all(text.as_bytes());
             }
-            drop(input);
         });
-        child.wait_with_output()
-    })?;
+        let complaints = scope.spawn(move || complaints.map_or(Ok(vec![]), read::all));
+        scope.spawn(move || {
+            // Fails only if nobody waits any more.
+            let _ = sender.send(output.map_or(Ok(vec![]), read::all));
+        });
+        let output = loop {
+            deadline::look();
+            match receiver.recv_timeout(LOOK) {
+                Ok(output) => break output?,
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break vec![],
+            }
+        };
+        let status = child.0.wait()?;
+        let complaints = complaints.join().unwrap_or_else(|_| Ok(vec![]))?;
+        Ok::<_, io::Error>((status, output, complaints))
+    });
+    let (status, output, complaints) = finished?;
+    if status.code() == Some(NOT_FOUND) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok((output.status.success(), text(&output.stdout), text(&output.stderr)))
+    Ok((status.success(), text(&output), text(&complaints)))
+}
+
+/// A program whose memory is limited where there is a shell that can do so, at the head of a group of
+/// processes: compilers start others.
+#[cfg(unix)]
+fn limited(program: &str) -> Command {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new("sh");
+    let script = "ulimit -v \"$1\" 2>/dev/null; shift; exec \"$@\"";
+    command.args(["-c", script, "sh", MEMORY_KIB, program]).process_group(0);
+    command
+}
+
+#[cfg(not(unix))]
+fn limited(program: &str) -> Command {
+    Command::new(program)
+}
+
+/// A process that ends, with all that it has started, when nobody waits for it any more.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        #[cfg(unix)]
+        if let Some(group) =
+            i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw)
+        {
+            // Fails only if there is nobody left.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// The first complaint of the form `<stdin>:3:10: fatal error: …`.

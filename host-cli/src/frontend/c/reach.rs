@@ -29,6 +29,7 @@ impl Reach {
         let mut queue: Vec<Task> = roots.iter().map(|f| Task::Function(*f)).collect();
         let mut pointer_calls: Vec<(FunctionId, usize)> = vec![];
         while let Some(task) = queue.pop() {
+            crate::deadline::tick();
             let mut visit = |from: Option<FunctionId>, e: &Expr| {
                 reach.visit(unit, from, e, &mut seen, &mut queue, &mut pointer_calls);
             };

@@ -17,6 +17,7 @@ pub fn lex(text: &str, errors: &mut Vec<Diagnostic>) -> Vec<Token> {
     }
     let mut lexer = Lexer { text, at: 0, tokens: vec![], errors };
     while lexer.at < text.len() {
+        crate::deadline::tick();
         lexer.token();
     }
     let end = text.len() as u32;

@@ -99,6 +99,7 @@ impl Ways {
         let mut seen = BTreeSet::new();
         let mut stack = vec![start];
         while let Some(l) = stack.pop() {
+            crate::deadline::tick();
             for edge in &self.leaving[l.index()] {
                 let to = cfa.edges[edge.index()].to;
                 if let Some(position) = self.position[to.index()]

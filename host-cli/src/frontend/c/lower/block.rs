@@ -169,6 +169,7 @@ impl Lower<'_> {
 
     /// Makes what was collected so far an edge, if that is anything.
     pub(super) fn flush(&mut self) -> Result<(), Fail> {
+        crate::deadline::tick();
         if self.cfa.edges.len() > MAX_EDGES {
             return Err(Box::new(
                 fail("the program is too large", self.span, "while this was compiled")

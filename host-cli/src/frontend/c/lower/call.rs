@@ -454,25 +454,52 @@ impl Lower<'_> {
             Builtin::VaStart => self.va_start(args, span)?,
             Builtin::VaCopy => self.va_copy(args, span)?,
             Builtin::First => {
-                let Some(first) = args.first() else { return Ok(Value::Void) };
-                let value = self.scalar(first)?;
-                let value = self.converted(value, &first.ty, result, span)?;
+                let values = self.arguments(args)?;
+                let (Some(first), Some(Value::Scalar(value))) = (args.first(), values.first())
+                else {
+                    return Err(fail("the argument is missing", span, "called without one"));
+                };
+                let value = self.converted(*value, &first.ty, result, span)?;
                 return Ok(Value::Scalar(value));
             }
             Builtin::Print => {
-                if self.stores_count(args) {
-                    return self.refuse("`%n` in a format", span);
+                self.print(args, span)?;
+                if *result != Type::Void {
+                    return self.refuse("the value of a function that prints", span);
                 }
-                for arg in args {
-                    if !matches!(arg.ty, Type::Pointer(..) | Type::Float(_)) {
-                        self.value(arg)?;
-                    }
-                }
-                return self.any("undefined", result, span);
             }
             Builtin::Heap => return self.refuse("a call that needs a heap", span),
         }
         Ok(Value::Void)
+    }
+
+    /// Evaluates an expression whose value nobody wants.
+    pub(super) fn effect(&mut self, expr: &Expr) -> Result<(), Fail> {
+        let unit = self.unit;
+        match &expr.kind {
+            ExprKind::Call(id, args)
+                if builtin::of(&unit.functions[*id]) == Some(Builtin::Print) =>
+            {
+                self.print(args, expr.span)
+            }
+            ExprKind::Cast(inner) if expr.ty == Type::Void => self.effect(inner),
+            ExprKind::Comma(a, b) => {
+                self.effect(a)?;
+                self.effect(b)
+            }
+            _ => self.value(expr).map(|_| ()),
+        }
+    }
+
+    /// Prints: nothing that the program could notice, but its arguments are evaluated.
+    fn print(&mut self, args: &[Expr], span: Span) -> Result<(), Fail> {
+        if self.stores_count(args) {
+            return self.refuse("`%n` in a format", span);
+        }
+        for arg in args.iter().filter(|a| !matches!(a.ty, Type::Pointer(..) | Type::Float(_))) {
+            self.value(arg)?;
+        }
+        Ok(())
     }
 
     /// Whether a format among the arguments asks for the number of characters to be stored.

@@ -11,7 +11,7 @@ use crate::frontend::c::types::Type;
 use crate::ir::{self, BinOp, ExprId, LocId, Span};
 
 /// Where the address space of functions begins; objects lie above.
-const FUNCTIONS: u64 = 0x100;
+pub const FUNCTIONS: u64 = 0x100;
 
 fn has_call(expr: &Expr) -> bool {
     let mut calls = false;
@@ -155,7 +155,7 @@ impl Lower<'_> {
             }
             ExprKind::Choice(c, a, b) => return self.choice(c, a, b),
             ExprKind::Comma(a, b) => {
-                self.value(a)?;
+                self.effect(a)?;
                 return self.value(b);
             }
             ExprKind::Cast(a) => return self.cast(a, &expr.ty, span),
@@ -339,7 +339,7 @@ impl Lower<'_> {
 
     fn cast(&mut self, inner: &Expr, ty: &Type, span: Span) -> Result<Value, Fail> {
         if *ty == Type::Void {
-            self.value(inner)?;
+            self.effect(inner)?;
             return Ok(Value::Void);
         }
         let value = self.scalar(inner)?;

@@ -110,11 +110,11 @@ impl Lower<'_> {
 
     /// What is at an address, in the object if that is known.
     pub(super) fn at_address(&self, pointer: ExprId, ty: Type) -> Place {
-        if let Some(address) = self.cfa.pool.as_const(pointer) {
-            if let Some(object) = self.object_at(address).filter(|o| self.is_alive(*o)) {
-                let offset = (address as u64 - self.objects[object].address) * 8;
-                return Place::at(object, offset, ty, None);
-            }
+        if let Some(address) = self.cfa.pool.as_const(pointer)
+            && let Some(object) = self.object_at(address).filter(|o| self.is_alive(*o))
+        {
+            let offset = (address as u64 - self.objects[object].address) * 8;
+            return Place::at(object, offset, ty, None);
         }
         let align = self.unit.types.align(&ty).max(1);
         Place { base: Base::Address { pointer, offset: 0, align, indices: vec![] }, ty, bits: None }

@@ -141,7 +141,7 @@ pub fn lower(
         locals: HashMap::new(),
         results: HashMap::new(),
         variadic: HashMap::new(),
-        next_address: 0x1000,
+        next_address: expression::FUNCTIONS + 4 * (unit.functions.len() as u64).max(0x3c0),
         frames: vec![],
         instances: vec![],
         by_depth: HashMap::new(),

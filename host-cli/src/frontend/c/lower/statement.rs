@@ -72,7 +72,7 @@ impl Lower<'_> {
             }
             // The rest does nothing where no run gets.
             _ if self.block.dead => Ok(()),
-            StmtKind::Expr(expr) => self.value(expr).map(|_| ()),
+            StmtKind::Expr(expr) => self.effect(expr),
             StmtKind::Declare(local, init) => {
                 let (function, depth) = self.current();
                 let object = self.local_object(function, depth, *local)?;
@@ -204,7 +204,7 @@ impl Lower<'_> {
             self.resume_if_entered(again);
             if !self.block.dead {
                 self.span = next.span;
-                self.value(next)?;
+                self.effect(next)?;
                 self.jump(head);
             }
         }

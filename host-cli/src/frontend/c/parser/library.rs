@@ -4,7 +4,7 @@
 
 use super::Parser;
 use crate::frontend::Diagnostic;
-use crate::frontend::c::tree::FunctionId;
+use crate::frontend::c::tree::{FunctionId, Stmt, StmtKind};
 use crate::frontend::c::types::{INT, Signature, Type};
 use crate::frontend::c::{Fail, builtin, lexer};
 use crate::ir::Span;
@@ -195,6 +195,9 @@ const COMPILER: [&str; 81] = [
     "void *__VERIFIER_nondet_pointer(void)",
 ];
 
+/// Functions that compilers compute themselves, whoever defines one of that name.
+const INLINE: [&str; 4] = ["abs", "labs", "llabs", "imaxabs"];
+
 /// The declaration of a function, if it is one of these.
 fn prototype(name: &str) -> Option<&'static str> {
     let declares = |text: &&str, name: &str| {
@@ -260,6 +263,15 @@ impl Parser {
         match declared?.ty {
             Type::Function(signature) => Ok((*signature).clone()),
             _ => Err(self.unexpected("a function")),
+        }
+    }
+
+    /// A function that is defined here, but that the compiler does not call.
+    pub(super) fn shadow_inline(&mut self, id: FunctionId, name: &str, span: Span) {
+        if INLINE.contains(&name) {
+            let what =
+                "a function that the compiler has, too, and may use instead (unless it is static)";
+            self.unit.functions[id].body = Some(Stmt { kind: StmtKind::Refused(what), span });
         }
     }
 

@@ -212,6 +212,7 @@ impl Parser {
     }
     /// Runs something that may nest.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Fail>) -> Result<T, Fail> {
+        crate::deadline::tick();
         if self.depth >= MAX_DEPTH {
             return Err(fail("this is nested too deeply", self.span(), "give up here"));
         }
@@ -243,6 +244,7 @@ impl Parser {
 
     /// A declaration or function at file scope.
     fn external(&mut self) -> Result<(), Fail> {
+        crate::deadline::tick();
         if self.eat(";") {
             return Ok(());
         }
@@ -277,7 +279,11 @@ impl Parser {
             if first && is_function && !ends && (self.is("{") || declarator.old) {
                 self.old_parameters(&mut declarator)?;
                 let id = self.function_id(&name, &declarator, &specifiers, &attributes, span)?;
-                return self.function(id, declarator, name, span);
+                self.function(id, declarator, name.clone(), span)?;
+                if specifiers.storage != Storage::Static {
+                    self.shadow_inline(id, &name, span);
+                }
+                return Ok(());
             }
             self.external_name(&specifiers, &declarator, &attributes, name, span)?;
             first = false;

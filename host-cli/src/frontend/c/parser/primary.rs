@@ -127,10 +127,18 @@ impl Parser {
         self.lives_forever = outer;
         let block = block?;
         self.expect(")")?;
-        let statements: Vec<Stmt> = match block.kind {
+        let mut statements: Vec<Stmt> = match block.kind {
             StmtKind::Block(statements) => statements,
             kind => vec![Stmt { kind, span: block.span }],
         };
+        // The last one gives the value, also behind labels.
+        while let Some(Stmt { kind: StmtKind::Label(name, inner), span }) =
+            statements.pop_if(|last| matches!(last.kind, StmtKind::Label(..)))
+        {
+            let nothing = Box::new(Stmt { kind: StmtKind::Block(vec![]), span });
+            statements.push(Stmt { kind: StmtKind::Label(name, nothing), span });
+            statements.push(*inner);
+        }
         let ty = match statements.last().map(|s| &s.kind) {
             Some(StmtKind::Expr(e)) => e.ty.clone(),
             _ => Type::Void,

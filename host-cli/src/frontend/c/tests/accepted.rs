@@ -211,7 +211,7 @@ const DECLARATIONS: [Claim; 35] = [
     ),
 ];
 
-const EXPRESSIONS: [Claim; 29] = [
+const EXPRESSIONS: [Claim; 30] = [
     ("int n; int f(void) { return ++n; }", "int x = f() ?: 9;", "x == 1 && n == 1"),
     ("int z;", "int x = z ?: 9; char *p = 0; char *q = p ?: \"a\";", "x == 9 && *q == 'a'"),
     ("", "unsigned char c = 200; int x = c ?: -1;", "x == 200 && sizeof(c ?: c) == 4"),
@@ -242,6 +242,7 @@ const EXPRESSIONS: [Claim; 29] = [
         "f(5).a[i] == 7 && f(1).a[0] == 1 && *f(4).a == 4",
     ),
     ("", "int x = ({ int y = 4; y++; y; }); int z = ({ ; x; });", "x == 5 && z == 5"),
+    ("", "int x = ({ if (1) goto l; l: 5; });", "x == 5"),
     ("", "int n = 0; switch (5) { case 1 ... 3: n = 1; break; case 4 ... 6: n = 2; }", "n == 2"),
     (
         "int f(int i) { static void *t[] = { &&a, &&b, &&c }; goto *t[i]; a: return 1; b: return 2; c: return 3; }",

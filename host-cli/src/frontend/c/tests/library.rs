@@ -86,6 +86,32 @@ fn functions_of_the_compiler_compute() {
 }
 
 #[test]
+fn arguments_that_only_advise_are_evaluated() {
+    holds(
+        "int z;",
+        "__builtin_expect(1, z++); long y = __builtin_expect(z, z++);",
+        "z == 2 && y == 1",
+    );
+}
+
+#[test]
+fn what_the_compiler_computes_itself_is_not_the_programs_own() {
+    let text = "int ABS(int x) { return 5; } int main(void) { return abs(1); }";
+    let errors = compile(&text.replace("ABS", "abs"), &options("main")).unwrap_err();
+    assert!(errors[0].message.contains("the compiler has"), "{errors:?}");
+    holds("static int abs(int x) { return 5; }", "", "abs(1) == 5");
+}
+
+#[test]
+fn the_value_of_printing_is_refused() {
+    let text = "extern int printf(const char *, ...); int n; int main(void) { DO return n; }";
+    let errors = compile(&text.replace("DO", "n = printf(\"a\");"), &options("main")).unwrap_err();
+    assert!(errors[0].message.contains("prints"), "{errors:?}");
+    let ignored = "printf(\"a\"); (void)printf(\"b\"), printf(\"c%d\", n++);";
+    cfa(&text.replace("DO", ignored), &options("main"));
+}
+
+#[test]
 fn what_printing_stores_is_refused() {
     let text = "extern int printf(const char *, ...);
         int main(void) { int n; printf(\"%d%%n %5ln\", 1, &n); return n; }";

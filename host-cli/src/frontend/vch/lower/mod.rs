@@ -125,6 +125,7 @@ impl<'m> Lowering<'m> {
         self.declare();
         let result = self.initialise().and_then(|()| {
             while let Some(config) = self.todo.pop() {
+                crate::deadline::look();
                 self.location(&config)?;
             }
             Ok(())
