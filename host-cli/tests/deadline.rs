@@ -340,3 +340,38 @@ fn what_cannot_be_checked_in_time_is_unknown() {
     assert_eq!(in_time.findings[0].1, Finding::Safe);
     assert_eq!(in_time.findings[1].1.verdict(), Verdict::Unsafe);
 }
+
+/// For how many steps a property is said to hold counts the steps of the model, whatever passes make of them:
+/// each run that breaks it is longer.
+#[test]
+fn steps_are_those_of_the_model() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let mut broken = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.to_string_lossy().ends_with("-broken.vch") {
+            continue;
+        }
+        for passes in ["all", "none"] {
+            let passes = Some(passes.parse().unwrap());
+            let options = pipeline::Options { passes, ..pipeline::Options::default() };
+            let Ok(model) = pipeline::load(&path, &options) else { continue };
+            let pipeline::Loaded { cfa, simplified, map, .. } = &model;
+            for p in 0..cfa.properties.len() as u32 {
+                let setup = Setup { property: Some(p), budget: 1_000_000, ..Setup::default() };
+                let answer = Engine::default().run(&model.image, &setup, &mut |_| true).unwrap();
+                if answer.traces.is_empty() {
+                    continue;
+                }
+                let question = Question { properties: vec![PropertyId(p)], bindings: vec![] };
+                let judged = judge_simplified(cfa, simplified, map, &question, &answer, true);
+                if let Finding::Unsafe(run) = &judged.findings[0].1 {
+                    broken += 1;
+                    let steps = run.trace.steps.len();
+                    assert!((answer.steps[p as usize] as usize) < steps, "{path:?}: {steps}");
+                }
+            }
+        }
+    }
+    assert!(broken > 10, "{broken}");
+}

@@ -155,7 +155,8 @@ impl Lower<'_> {
         self.write(&place, &Value::Scalar(next), span)?;
         let mut from = self.at_address(at, ty.clone());
         if let Base::Address { align, .. } = &mut from.base {
-            *align = (*align).max(bytes);
+            // Arguments lie in words, whatever their type would ask for.
+            *align = bytes;
         }
         self.read(&from, span)
     }

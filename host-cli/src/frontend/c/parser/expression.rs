@@ -283,7 +283,8 @@ impl Parser {
         match punct {
             "++" | "--" => {
                 self.advance();
-                let place = self.nested(Self::unary)?;
+                // Of what begins with a type, only compound literals are places.
+                let place = self.nested(Self::cast)?;
                 let op = if punct == "++" { Op::Add } else { Op::Sub };
                 let one = int(1, INT, start);
                 self.update(place, op, one, false, start)
@@ -450,11 +451,12 @@ impl Parser {
         }
     }
 
-    /// A member. An array that is part of no object but of a value, as in `f().a`, gets a place.
+    /// A member. An array that is part of no object but of a value, as in `f().a`, gets a place, and so
+    /// does a value with a union in it.
     fn member_access(&mut self, of: Expr, name: &Rc<str>, span: Span) -> Result<Expr, Fail> {
-        let of_value = !of.is_place();
         let member = self.member(of.clone(), name, span)?;
-        if !of_value || !matches!(member.ty, Type::Array(..)) {
+        let in_place = matches!(member.ty, Type::Array(..)) || self.unit.types.has_union(&of.ty);
+        if of.is_place() || !in_place {
             return Ok(member);
         }
         self.with_value(of, span, |p, place| {

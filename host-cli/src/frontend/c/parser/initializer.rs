@@ -4,9 +4,10 @@ use super::Parser;
 use super::typing::int;
 use crate::frontend::c::token::TokenKind;
 use crate::frontend::c::tree::{Expr, ExprKind, Init, InitItem, LITERAL};
-use crate::frontend::c::types::{Type, align_up};
+use crate::frontend::c::types::{RecordId, Type, align_up};
 use crate::frontend::c::{Fail, constant, fail};
 use crate::ir::Span;
+use std::collections::HashMap;
 
 /// How often one value of a range may be stored.
 const MAX_COPIES: usize = 1 << 16;
@@ -32,6 +33,8 @@ struct Items {
     list: Vec<(InitItem, u64)>,
     /// The last end.
     end: u64,
+    /// For each union, by its offset and type, the member that has the value.
+    active: HashMap<(u64, RecordId), u64>,
 }
 
 impl Items {
@@ -256,6 +259,7 @@ impl Parser {
                 return Err(fail(message, self.since(span), "it would happen several times"));
             }
             for copy in copies {
+                self.activate(&levels, copy, items);
                 items.forget((offset - copy, bits));
                 for (item, end) in &fresh.list {
                     let (offset, bits) = (item.offset - copy, end - item.offset);
@@ -272,6 +276,19 @@ impl Parser {
         }
         self.expect("}")?;
         Ok(reached)
+    }
+
+    /// A member of a union that gets a value discards those of the others.
+    fn activate(&self, levels: &[Level], copy: u64, items: &mut Items) {
+        for Level { target, next } in levels {
+            let Type::Record(id) = target.ty else { continue };
+            let offset = target.offset - copy;
+            if self.unit.types.records[id].union
+                && items.active.insert((offset, id), *next) != Some(*next)
+            {
+                items.forget((offset, self.extent(target).1));
+            }
+        }
     }
 
     /// A list for something that nothing can be done with.

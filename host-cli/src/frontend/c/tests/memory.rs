@@ -141,3 +141,17 @@ fn what_is_declared_only_gets_no_way_to_change_things() {
 fn equal_strings_are_one_object() {
     holds("const char *a = \"same\";", "const char *b = \"same\";", "a == b && a != \"other\"");
 }
+
+#[test]
+fn unions_are_set_and_returned_member_by_member() {
+    let two = "union U { struct { unsigned a; unsigned short b; } s; unsigned w; };";
+    holds(
+        &format!("{two} union U g = {{ {{ 1, 0xffb4 }}, .w = 5 }};"),
+        "",
+        "g.s.b == 0 && g.w == 5",
+    );
+    holds(&format!("{two} union U g = {{ .s.a = 1, .s.b = 2 }};"), "", "g.s.a == 1 && g.s.b == 2");
+    let returned = "union U { int i; char c[4]; } f(void) { return (union U){ 0x01020304 }; }";
+    holds(returned, "", "f().c[0] == 4 && f().i == 0x01020304");
+    holds("", "int x = --(int){ 3 };", "x == 2");
+}
