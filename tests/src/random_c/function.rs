@@ -335,7 +335,7 @@ impl Writer {
         let depth = depth.min(1);
         let arguments = if function.recursive {
             let rest = self.arguments(&function.params[1..], function.old, depth)?;
-            let first = format!("({}) & 3", self.expr(depth));
+            let first = format!("(int)(({}) & 3)", self.expr(depth));
             let comma = if function.params.len() > 1 { ", " } else { "" };
             format!("{first}{comma}{rest}")
         } else {
