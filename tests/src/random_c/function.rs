@@ -217,6 +217,13 @@ impl Writer {
         if !found.is_empty() && (self.has_union(result) || self.rng.one_in(2)) {
             return found[self.rng.below(found.len())].clone();
         }
+        if self.has_union(result) {
+            // A literal would leave bytes open.
+            let name = self.local("z");
+            let declaration = self.declare(result, &name);
+            self.line(&format!("static {declaration};"));
+            return name;
+        }
         let init = self.init(result, false, 3);
         if init.starts_with('{') { format!("({}){init}", self.spell(result)) } else { init }
     }
