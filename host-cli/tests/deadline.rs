@@ -363,7 +363,8 @@ fn steps_are_those_of_the_model() {
                 if answer.traces.is_empty() {
                     continue;
                 }
-                let question = Question { properties: vec![PropertyId(p)], bindings: vec![] };
+                let properties = vec![PropertyId(p)];
+                let question = Question { properties, ..Question::default() };
                 let judged = judge_simplified(cfa, simplified, map, &question, &answer, true);
                 if let Finding::Unsafe(run) = &judged.findings[0].1 {
                     broken += 1;
