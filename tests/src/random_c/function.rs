@@ -1,7 +1,7 @@
 //! Functions and calls.
 
 use super::place::{Object, Want};
-use super::types::{INTS, Ty};
+use super::types::{BOOL, INTS, Ty};
 use super::{Feature, Writer};
 
 /// A parameter.
@@ -178,7 +178,7 @@ impl Writer {
         let value = self.result_value(&result);
         match recursive {
             true => {
-                let again = self.arguments(&params[1..], false, 1);
+                let again = self.arguments(&params[1..], old, 1);
                 let again = again.map(|list| format!(", {list}")).filter(|l| l != ", ");
                 let again = if params.len() == 1 { Some(String::new()) } else { again };
                 match again {
@@ -216,6 +216,13 @@ impl Writer {
         let found = self.find(result, usize::MAX);
         if !found.is_empty() && (self.has_union(result) || self.rng.one_in(2)) {
             return found[self.rng.below(found.len())].clone();
+        }
+        if self.has_union(result) {
+            // A literal would leave bytes open.
+            let name = self.local("z");
+            let declaration = self.declare(result, &name);
+            self.line(&format!("static {declaration};"));
+            return name;
         }
         let init = self.init(result, false, 3);
         if init.starts_with('{') { format!("({}){init}", self.spell(result)) } else { init }
@@ -291,6 +298,8 @@ impl Writer {
         let mut arguments = vec![];
         for param in params {
             let text = match param {
+                // gcc takes other numbers than 0 and 1 as they are.
+                Param::Value(Ty::Int(BOOL)) if old => format!("(_Bool)({})", self.expr(depth)),
                 Param::Value(Ty::Int(i)) if old => {
                     format!("({})({})", INTS[*i].promoted, self.expr(depth))
                 }
@@ -333,7 +342,7 @@ impl Writer {
         let depth = depth.min(1);
         let arguments = if function.recursive {
             let rest = self.arguments(&function.params[1..], function.old, depth)?;
-            let first = format!("({}) & 3", self.expr(depth));
+            let first = format!("(int)(({}) & 3)", self.expr(depth));
             let comma = if function.params.len() > 1 { ", " } else { "" };
             format!("{first}{comma}{rest}")
         } else {
