@@ -94,6 +94,8 @@ const COLUMNS: &str = "kind\tmodel\tfirst_seed\tprograms\taccepted\trefused\tdif
 /// Runs the program, passes on what it prints, and adds its rows to the record.
 fn recorded(command: &mut Command) -> Result<()> {
     let line = shell::line(command);
+    // What is run, even if there is a newer one when it ends.
+    let commit = record::commit();
     let mut process = command.stdout(Stdio::piped()).spawn().with_context(|| line.clone())?;
     let output = process.stdout.take().context("it prints nothing")?;
     let (mut rows, mut in_table) = (vec![], false);
@@ -110,14 +112,14 @@ fn recorded(command: &mut Command) -> Result<()> {
     let programs = |row: &String| row.split('\t').nth(3).and_then(|n| n.parse::<u64>().ok());
     rows.retain(|row| programs(row).is_some_and(|n| n >= MANY));
     if !rows.is_empty() {
-        keep(&rows)?;
+        keep(&rows, &commit)?;
     }
     ensure!(status.success(), "`{line}` ended with {status}");
     Ok(())
 }
 
 /// Adds runs to the record.
-fn keep(rows: &[String]) -> Result<()> {
+fn keep(rows: &[String], commit: &str) -> Result<()> {
     let mut table = record::read("soak.tsv");
     if table.is_empty() {
         table = format!(
@@ -126,7 +128,6 @@ fn keep(rows: &[String]) -> Result<()> {
              compiler itself has several results for.\n{COLUMNS}\tcommit\n"
         );
     }
-    let commit = record::commit();
     for row in rows {
         table += &format!("{row}\t{commit}\n");
     }
