@@ -330,6 +330,23 @@ impl Expr {
         }
     }
 
+    /// Whether evaluating it twice, or not at all, is not the same as once.
+    pub fn has_effect(&self) -> bool {
+        let mut effect = false;
+        self.walk(&mut |e| {
+            effect |= matches!(
+                e.kind,
+                ExprKind::Call(..)
+                    | ExprKind::CallPointer(..)
+                    | ExprKind::Assign(..)
+                    | ExprKind::Update { .. }
+                    | ExprKind::VaArg(_)
+                    | ExprKind::Statements(_)
+            );
+        });
+        effect
+    }
+
     /// Calls `visit` for this expression and all below.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);

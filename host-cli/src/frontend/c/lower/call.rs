@@ -496,7 +496,9 @@ impl Lower<'_> {
         if self.stores_count(args) {
             return self.refuse("`%n` in a format", span);
         }
-        for arg in args.iter().filter(|a| !matches!(a.ty, Type::Pointer(..) | Type::Float(_))) {
+        // Texts and fractions are looked at only for what else happens on the way.
+        let is_looked_at = |a: &Expr| !matches!(a.ty, Type::Pointer(..) | Type::Float(_));
+        for arg in args.iter().filter(|a| is_looked_at(a) || a.has_effect()) {
             self.value(arg)?;
         }
         Ok(())

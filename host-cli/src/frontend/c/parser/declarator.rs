@@ -1,7 +1,6 @@
 //! Declarators: `*a[3](int)`, read from the inside out.
 
 use super::attribute::Attributes;
-use super::initializer::has_effect;
 use super::specifier::Specifiers;
 use super::{Name, Parser};
 use crate::frontend::c::token::TokenKind;
@@ -172,7 +171,7 @@ impl Parser {
                 let known = constant::value(&self.unit.types, &length);
                 // What is only steady decides how a local lies in memory, nothing else.
                 let known = known.or_else(|| self.steady_value(&length).filter(|n| *n > 0));
-                if known.is_none() && has_effect(&length) {
+                if known.is_none() && length.has_effect() {
                     self.length_with_effect = Some(length.span);
                 }
                 match known {

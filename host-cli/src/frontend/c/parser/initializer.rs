@@ -254,7 +254,7 @@ impl Parser {
             };
             let mut fresh = Items::default();
             let (offset, bits) = self.element(element, &mut levels, &mut fresh)?;
-            if copies.len() > 1 && fresh.list.iter().any(|i| has_effect(&i.0.value)) {
+            if copies.len() > 1 && fresh.list.iter().any(|i| i.0.value.has_effect()) {
                 let message = "a value for a range of elements must have no effect";
                 return Err(fail(message, self.since(span), "it would happen several times"));
             }
@@ -465,20 +465,4 @@ impl Parser {
         level.next = to;
         Ok(())
     }
-}
-
-/// Whether evaluating it twice is not the same as once.
-pub fn has_effect(expr: &Expr) -> bool {
-    let mut effect = false;
-    expr.walk(&mut |e| {
-        effect |= matches!(
-            e.kind,
-            ExprKind::Call(..)
-                | ExprKind::CallPointer(..)
-                | ExprKind::Assign(..)
-                | ExprKind::Update { .. }
-                | ExprKind::Statements(_)
-        );
-    });
-    effect
 }

@@ -108,6 +108,13 @@ fn what_the_compiler_computes_itself_is_not_the_programs_own() {
 }
 
 #[test]
+fn what_is_printed_is_evaluated() {
+    let text = "extern int printf(const char *, ...); char t[3] = \"ab\"; int n;
+        const char *next(void) { n++; return t; }";
+    holds(text, "char *p = t; printf(\"%s%s\", p++, next());", "p == t + 1 && n == 1");
+}
+
+#[test]
 fn the_value_of_printing_is_refused() {
     let text = "extern int printf(const char *, ...); int n; int main(void) { DO return n; }";
     let errors = compile(&text.replace("DO", "n = printf(\"a\");"), &options("main")).unwrap_err();
