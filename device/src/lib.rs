@@ -5,7 +5,7 @@
 //! - [`package`]: a model image with a signed header, as it is sent to a device and stored there.
 //! - [`store`]: two slots in flash. An update never touches the model in use; a power cut at any
 //!   moment leaves the old model or the new one.
-//! - [`keys`]: the page with the public key and the counter that keeps old models out.
+//! - [`keys`]: the page with the public keys and the counter that keeps old models out.
 //! - [`boot`]: the self-check of the stored model with the parameters that the device has.
 //! - [`record`]: the last verdict, kept over a warm reset.
 //! - [`ram`]: flash in memory, for boards and simulations without a flash controller.
@@ -14,12 +14,15 @@
 #![no_std]
 #![deny(unsafe_code)]
 
+mod block;
 pub mod boot;
 pub mod keys;
 pub mod package;
 pub mod ram;
 pub mod record;
+mod slot;
 pub mod store;
+mod update;
 
 pub use package::Header;
 pub use store::{MappedFlash, Policy, Store, Stored};

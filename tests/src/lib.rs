@@ -6,8 +6,10 @@ pub mod check;
 pub mod emulator;
 pub mod engine;
 pub mod explicit;
+pub mod history;
 pub mod image_oracle;
 pub mod image_sim;
+pub mod maker;
 pub mod nor;
 #[cfg(unix)]
 pub mod product;
