@@ -11,7 +11,7 @@ use vouch_core::session::{ModelStore, StoreError};
 use vouch_device::{Policy, Store, Stored};
 
 /// Words of eight bytes for that stack.
-const STACK: usize = 10 * 1024 / 8;
+const STACK: usize = (10 * 1024 + 512) / 8;
 /// What it is filled with, to see how much was used.
 const PAINT: u64 = 0x5054_4E49_5054_4E49;
 
@@ -70,6 +70,8 @@ impl Models {
             }
         });
         let unused = block.iter().take_while(|word| **word == PAINT).count();
+        // What lies below it was overwritten: nothing can be relied upon any more.
+        assert!(unused > 0, "the stack for signatures is too small");
         defmt::debug!("{=usize} of {=usize} bytes of stack used", 8 * (STACK - unused), 8 * STACK);
         result
     }
