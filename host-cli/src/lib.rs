@@ -12,6 +12,7 @@ pub mod deadline;
 pub mod decode;
 pub mod device;
 pub mod engines;
+pub mod escape;
 pub mod export;
 pub mod formats;
 pub mod frontend;
