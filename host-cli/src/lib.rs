@@ -29,3 +29,4 @@ pub mod signing;
 pub mod simplify;
 pub mod transport;
 pub mod validate;
+pub mod write;

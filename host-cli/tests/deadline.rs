@@ -231,17 +231,40 @@ fn memory_has_an_end() {
 #[test]
 fn what_cannot_be_written_is_an_error() {
     let place = Place::with(&[("factors.vch", &FACTORS.replace("u48", "u8").replace("u24", "u2"))]);
-    let commands: [&[&str]; 5] = [
+    place.run(&["check", "factors.vch", "--certificate", "f.vcert"]).with(0, 30);
+    let commands: &[&[&str]] = &[
         &["check", "factors.vch"],
         &["check", "factors.vch", "--json"],
+        &["check", "factors.vch", "--quiet"],
+        &["check", "nowhere.vch", "--json"],
+        &["run", "factors.vch", "--target", "sim"],
+        &["run", "factors.vch", "--target", "sim", "--json"],
+        &["certify", "factors.vch", "f.vcert"],
+        &["certify", "factors.vch", "f.vcert", "--json"],
+        &["compile", "factors.vch", "-o", "f.vimg"],
+        &["compile", "factors.vch", "-o", "f.vimg", "--json"],
         &["inspect", "factors.vch"],
+        &["inspect", "factors.vch", "--json"],
+        &["lint", "factors.vch"],
+        &["lint", "factors.vch", "--json"],
+        &["fmt", "-"],
+        &["fmt", "factors.vch", "--json"],
+        &["keygen", "-o", "one"],
+        &["keygen", "-o", "two", "--json"],
+        &["provision", "one.pub", "--target", "sim"],
+        &["provision", "one.pub", "--target", "sim", "--json"],
         &["export", "factors.vch", "--to", "smt2"],
+        &["list"],
+        &["list", "--json"],
         &["--help"],
+        &["--version"],
+        &["check", "--wrong", "--json"],
     ];
     for command in commands {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = place.command(command).stdout(full).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
     }
 }
 

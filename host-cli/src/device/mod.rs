@@ -224,6 +224,13 @@ impl Client {
         self.line.log = Some(sink);
     }
 
+    /// Ends the dialogue. What the device keeps is saved, where that is the host's business.
+    pub fn finish(self) -> Result<(), DeviceError> {
+        let mut transport = self.line.into_transport();
+        let device = transport.describe();
+        transport.finish().map_err(|source| DeviceError::NotKept { device, source })
+    }
+
     /// Ends the dialogue but keeps the line.
     pub fn into_transport(self) -> Box<dyn Transport> {
         self.line.into_transport()

@@ -92,6 +92,22 @@ fn a_whole_dialogue() {
 }
 
 #[test]
+fn flash_that_cannot_be_saved_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    let file = inner.join("flash.bin");
+    let kept = || Sim::with_flash(1000, Some(file.clone())).unwrap();
+    greet(kept()).unwrap().finish().unwrap();
+    assert!(std::fs::metadata(&file).unwrap().len() > 1000);
+    let client = greet(kept()).unwrap();
+    std::fs::remove_dir_all(&inner).unwrap();
+    let error = client.finish().unwrap_err();
+    assert_eq!(error.exit_code(), 4);
+    assert!(error.to_string().contains("the flash of the simulated device could not be saved"));
+}
+
+#[test]
 fn what_does_not_fit_says_how_much() {
     let image = image();
     let mut client = greet(Sim::new(1000)).unwrap();
