@@ -2,6 +2,7 @@
 //! model.
 
 use crate::model;
+use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 use vouch::device::{CheckRequest, Client, DeviceError, Outcome, Patience};
@@ -19,7 +20,7 @@ use vouch_device::package::Header;
 struct Liar {
     device: Sim,
     receiver: Receiver<{ receiver_len(MAX_PAYLOAD) }>,
-    script: std::vec::IntoIter<u8>,
+    script: VecDeque<u8>,
     /// On its way to the host.
     line: Vec<u8>,
 }
@@ -34,8 +35,8 @@ const NOTHING: u8 = 5;
 impl Liar {
     /// The next bytes of the script behind their number.
     fn piece(&mut self) -> Vec<u8> {
-        let count = self.script.next().unwrap_or(0) as usize;
-        self.script.by_ref().take(count).collect()
+        let count = self.script.pop_front().unwrap_or(0) as usize;
+        self.script.drain(..count.min(self.script.len())).collect()
     }
 
     fn send_frame(&mut self, payload: &[u8]) {
@@ -44,7 +45,7 @@ impl Liar {
 
     /// Passes on what the true device says, or something else.
     fn pass(&mut self, mut payload: Vec<u8>) {
-        match self.script.next().unwrap_or(HONEST) % 6 {
+        match self.script.pop_front().unwrap_or(HONEST) % 6 {
             // Another body behind kind and number.
             BODY => {
                 payload.truncate(2);
@@ -113,7 +114,7 @@ pub fn client(data: &[u8]) {
         let liar = Liar {
             device: Sim::new(60_000),
             receiver: Receiver::new(),
-            script: data.to_vec().into_iter(),
+            script: data.iter().copied().collect(),
             line: vec![],
         };
         let shown = match dialogue(liar, stores) {

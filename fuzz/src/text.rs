@@ -110,7 +110,7 @@ pub fn diagnostic(data: &[u8]) {
             .related(place(near(other), near(other).saturating_add(1)), "and\nthere")
             .help("mend it");
         for colours in [false, true] {
-            let shown = frontend::render_with(&source, &[diagnostic.clone()], colours);
+            let shown = frontend::render_with(&source, std::slice::from_ref(&diagnostic), colours);
             assert!(shown.contains("wrong"), "{shown}");
         }
     }

@@ -83,10 +83,9 @@ impl Machine {
         }
     }
 
-    /// The state of a run that is going on, without the line's part.
-    #[inline(never)]
-    pub(super) fn at_work(&self, platform: &mut impl Platform) -> Option<Report> {
-        self.not_running().is_err().then(|| self.report(0, platform))
+    /// Whether the engine is at work.
+    pub(super) fn is_running(&self) -> bool {
+        self.not_running().is_err()
     }
 
     /// Works for one slice, and says how it ended. As long as that takes, `watch` is called in every slice's
@@ -466,7 +465,7 @@ impl Machine {
     }
 
     #[inline(never)]
-    fn report(&self, garbled: u32, platform: &mut impl Platform) -> Report {
+    pub(super) fn report(&self, garbled: u32, platform: &mut impl Platform) -> Report {
         let (phase, instructions) = match &self.state {
             State::Empty => (Phase::Empty, self.update),
             State::Loading { .. } => (Phase::Loading, None),

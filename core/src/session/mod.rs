@@ -74,6 +74,8 @@ impl Session {
 
     /// Works for one slice if a run is going on. One query may take many slices: in each of them `read` is
     /// asked for the bytes that have come, until there is none. It is where a watchdog is fed.
+    // What it has on the stack is not needed while a model is loaded.
+    #[inline(never)]
     pub fn advance(
         &mut self,
         platform: &mut impl Platform,
@@ -81,9 +83,10 @@ impl Session {
         out: &mut impl FnMut(&[u8]),
     ) -> Activity {
         let Session { talk, machine, .. } = self;
-        let Some(report) = machine.at_work(platform) else {
+        if !machine.is_running() {
             return Activity::Idle;
-        };
+        }
+        let report = machine.report(talk.garbled, platform);
         let slice = talk.board.slice;
         let status = machine.advance(slice, platform, &mut || talk.listen(&report, read, out));
         let activity = match status {
@@ -119,10 +122,7 @@ impl Session {
     fn serve(&mut self, platform: &mut impl Platform, out: &mut impl FnMut(&[u8])) {
         match self.talk.kind() {
             Some(Kind::Hello) => {
-                if let Some(nonce) = self.talk.restart() {
-                    self.machine.reset(platform);
-                    self.talk.start(nonce);
-                }
+                self.greet(platform);
                 self.talk.introduce(out);
             }
             Some(Kind::Request) => {
@@ -130,6 +130,15 @@ impl Session {
                 self.talk.answer(out);
             }
             _ => {}
+        }
+    }
+
+    /// Starts afresh if a greeting wants that.
+    #[inline(never)]
+    fn greet(&mut self, platform: &mut impl Platform) {
+        if let Some(nonce) = self.talk.restart() {
+            self.machine.reset(platform);
+            self.talk.start(nonce);
         }
     }
 
