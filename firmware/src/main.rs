@@ -34,7 +34,12 @@ fn main() -> ! {
             session.receive(byte, &mut heap, &mut send);
         }
         let mut spoke = false;
-        let activity = session.advance(&mut heap, &mut |bytes| {
+        // Also in the middle of a slice that takes long.
+        let mut read = || {
+            Current::feed_watchdog();
+            Port::read()
+        };
+        let activity = session.advance(&mut heap, &mut read, &mut |bytes| {
             spoke = true;
             send(bytes);
         });

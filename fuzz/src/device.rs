@@ -133,7 +133,8 @@ const BOARD: Board =
     Board { name: "fuzz", build: "0", ram: 16384, heap: 8192, flash: 0, firmware: 0, slice: 200 };
 
 /// A script: a length byte and so many bytes each. They are the body of the request that comes next;
-/// length 0 lets the device work, 255 takes all that is left as raw bytes of the line.
+/// length 0 lets the device work, 254 too while the bytes behind the next length byte come, 255 takes all
+/// that is left as raw bytes of the line.
 pub fn session(data: &[u8]) {
     let flash = RamFlash::new(vec![u32::MAX; 5 * PAGE / 4]);
     let models = Store::new(flash, Policy::AllowUnsigned);
@@ -149,7 +150,17 @@ pub fn session(data: &[u8]) {
             0 => {
                 work += 1;
                 if work < 64 {
-                    session.advance(&mut bench, &mut out);
+                    session.advance(&mut bench, &mut || None, &mut out);
+                }
+                rest = tail;
+            }
+            254 => {
+                let (length, tail) = tail.split_first().unwrap_or((&0, &[]));
+                let (line, tail) = tail.split_at((*length as usize).min(tail.len()));
+                let mut line = line.iter().copied();
+                work += 1;
+                if work < 64 {
+                    session.advance(&mut bench, &mut || line.next(), &mut out);
                 }
                 rest = tail;
             }

@@ -4,10 +4,12 @@
 //! `cargo xtask fuzz --minutes N` runs libFuzzer on all of them. What it finds goes to
 //! `fuzz/regressions/TARGET/`, where the tests try it from then on.
 
+mod client;
 mod device;
 mod host;
 mod model;
 mod source;
+mod text;
 
 pub use model::Memory;
 
@@ -23,13 +25,17 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 15] = [
     Target { name: "link", run: device::link, seeds: device::link_seeds },
     Target { name: "session", run: device::session, seeds: device::session_seeds },
+    Target { name: "client", run: client::client, seeds: client::client_seeds },
     Target { name: "store", run: device::store, seeds: device::store_seeds },
     Target { name: "image", run: model::image, seeds: model::image_seeds },
     Target { name: "certificate", run: model::certificate, seeds: model::certificate_seeds },
     Target { name: "file", run: host::file, seeds: host::file_seeds },
+    Target { name: "trace", run: text::trace, seeds: text::trace_seeds },
+    Target { name: "key", run: text::key, seeds: text::key_seeds },
+    Target { name: "diagnostic", run: text::diagnostic, seeds: text::diagnostic_seeds },
     Target { name: "vch", run: source::vch, seeds: source::vch_seeds },
     Target { name: "c", run: source::c, seeds: source::c_seeds },
     Target { name: "aag", run: source::aag, seeds: source::aag_seeds },

@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use vouch::transport::flash_file::FlashFile;
 
 /// A pump that may run only while there is water. With a `limit` above 12 it runs too long.
 const PUMP: &str = "\
@@ -812,6 +813,28 @@ fn models_are_stored_and_used_where_they_lie() {
     on(&["run", "foreign.vimg", "--stored", "--property", "bounded"]).ended(0);
     place.write("flash.bin", "short");
     on(&["run", "two.vimg", "--stored"]).ended(4);
+}
+
+/// Two at a time would lose what one of them has stored.
+#[test]
+fn the_file_of_a_flash_is_used_by_one_at_a_time() {
+    let place = Place::new();
+    let file = place.path("flash.bin");
+    let on = |args: &[&str], file: &str| {
+        place.run(&[args, &["--target", "sim", "--flash-file", file]].concat())
+    };
+    place.run(&["keygen", "-o", "key"]).ended(0);
+    let held = FlashFile::open(&file).unwrap();
+    let busy = on(&["provision", "key.pub"], "flash.bin").ended(4);
+    assert!(busy.err.contains("in use by another vouch"), "{}", busy.err);
+    drop(held);
+    on(&["provision", "key.pub"], "flash.bin").ended(0);
+    assert!(file.is_file() && !place.path("flash.bin.lock").exists());
+    // Where nothing can be kept, nothing is promised.
+    for nowhere in ["/dev/full", "no/flash.bin", "."] {
+        let failed = on(&["provision", "key.pub"], nowhere).ended(4);
+        assert!(failed.out.is_empty(), "{}", failed.out);
+    }
 }
 
 /// A latch that toggles while `go` is given; a counter that is bad at 5.

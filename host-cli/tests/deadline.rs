@@ -230,18 +230,46 @@ fn memory_has_an_end() {
 #[cfg(target_os = "linux")]
 #[test]
 fn what_cannot_be_written_is_an_error() {
-    let place = Place::with(&[("factors.vch", &FACTORS.replace("u48", "u8").replace("u24", "u2"))]);
-    let commands: [&[&str]; 5] = [
-        &["check", "factors.vch"],
-        &["check", "factors.vch", "--json"],
-        &["inspect", "factors.vch"],
-        &["export", "factors.vch", "--to", "smt2"],
+    let text =
+        "machine small { var n: u8 = 0; initial state Run { on n < 9 -> Run { n += 1; } else { } }
+                property low: always n <= 9; }";
+    let place = Place::with(&[("small.vch", text)]);
+    // Without the full disk all is well.
+    place.run(&["check", "small.vch", "--certificate", "f.vcert"]).with(0, 30);
+    place.run(&["certify", "small.vch", "f.vcert"]).with(0, 30);
+    let commands: &[&[&str]] = &[
+        &["check", "small.vch"],
+        &["check", "small.vch", "--json"],
+        &["check", "small.vch", "--quiet"],
+        &["check", "nowhere.vch", "--json"],
+        &["run", "small.vch", "--target", "sim"],
+        &["run", "small.vch", "--target", "sim", "--json"],
+        &["certify", "small.vch", "f.vcert"],
+        &["certify", "small.vch", "f.vcert", "--json"],
+        &["compile", "small.vch", "-o", "f.vimg"],
+        &["compile", "small.vch", "-o", "f.vimg", "--json"],
+        &["inspect", "small.vch"],
+        &["inspect", "small.vch", "--json"],
+        &["lint", "small.vch"],
+        &["lint", "small.vch", "--json"],
+        &["fmt", "--stdout", "small.vch"],
+        &["fmt", "small.vch", "--json"],
+        &["keygen", "-o", "one"],
+        &["keygen", "-o", "two", "--json"],
+        &["provision", "one.pub", "--target", "sim"],
+        &["provision", "one.pub", "--target", "sim", "--json"],
+        &["export", "small.vch", "--to", "smt2"],
+        &["list"],
+        &["list", "--json"],
         &["--help"],
+        &["--version"],
+        &["check", "--wrong", "--json"],
     ];
     for command in commands {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = place.command(command).stdout(full).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
     }
 }
 

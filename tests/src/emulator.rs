@@ -55,7 +55,7 @@ impl Emulator {
         }
         let program = companion::find(Path::new(board.emulator)).unwrap();
         let complaints = File::create(file("stderr")).unwrap();
-        let process = Companion::start(&program, args, complaints).unwrap();
+        let process = Companion::start(&program, args, complaints, folder.path()).unwrap();
         let uart = connect(&file("uart"));
         let all = board.base()..board.models.end;
         Emulator { uart, all, _process: process, folder }

@@ -5,8 +5,11 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
-use vouch::device::{CheckRequest, Client, Outcome, Patience};
+use std::time::{Duration, Instant};
+use vouch::deadline::Deadline;
+use vouch::device::{CheckRequest, Client, Ended, Outcome, Patience};
 use vouch::transport::{Settings, Target, Transport, qemu};
+use vouch_core::ic3::{Limit, Verdict};
 use vouch_core::image::{EdgeSpec, ImageBuilder, LocationSpec, PropertySpec};
 
 fn settings() -> Option<Settings> {
@@ -138,5 +141,59 @@ fn logs_are_readable() {
         drop(client);
         let lines: Vec<String> = receiver.iter().collect();
         assert!(lines.iter().any(|line| line.contains("bytes of stack used")), "{lines:?}");
+    }
+}
+
+/// Whether so many pigeons fit into one hole less: one query, and a hard one.
+fn pigeons(holes: u32) -> Vec<u8> {
+    let inputs = (holes + 1) * holes;
+    let at = |pigeon: u32, hole: u32| 2 * (1 + pigeon * holes + hole);
+    let mut gates: Vec<[u32; 3]> = Vec::new();
+    let mut gate = |operands| {
+        gates.push(operands);
+        2 * (inputs + gates.len() as u32)
+    };
+    let mut guard = 0;
+    for pigeon in 0..=holes {
+        let mut sits = 1;
+        for hole in 0..holes {
+            sits = gate([at(pigeon, hole), 0, sits]);
+            for other in 0..pigeon {
+                let both = gate([at(pigeon, hole), at(other, hole), 1]);
+                guard = gate([guard, both ^ 1, 1]);
+            }
+        }
+        guard = gate([guard, sits, 1]);
+    }
+    let nothing = || LocationSpec { live: Vec::new() };
+    let model = ImageBuilder {
+        name: "pigeons".into(),
+        locations: vec![nothing(), nothing()],
+        edges: vec![EdgeSpec { inputs, gates, ..EdgeSpec::plain(0, 1, guard, &[]) }],
+        properties: vec![PropertySpec { name: "fit".into(), error: 1 }],
+        ..ImageBuilder::default()
+    };
+    model.build_as::<u16>().unwrap()
+}
+
+/// The host asks for the state all the while, and in the end cancels: in the middle of a query.
+#[test]
+fn a_board_hears_in_the_middle_of_a_query() {
+    let image = pigeons(10);
+    for (board, transport) in boards() {
+        if board.ram < 200 << 10 {
+            continue;
+        }
+        let mut client = greet(transport);
+        client.load(&image, |_, _| {}).unwrap();
+        client.stop_at(Deadline::after(Some(Duration::from_secs(2))));
+        let start = Instant::now();
+        let mut asked = 0;
+        let outcome = client.check(&CheckRequest::default(), |_| asked += 1).unwrap();
+        assert_eq!(outcome.ended, Ended::Timeout, "{}", board.name);
+        assert_eq!(outcome.verdicts, [Verdict::Unknown(Limit::Cancelled)], "{}", board.name);
+        assert!(outcome.stats.queries <= 1, "{}: {:?}", board.name, outcome.stats);
+        assert!(asked > 2, "{}: {asked}", board.name);
+        assert!(start.elapsed() < Duration::from_secs(5), "{}: {:?}", board.name, start.elapsed());
     }
 }

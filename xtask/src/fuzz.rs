@@ -13,8 +13,23 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-const TARGETS: [&str; 11] =
-    ["link", "session", "store", "image", "certificate", "file", "vch", "c", "aag", "aig", "btor2"];
+const TARGETS: [&str; 15] = [
+    "link",
+    "session",
+    "client",
+    "store",
+    "image",
+    "certificate",
+    "file",
+    "trace",
+    "key",
+    "diagnostic",
+    "vch",
+    "c",
+    "aag",
+    "aig",
+    "btor2",
+];
 
 /// Flags for the compiler.
 const FLAGS: [&str; 8] = [

@@ -15,6 +15,7 @@ pub fn task(args: &[String]) -> Result<()> {
         shell::run(shell::cargo().current_dir(project::firmware()).args(["fmt", "--check"]))
     })?;
     shell::stage("tidy", tidy::run)?;
+    shell::stage("packages of others", packages)?;
     shell::stage("clippy", || {
         shell::run(host().args(["clippy", "--workspace", "--all-targets"]).args(DENY))
     })?;
@@ -40,6 +41,33 @@ pub fn task(args: &[String]) -> Result<()> {
         host.args(["test", "--workspace", "--lib", "--bins", "--tests"])
     };
     shell::run(testing(runner))
+}
+
+/// Licences and origins of what this is built from, as `deny.toml` wants them.
+fn packages() -> Result<()> {
+    if shell::find("cargo-deny").is_none() {
+        println!("not checked: cargo-deny is not installed (`cargo install --locked cargo-deny`)");
+        return Ok(());
+    }
+    for folder in [project::root().to_path_buf(), project::firmware()] {
+        // Those for other systems are looked at too, and may not be here.
+        let mut fetch = shell::cargo();
+        fetch.current_dir(&folder).args(["fetch", "--locked", "--quiet"]);
+        if shell::exit_code(&mut fetch)? != 0 {
+            println!("not checked: not all packages are here, and they cannot be fetched");
+            return Ok(());
+        }
+        shell::run(
+            shell::cargo()
+                .current_dir(&folder)
+                .args(["deny", "--offline", "--locked", "--manifest-path"])
+                .arg(folder.join("Cargo.toml"))
+                .args(["check", "--config"])
+                .arg(project::root().join("deny.toml"))
+                .args(["licenses", "bans", "sources"]),
+        )?;
+    }
+    Ok(())
 }
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];

@@ -83,18 +83,26 @@ impl Machine {
         }
     }
 
-    /// Works for one slice if the engine is running, and says how it ended.
+    /// Whether the engine is at work.
+    pub(super) fn is_running(&self) -> bool {
+        self.not_running().is_err()
+    }
+
+    /// Works for one slice, and says how it ended. As long as that takes, `watch` is called in every slice's
+    /// time; once it returns false, the run ends.
     #[inline(never)]
-    pub(super) fn advance(&mut self, slice: u32, platform: &mut impl Platform) -> Option<Status> {
+    pub(super) fn advance(
+        &mut self,
+        slice: u32,
+        platform: &mut impl Platform,
+        watch: &mut dyn FnMut() -> bool,
+    ) -> Status {
         let State::Active(run) = &mut self.state else {
-            return None;
+            return Status::Finished;
         };
-        if run.stage != Stage::Running {
-            return None;
-        }
         let before = platform.instructions();
         let stepped = with_store(platform, self.image, run.words, |store| {
-            Ok(run.engine.step(store.image, store.memory, slice))
+            Ok(run.engine.step_watched(store.image, store.memory, slice, watch))
         });
         let status = match stepped {
             Ok(status) => status,
@@ -110,7 +118,7 @@ impl Machine {
             Status::Broken { property } => Stage::Broken(property),
             Status::Finished => Stage::Finished,
         };
-        Some(status)
+        status
     }
 
     /// Obeys a request or refuses it.
@@ -461,7 +469,7 @@ impl Machine {
     }
 
     #[inline(never)]
-    fn report(&self, garbled: u32, platform: &mut impl Platform) -> Report {
+    pub(super) fn report(&self, garbled: u32, platform: &mut impl Platform) -> Report {
         let (phase, instructions) = match &self.state {
             State::Empty => (Phase::Empty, self.update),
             State::Loading { .. } => (Phase::Loading, None),

@@ -5,6 +5,7 @@
 //! come from a [`Platform`]. The same code is the host's `sim` target.
 //!
 //! - [`platform`]: what the board provides.
+//! - [`talk`]: greetings, numbers and repetitions.
 //! - [`machine`]: loading a model and running the engine on it.
 //! - [`fetch`]: traces and clauses, cut into pieces that fit into a frame.
 //!
@@ -13,22 +14,24 @@
 //!   reply; one out of sequence is refused and changes nothing.
 //! - Bytes on the line choose only between the requests: whatever they are, the session neither
 //!   panics nor uses more memory than the platform grants.
+//! - However long the engine works, the line is looked at in every slice: the state is told, and what
+//!   ends the run ends it.
 //! - A greeting with the reset flag ends whatever an earlier host left half-way.
 
 mod fetch;
 mod machine;
 mod platform;
+mod talk;
 
 pub use platform::{Board, Platform};
 
 pub use crate::link::store::{ModelStore, StoreError};
 
 use crate::ic3::Status;
-use crate::link::frame::{self, Received, Receiver, receiver_len};
-use crate::link::hello::{Greeting, Identity};
-use crate::link::message::{Event, Refusal, Reply, Request};
-use crate::link::{Kind, MAX_DATA, MAX_PAYLOAD, PROTOCOL};
+use crate::link::message::{Event, Refusal, Reply};
+use crate::link::{Kind, MAX_DATA};
 use machine::Machine;
+use talk::Talk;
 
 /// The storage width of the images that sessions accept.
 pub type Width = u16;
@@ -48,18 +51,8 @@ pub enum Activity {
 /// A device's side of the dialogue.
 #[derive(Debug)]
 pub struct Session {
-    board: Board,
-    receiver: Receiver<{ receiver_len(MAX_PAYLOAD) }>,
+    talk: Talk,
     machine: Machine,
-    /// The last reply, kept to be repeated.
-    reply: [u8; MAX_PAYLOAD],
-    /// Its length; 0 if there is none.
-    reply_len: u8,
-    /// Number of the last request executed.
-    sequence: u8,
-    /// The greeting that reset the session last.
-    nonce: Option<u32>,
-    garbled: u32,
     /// Slices since the last progress event.
     slices: u16,
     /// The frontier at the last progress event.
@@ -69,44 +62,34 @@ pub struct Session {
 impl Session {
     /// A session without a model.
     pub const fn new(board: Board) -> Session {
-        Session {
-            board,
-            receiver: Receiver::new(),
-            machine: Machine::new(),
-            reply: [0; MAX_PAYLOAD],
-            reply_len: 0,
-            sequence: 0,
-            nonce: None,
-            garbled: 0,
-            slices: 0,
-            frontier: 0,
-        }
+        Session { talk: Talk::new(board), machine: Machine::new(), slices: 0, frontier: 0 }
     }
 
     /// Takes one byte from the line and answers through `out`.
     pub fn receive(&mut self, byte: u8, platform: &mut impl Platform, out: &mut impl FnMut(&[u8])) {
-        match self.receiver.push(byte) {
-            Received::Nothing => {}
-            Received::Garbage => self.garbled = self.garbled.wrapping_add(1),
-            Received::Payload => match self.receiver.payload().first().copied().map(Kind::of) {
-                Some(Some(Kind::Hello)) => self.greet(platform, out),
-                Some(Some(Kind::Request)) => self.request(platform, out),
-                // Not for a device, or from a version to come.
-                _ => {}
-            },
+        if self.talk.push(byte) {
+            self.serve(platform, out);
         }
     }
 
-    /// Works for one slice if a run is going on.
+    /// Works for one slice if a run is going on. One query may take many slices: in each of them `read` is
+    /// asked for the bytes that have come, until there is none. It is where a watchdog is fed.
+    // What it has on the stack is not needed while a model is loaded.
+    #[inline(never)]
     pub fn advance(
         &mut self,
         platform: &mut impl Platform,
+        read: &mut dyn FnMut() -> Option<u8>,
         out: &mut impl FnMut(&[u8]),
     ) -> Activity {
-        let Some(status) = self.machine.advance(self.board.slice, platform) else {
+        let Session { talk, machine, .. } = self;
+        if !machine.is_running() {
             return Activity::Idle;
-        };
-        match status {
+        }
+        let report = machine.report(talk.garbled, platform);
+        let slice = talk.board.slice;
+        let status = machine.advance(slice, platform, &mut || talk.listen(&report, read, out));
+        let activity = match status {
             Status::Running => {
                 let stats = self.machine.stats();
                 self.slices += 1;
@@ -124,82 +107,62 @@ impl Session {
                 send_event(Event::Finished, out);
                 Activity::Idle
             }
+        };
+        if self.talk.take_waiting() {
+            self.serve(platform, out);
+            return Activity::Idle;
         }
+        activity
     }
 
     // Those below are not inlined: their buffers would lie on the stack throughout the run.
 
-    /// Answers a greeting; a new one may start the session afresh.
+    /// Answers what was received.
     #[inline(never)]
-    fn greet(&mut self, platform: &mut impl Platform, out: &mut impl FnMut(&[u8])) {
-        let Some(greeting) = Greeting::decode(self.receiver.payload()) else {
-            return;
-        };
-        // The same greeting again: the answer got lost, or the line delivered it twice.
-        let repeated = self.nonce == Some(greeting.nonce);
-        if greeting.reset && greeting.protocol == PROTOCOL && !repeated {
+    fn serve(&mut self, platform: &mut impl Platform, out: &mut impl FnMut(&[u8])) {
+        match self.talk.kind() {
+            Some(Kind::Hello) => {
+                self.greet(platform);
+                self.talk.introduce(out);
+            }
+            Some(Kind::Request) => {
+                self.execute(platform);
+                self.talk.answer(out);
+            }
+            _ => {}
+        }
+    }
+
+    /// Starts afresh if a greeting wants that.
+    #[inline(never)]
+    fn greet(&mut self, platform: &mut impl Platform) {
+        if let Some(nonce) = self.talk.restart() {
             self.machine.reset(platform);
-            (self.sequence, self.reply_len) = (0, 0);
-            self.nonce = Some(greeting.nonce);
+            self.talk.start(nonce);
         }
-        let identity = Identity {
-            protocol: PROTOCOL,
-            nonce: greeting.nonce,
-            board: self.board.name,
-            build: self.board.build,
-            max_payload: MAX_PAYLOAD as u16,
-            image_version: crate::image::VERSION,
-            word: size_of::<Width>() as u8,
-            sequence: self.sequence,
-            ram: self.board.ram,
-            heap: self.board.heap,
-            flash: self.board.flash,
-            firmware: self.board.firmware,
-        };
-        let mut payload = [0; MAX_PAYLOAD];
-        let len = identity.encode(&mut payload);
-        frame::send(&payload[..len], &[], out);
     }
 
-    /// Executes a request, or repeats the reply to it.
+    /// Executes a request, unless it was executed before.
     #[inline(never)]
-    fn request(&mut self, platform: &mut impl Platform, out: &mut impl FnMut(&[u8])) {
-        let &[_, sequence, ref body @ ..] = self.receiver.payload() else {
+    fn execute(&mut self, platform: &mut impl Platform) {
+        let Some((sequence, request)) = self.talk.request() else {
             return;
         };
-        let expected = self.sequence.wrapping_add(1);
-        if sequence == expected {
-            let mut buffer = [0; MAX_DATA];
-            let reply = match Request::decode(body) {
-                Some(request) => self.machine.execute(request, self.garbled, platform, &mut buffer),
-                None => Reply::Refused(Refusal::Malformed),
-            };
-            // Every reply fits (a test of the messages), so 0 stands for nothing.
-            self.reply_len = reply.encode(sequence, &mut self.reply).unwrap_or(0) as u8;
-            self.sequence = sequence;
-        }
-        if sequence == self.sequence && self.reply_len > 0 {
-            frame::send(&self.reply[..self.reply_len as usize], &[], out);
-        } else {
-            self.refuse_sequence(sequence, expected, out);
-        }
-    }
-
-    #[inline(never)]
-    fn refuse_sequence(&self, sequence: u8, expected: u8, out: &mut impl FnMut(&[u8])) {
-        let mut payload = [0; 8];
-        let refusal = Reply::Refused(Refusal::OutOfSequence { expected });
-        if let Some(len) = refusal.encode(sequence, &mut payload) {
-            frame::send(&payload[..len], &[], out);
-        }
+        let mut buffer = [0; MAX_DATA];
+        let garbled = self.talk.garbled;
+        let reply = match request {
+            Some(request) => self.machine.execute(request, garbled, platform, &mut buffer),
+            None => Reply::Refused(Refusal::Malformed),
+        };
+        self.talk.keep(sequence, &reply);
     }
 }
 
 #[inline(never)]
-fn send_event(event: Event, out: &mut impl FnMut(&[u8])) {
+fn send_event(event: Event, out: &mut dyn FnMut(&[u8])) {
     let mut payload = [0; Event::MAX_LEN];
     if let Some(len) = event.encode(&mut payload) {
-        frame::send(&payload[..len], &[], out);
+        talk::send(&payload[..len], out);
     }
 }
 

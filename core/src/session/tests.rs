@@ -8,7 +8,10 @@ use crate::ic3::{BindError, Engine, Limit, Verdict};
 use crate::image::{
     EdgeSpec, ImageBuilder, ImageError, LocationSpec, ParamSpec, PropertySpec, Table,
 };
-use crate::link::message::{Part, Phase};
+use crate::link::frame::{self, Received, Receiver, receiver_len};
+use crate::link::hello::{Greeting, Identity};
+use crate::link::message::{Part, Phase, Request};
+use crate::link::{MAX_PAYLOAD, PROTOCOL};
 use std::vec::Vec;
 
 /// Memory as a board would have it: one heap of a fixed size.
@@ -207,7 +210,7 @@ impl Bench {
     fn work(&mut self) {
         let mut sent = Vec::new();
         let out = &mut |b: &[u8]| sent.extend_from_slice(b);
-        while self.session.advance(&mut self.heap, out) == Activity::Working {}
+        while self.session.advance(&mut self.heap, &mut || None, out) == Activity::Working {}
         for payload in payloads(&sent) {
             assert_eq!(payload[0], Kind::Event as u8);
             self.events.push(Event::decode(&payload[1..]).unwrap());
@@ -286,6 +289,117 @@ fn a_whole_dialogue() {
     // The same model can be checked again, and a new one loaded.
     bench.prepare();
     bench.load(&image());
+}
+
+/// A model whose only question is whether so many pigeons fit into one hole less: one query, and a hard
+/// one.
+fn pigeons(holes: u32) -> Vec<u8> {
+    let inputs = (holes + 1) * holes;
+    let at = |pigeon: u32, hole: u32| 2 * (1 + pigeon * holes + hole);
+    let mut gates: Vec<[u32; 3]> = Vec::new();
+    let mut gate = |operands| {
+        gates.push(operands);
+        2 * (inputs + gates.len() as u32)
+    };
+    let mut guard = 0;
+    for pigeon in 0..=holes {
+        let mut sits = 1;
+        for hole in 0..holes {
+            sits = gate([at(pigeon, hole), 0, sits]);
+            for other in 0..pigeon {
+                let both = gate([at(pigeon, hole), at(other, hole), 1]);
+                guard = gate([guard, both ^ 1, 1]);
+            }
+        }
+        guard = gate([guard, sits, 1]);
+    }
+    let nothing = || LocationSpec { live: Vec::new() };
+    let builder = ImageBuilder {
+        name: "pigeons".into(),
+        locations: std::vec![nothing(), nothing()],
+        edges: std::vec![EdgeSpec { inputs, gates, ..EdgeSpec::plain(0, 1, guard, &[]) }],
+        properties: std::vec![PropertySpec { name: "fit".into(), error: 1 }],
+        ..ImageBuilder::default()
+    };
+    builder.build_as::<u16>().unwrap()
+}
+
+/// The line is served in the middle of a query, and whatever ends the run ends it there.
+#[test]
+fn a_hard_query_neither_deafens_nor_outlives_its_end() {
+    let image = pigeons(8);
+    let end = |number: u8, request: Request| {
+        let mut payload = [0; MAX_PAYLOAD];
+        let len = request.encode(number, &mut payload).unwrap();
+        payload[..len].to_vec()
+    };
+    let ends = [
+        (end(5, Request::Cancel), Phase::Finished),
+        (end(5, Request::Reset), Phase::Empty),
+        (Greeting { protocol: PROTOCOL, nonce: 9, reset: true }.encode().to_vec(), Phase::Empty),
+    ];
+    for (last, phase) in ends {
+        let mut bench = Bench::new(100_000);
+        bench.greet(1, true);
+        bench.transfer(&image);
+        let reply = bench.ask(Request::LoadEnd);
+        assert!(matches!(reply, Reply::Loaded { properties: 1, params: 0, .. }), "{reply:?}");
+        bench.prepare();
+        bench.done(Request::Run);
+        // So that the numbers of the requests below are known.
+        let start = bench.session.talk.sequence;
+        bench.session.talk.sequence = 0;
+        assert!(start > 4);
+        let said = [
+            end(1, Request::Status),
+            end(1, Request::Status),
+            end(2, Request::LoadEnd),
+            Greeting { protocol: PROTOCOL, nonce: 8, reset: false }.encode().to_vec(),
+            end(3, Request::Status),
+            std::vec![Kind::Request as u8, 4, 99],
+            last,
+            end(6, Request::Status),
+        ];
+        // Each at a look of its own.
+        let (mut looks, mut line) = (0, Vec::new());
+        let mut read = || {
+            if line.is_empty() {
+                looks += 1;
+                if looks % 2 == 0 {
+                    frame::send(&said[looks / 2 - 1], &[], &mut |b| line.extend(b));
+                }
+                return None;
+            }
+            Some(line.remove(0))
+        };
+        let mut sent = Vec::new();
+        let out = &mut |b: &[u8]| sent.extend_from_slice(b);
+        let activity = bench.session.advance(&mut bench.heap, &mut read, out);
+        assert_eq!(activity, Activity::Idle);
+        assert_eq!(looks, 14, "all in one query");
+        let answers = payloads(&sent);
+        let reply = |i: usize| Reply::decode(&answers[i][2..]).unwrap();
+        for i in [0, 1, 4] {
+            let Reply::Status(report) = reply(i) else { panic!("{:?}", reply(i)) };
+            assert_eq!((report.phase, report.image as usize), (Phase::Running, image.len()));
+        }
+        assert_eq!(answers[0], answers[1], "repeated");
+        assert_eq!(reply(2), Reply::Refused(Refusal::Busy));
+        assert_eq!(Identity::decode(&answers[3]).unwrap().sequence, 2);
+        assert_eq!(reply(5), Reply::Refused(Refusal::Malformed));
+        assert_eq!(Event::decode(&answers[6][1..]), Some(Event::Finished));
+        assert_eq!(answers.len(), 8, "what came behind the end is read later");
+        match Identity::decode(&answers[7]) {
+            Some(identity) => assert_eq!((identity.nonce, identity.sequence), (9, 0)),
+            None => assert_eq!((answers[7][1], reply(7)), (5, Reply::Done)),
+        }
+        bench.sequence = bench.session.talk.sequence;
+        assert_eq!(bench.status().phase, phase);
+        if phase == Phase::Finished {
+            let verdict = bench.ask(Request::FetchVerdict { property: 0 });
+            assert_eq!(verdict, Reply::Verdict(Verdict::Unknown(Limit::Cancelled)));
+        }
+    }
 }
 
 #[test]
@@ -471,7 +585,7 @@ fn refusals_of_a_run() {
     assert_eq!(bench.status().phase, Phase::Finished);
     let verdict = bench.ask(Request::FetchVerdict { property: 1 });
     assert_eq!(verdict, Reply::Verdict(Verdict::Unknown(Limit::Cancelled)));
-    assert_eq!(bench.session.advance(&mut bench.heap, &mut |_| {}), Activity::Idle);
+    assert_eq!(bench.session.advance(&mut bench.heap, &mut || None, &mut |_| {}), Activity::Idle);
     assert_eq!(bench.refused(Request::Run), Refusal::NotPrepared);
     assert_eq!(bench.refused(Request::Bind { param: 0, value: 0 }), Refusal::NotPrepared);
     assert_eq!(bench.refused(clauses), Refusal::NoCertificate);
@@ -654,7 +768,7 @@ fn no_bytes_make_it_panic() {
                         (0..1 + dice.roll(MAX_PAYLOAD)).map(|_| dice.roll(256) as u8).collect();
                     payload[0] = dice.roll(7) as u8;
                     if let Some(sequence) = payload.get_mut(1) {
-                        *sequence = bench.session.sequence.wrapping_add(dice.roll(2) as u8);
+                        *sequence = bench.session.talk.sequence.wrapping_add(dice.roll(2) as u8);
                     }
                     bench.send(&payload);
                 }
@@ -666,14 +780,14 @@ fn no_bytes_make_it_panic() {
                 // A few slices of work.
                 4 => {
                     for _ in 0..dice.roll(4) {
-                        bench.session.advance(&mut bench.heap, &mut |_| {});
+                        bench.session.advance(&mut bench.heap, &mut || None, &mut |_| {});
                     }
                 }
                 // A request as a host would send it, with any numbers in it, or mutated.
                 kind => {
                     let request = random_request(&mut dice, &bytes);
                     let mut payload = [0; MAX_PAYLOAD];
-                    let sequence = bench.session.sequence.wrapping_add(1);
+                    let sequence = bench.session.talk.sequence.wrapping_add(1);
                     let mut len = request.encode(sequence, &mut payload).unwrap();
                     if kind == 5 {
                         len = 2 + dice.roll(len - 1);

@@ -6,7 +6,7 @@ use super::failure::{Failure, Kind};
 use super::passes;
 use serde_json::json;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use vouch::deadline;
 use vouch::formats::{self, ParseError, ParseErrorKind};
@@ -16,6 +16,7 @@ use vouch::read;
 use vouch::report;
 use vouch::report::json::Outcome;
 use vouch::validate::Run;
+use vouch::write;
 
 /// Loads the model, and shows its warnings.
 pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
@@ -99,38 +100,13 @@ pub fn write(path: &Path, bytes: &[u8], inputs: &[&Path]) -> Result<(), Failure>
     let fail = |why: &dyn std::fmt::Display| {
         Failure::new(Kind::Output, format!("cannot write {}: {why}", path.display()))
     };
-    // A link stays one: what it leads to is replaced.
     let place = fs::canonicalize(path);
     let is_input =
         |i: &&Path| place.as_ref().is_ok_and(|p| fs::canonicalize(i).is_ok_and(|i| i == *p));
     if inputs.iter().any(is_input) {
         return Err(fail(&"it is an input of this command\nhelp: name another file"));
     }
-    let place = place.unwrap_or_else(|_| path.to_path_buf());
-    match fs::metadata(&place) {
-        Ok(there) if there.is_dir() => {
-            return Err(fail(&"it is a folder\nhelp: name a file in it"));
-        }
-        // A pipe or a terminal cannot be replaced.
-        Ok(there) if !there.is_file() => return fs::write(&place, bytes).map_err(|e| fail(&e)),
-        _ => {}
-    }
-    let folder = place.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        return Err(fail(&format_args!("the folder {} does not exist", folder.display())));
-    }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".vouch-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As for any new file: the user's mask decides.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(|e| fail(&e))?;
-    file.write_all(bytes).map_err(|e| fail(&e))?;
-    file.persist(&place).map_err(|e| fail(&e.error))?;
-    Ok(())
+    write::whole(path, bytes).map_err(|e| fail(&e))
 }
 
 /// Writes a run in the format that the file's name asks for.

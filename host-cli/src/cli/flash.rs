@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 use vouch::blast::debug::DebugError;
 use vouch::deadline;
-use vouch::device::DeviceError;
+use vouch::device::{Client, DeviceError};
 use vouch::frontend::Language;
 use vouch::pipeline::IMAGE_EXTENSION;
 use vouch::report::text::size;
@@ -26,13 +26,13 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     if signing::is_about_key(&file).is_some() {
         return change_keys(args, &file, context);
     }
-    let (_, package) = signing::to_package(&file).map_err(|e| unusable(&args.image, &e))?;
+    let (header, package) = signing::to_package(&file).map_err(|e| unusable(&args.image, &e))?;
     context.monitor.set_busy(true);
     let stored = to_the_end(context, |context| store(args, &package, context));
     context.monitor.set_busy(false);
     context.finish();
     let Done { board, info, instructions, seconds } = stored?;
-    let Some(model) = info.model else {
+    let Some(model) = info.model.filter(|model| model.hash == header.hash) else {
         let message = format!("{board} says that it has stored the model, but does not find it");
         return Err(Failure::new(Kind::Device, message));
     };
@@ -135,6 +135,16 @@ struct Done {
 /// The dialogue with the device.
 fn store(args: &FlashArgs, package: &[u8], context: &mut Context) -> Result<Done, Failure> {
     let mut client = run::connect(&args.device, context)?;
+    let done = send(args, package, context, &mut client);
+    run::finish(client, done, context)
+}
+
+fn send(
+    args: &FlashArgs,
+    package: &[u8],
+    context: &mut Context,
+    client: &mut Client,
+) -> Result<Done, Failure> {
     let board = client.info().board.clone();
     context.stage(&format!("storing on {board}"));
     let start = Instant::now();
@@ -153,8 +163,9 @@ pub fn provision(args: &ProvisionArgs, context: &mut Context) -> Result<u8, Fail
     context.monitor.set_busy(true);
     let set = to_the_end(context, |context| {
         let mut client = run::connect(&args.device, context)?;
-        client.provision(&key)?;
-        Ok::<_, DeviceError>(client.info().board.clone())
+        let board = client.info().board.clone();
+        let set = client.provision(&key).map(|()| board);
+        run::finish(client, set, context)
     });
     context.monitor.set_busy(false);
     context.finish();

@@ -72,6 +72,19 @@ fn on_device(
     context: &mut Context,
 ) -> Result<Answer, DeviceError> {
     let mut client = connect(&args.device, context)?;
+    let answer = dialogue(args, model, asked, outcome, context, &mut client);
+    finish(client, answer, context)
+}
+
+/// The dialogue itself.
+fn dialogue(
+    args: &RunArgs,
+    model: &Loaded,
+    asked: &Asked,
+    outcome: &mut Outcome,
+    context: &mut Context,
+    client: &mut Client,
+) -> Result<Answer, DeviceError> {
     let info = client.info().clone();
     let known = |n: u32| (n > 0).then_some(u64::from(n));
     let mut device = Device {
@@ -90,7 +103,7 @@ fn on_device(
 
     context.stage(&format!("loading onto {}", info.board));
     if args.log {
-        follow_log(&mut client, context);
+        follow_log(client, context);
     }
     let loaded = if args.stored {
         client.load_stored(&model.image)?
@@ -153,6 +166,23 @@ pub fn connect(args: &DeviceArgs, context: &mut Context) -> Result<Client, Devic
     let mut client = Client::connect(&args.target, &args.settings(), Patience::default())?;
     client.stop_at(context.deadline().clone());
     Ok(client)
+}
+
+/// Ends a dialogue with this result. What the device keeps is saved, whatever the result is.
+pub fn finish<T, E: From<DeviceError>>(
+    client: Client,
+    result: Result<T, E>,
+    context: &Context,
+) -> Result<T, E> {
+    match (client.finish(), result) {
+        (Ok(()), result) => result,
+        (Err(error), Ok(_)) => Err(error.into()),
+        // The first failure is the one to be told.
+        (Err(error), Err(first)) => {
+            context.alarm(&format!("error: {error}"));
+            Err(first)
+        }
+    }
 }
 
 /// Shows the device's log from here on.

@@ -129,6 +129,14 @@ pub enum DeviceError {
         /// The board.
         board: String,
     },
+    /// What it keeps could not be saved.
+    #[error("the flash of {device} could not be saved: {source}")]
+    NotKept {
+        /// What is at the other end.
+        device: String,
+        /// What happened.
+        source: io::Error,
+    },
     /// It refuses for a reason that should not occur.
     #[error("{device} refuses while {doing}: {refusal:?}")]
     Refused {
@@ -167,6 +175,7 @@ impl DeviceError {
             | DeviceError::Timeout { .. }
             | DeviceError::Lost { .. }
             | DeviceError::Protocol { .. }
+            | DeviceError::NotKept { .. }
             | DeviceError::Refused { .. } => 4,
         }
     }

@@ -1,7 +1,8 @@
 //! One request and its reply over a line that may lose, damage or double either.
 //!
-//! Time is counted in what the transport was told to wait: a transport that knows that nothing can
-//! come returns at once, and a test with many lost frames takes no longer than one without.
+//! While nothing comes, time is counted in what the transport was told to wait: a transport that knows
+//! that nothing can come returns at once, and a test with many lost frames takes no longer than one
+//! without. While something comes, the clock counts: no flood stretches what a reply may take.
 
 use super::DeviceError;
 use crate::deadline::{self, Deadline, Over};
@@ -181,6 +182,7 @@ impl Line {
         let garbled = self.garbled;
         while waited < silence {
             self.transport.send(&bytes).map_err(|e| self.link_error(e))?;
+            pause = pause.min(silence - waited);
             let mut left = pause;
             while self.next_payload(&mut left)? {
                 if wanted(&self.payload) {
@@ -201,37 +203,50 @@ impl Line {
 
     /// Receives one payload, other than a log, into `self.payload`; false when `left` is over.
     fn next_payload(&mut self, left: &mut Duration) -> Result<bool, DeviceError> {
-        loop {
+        let mut start = Instant::now();
+        let is_there = loop {
             // A device that never comes to an end does not keep the host.
             deadline::look();
-            while let Some(byte) = self.inbox.pop_front() {
-                match self.receiver.push(byte) {
-                    Received::Nothing => {}
-                    Received::Garbage => self.garbled += 1,
-                    Received::Payload => match self.receiver.payload() {
-                        [kind, log @ ..] if *kind == Kind::Log as u8 => {
-                            if let Some(sink) = &mut self.log {
-                                sink(log);
-                            }
-                        }
-                        payload => {
-                            self.payload.clear();
-                            self.payload.extend_from_slice(payload);
-                            return Ok(true);
-                        }
-                    },
-                }
+            if self.take_payload() {
+                break true;
             }
-            if left.is_zero() {
-                return Ok(false);
+            if left.saturating_sub(start.elapsed()).is_zero() {
+                break false;
             }
             let mut buffer = [0; 512];
             let tick = (*left).min(TICK);
-            let start = Instant::now();
             let count = self.transport.recv(&mut buffer, tick).map_err(|e| self.link_error(e))?;
-            *left = left.saturating_sub(if count == 0 { tick } else { start.elapsed() });
+            if count == 0 {
+                *left = left.saturating_sub(tick.max(start.elapsed()));
+                start = Instant::now();
+            }
             self.inbox.extend(&buffer[..count]);
+        };
+        *left = left.saturating_sub(start.elapsed());
+        Ok(is_there)
+    }
+
+    /// Looks through what was received for a payload other than a log, which it puts into `self.payload`.
+    fn take_payload(&mut self) -> bool {
+        while let Some(byte) = self.inbox.pop_front() {
+            match self.receiver.push(byte) {
+                Received::Nothing => {}
+                Received::Garbage => self.garbled += 1,
+                Received::Payload => match self.receiver.payload() {
+                    [kind, log @ ..] if *kind == Kind::Log as u8 => {
+                        if let Some(sink) = &mut self.log {
+                            sink(log);
+                        }
+                    }
+                    payload => {
+                        self.payload.clear();
+                        self.payload.extend_from_slice(payload);
+                        return true;
+                    }
+                },
+            }
         }
+        false
     }
 
     fn link_error(&self, source: io::Error) -> DeviceError {

@@ -1,26 +1,30 @@
 //! The host's side of a dialogue with a device.
 //!
 //! [`Client`] greets, loads a model, has it checked and fetches what came out. What it returns is
-//! what the device said: nothing of it is validated here.
+//! what the device said. That it fits the model is seen to here, as it arrives; that it is true is not.
 //!
 //! Events only hasten the dialogue. Every fact is asked for, so a lost event costs time and nothing
 //! else.
 
 mod error;
 mod line;
+mod shape;
 
 pub use error::DeviceError;
 pub use line::{LogSink, Patience};
 
 use crate::deadline::{Deadline, Over};
+use crate::escape;
 use crate::transport::{Settings, Target, Transport};
 use line::Line;
+use shape::{Clauses, Room, Shape};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::{Stats, Verdict};
 use vouch_core::image::{ImageError, Preamble};
 use vouch_core::link::frame::checksum;
-use vouch_core::link::message::{Event, Phase, Refusal, Reply, Report, Request, take_varint};
+use vouch_core::link::hello::{MAX_BOARD, MAX_BUILD};
+use vouch_core::link::message::{Event, Phase, Refusal, Reply, Report, Request};
 use vouch_core::link::store::StoreInfo;
 use vouch_core::link::{MAX_DATA, MAX_PAYLOAD, PROTOCOL};
 use vouch_device::package::Header;
@@ -140,7 +144,8 @@ pub struct LineQuality {
 pub struct Client {
     line: Line,
     info: DeviceInfo,
-    loaded: Option<Loaded>,
+    /// Of the model that is loaded; empty if there is none.
+    shape: Shape,
 }
 
 impl Client {
@@ -159,7 +164,7 @@ impl Client {
         let mut client = Client {
             line: Line::new(transport, patience),
             info: DeviceInfo::default(),
-            loaded: None,
+            shape: Shape::default(),
         };
         client.hello(true)?;
         Ok(client)
@@ -168,8 +173,9 @@ impl Client {
     /// Greets the device again, and with `reset` has it forget what it was doing.
     pub fn hello(&mut self, reset: bool) -> Result<&DeviceInfo, DeviceError> {
         let identity = self.line.greet(reset)?;
-        let (protocol, board, build) =
-            (identity.protocol, identity.board.to_owned(), identity.build.to_owned());
+        let protocol = identity.protocol;
+        let is_long = identity.board.len() > MAX_BOARD || identity.build.len() > MAX_BUILD;
+        let (board, build) = (escape::text(identity.board), escape::text(identity.build));
         self.info = DeviceInfo {
             board,
             build,
@@ -182,7 +188,10 @@ impl Client {
             max_payload: identity.max_payload,
         };
         if reset {
-            self.loaded = None;
+            self.shape = Shape::default();
+        }
+        if is_long {
+            return Err(self.line.protocol_error("its name is too long"));
         }
         if protocol != PROTOCOL {
             let (board, build) = (self.info.board.clone(), self.info.build.clone());
@@ -216,6 +225,13 @@ impl Client {
         self.line.log = Some(sink);
     }
 
+    /// Ends the dialogue. What the device keeps is saved, where that is the host's business.
+    pub fn finish(self) -> Result<(), DeviceError> {
+        let mut transport = self.line.into_transport();
+        let device = transport.describe();
+        transport.finish().map_err(|source| DeviceError::NotKept { device, source })
+    }
+
     /// Ends the dialogue but keeps the line.
     pub fn into_transport(self) -> Box<dyn Transport> {
         self.line.into_transport()
@@ -227,8 +243,9 @@ impl Client {
         image: &[u8],
         mut progress: impl FnMut(usize, usize),
     ) -> Result<Loaded, DeviceError> {
-        self.loaded = None;
+        self.shape = Shape::default();
         self.suits(image)?;
+        let shape = Shape::of(image).map_err(|e| self.image_error(e))?;
         let total = u32::try_from(image.len()).map_err(|_| self.image_error(ImageError::Length))?;
         self.done(Request::LoadBegin { total, crc: checksum(image) }, "loading the model")?;
         let chunk = self.chunk();
@@ -238,29 +255,31 @@ impl Client {
             self.done(Request::LoadChunk { offset, data }, "loading the model")?;
             progress(i * chunk + data.len(), image.len());
         }
-        self.accepted(Request::LoadEnd)
+        self.accepted(Request::LoadEnd, shape)
     }
 
     /// Has the device use the model that it has stored, which must be `image`.
     pub fn load_stored(&mut self, image: &[u8]) -> Result<Loaded, DeviceError> {
-        self.loaded = None;
+        let shape = Shape::of(image).map_err(|e| self.image_error(e))?;
         let wanted = vouch_device::package::sha256(image);
         match self.store_status()?.model {
             Some(model) if model.hash != wanted => {
                 Err(DeviceError::OtherModel { board: self.info.board.clone() })
             }
             // If there is none, it says why.
-            _ => self.accepted(Request::LoadStored),
+            _ => self.accepted(Request::LoadStored, shape),
         }
     }
 
     /// Asks for the last step of loading.
-    fn accepted(&mut self, request: Request<'_>) -> Result<Loaded, DeviceError> {
+    fn accepted(&mut self, request: Request<'_>, shape: Shape) -> Result<Loaded, DeviceError> {
         match self.ask(request, "validating the model")? {
             Reply::Loaded { properties, params, minimum, available } => {
-                let loaded = Loaded { properties, params, minimum, available };
-                self.loaded = Some(loaded);
-                Ok(loaded)
+                if (properties as usize, params as usize) != (shape.properties, shape.params) {
+                    return Err(self.line.protocol_error("what it has loaded is another model"));
+                }
+                self.shape = shape;
+                Ok(Loaded { properties, params, minimum, available })
             }
             _ => Err(self.unexpected("validating the model")),
         }
@@ -274,7 +293,7 @@ impl Client {
 
     /// What the device has stored.
     pub fn store_status(&mut self) -> Result<StoreInfo, DeviceError> {
-        self.loaded = None;
+        self.shape = Shape::default();
         self.stored(Request::StoreStatus)
     }
 
@@ -284,7 +303,7 @@ impl Client {
         package: &[u8],
         mut progress: impl FnMut(usize, usize),
     ) -> Result<StoreInfo, DeviceError> {
-        self.loaded = None;
+        self.shape = Shape::default();
         if u32::try_from(package.len()).is_err() {
             return Err(self.image_error(ImageError::Length));
         }
@@ -304,7 +323,7 @@ impl Client {
 
     /// Adds or retires a key, as this signed package says.
     pub fn change_keys(&mut self, package: &[u8]) -> Result<StoreInfo, DeviceError> {
-        self.loaded = None;
+        self.shape = Shape::default();
         self.stored(Request::ChangeKeys { package })
     }
 
@@ -317,7 +336,7 @@ impl Client {
 
     /// Sets the key that the device checks signatures with, once and for all.
     pub fn provision(&mut self, key: &[u8; 32]) -> Result<(), DeviceError> {
-        self.loaded = None;
+        self.shape = Shape::default();
         self.done(Request::Provision { key }, "setting its key")
     }
 
@@ -332,7 +351,6 @@ impl Client {
         mut progress: impl FnMut(&Stats),
     ) -> Result<Outcome, DeviceError> {
         let doing = "preparing the run";
-        let properties = self.loaded.map_or(0, |l| l.properties);
         let (property, budget) = (what.property, what.budget);
         match self.ask(Request::Prepare { property, budget }, doing)? {
             Reply::Prepared { .. } => {}
@@ -342,7 +360,8 @@ impl Client {
             self.done(Request::Bind { param, value }, doing)?;
         }
         self.done(Request::Run, "starting the run")?;
-        let mut traces = Vec::new();
+        let mut traces: Vec<DeviceTrace> = Vec::new();
+        let mut room = Room::new();
         let mut ended = Ended::Itself;
         let report = loop {
             if ended == Ended::Itself {
@@ -355,28 +374,44 @@ impl Client {
                     self.done(Request::Cancel, "cancelling the run")?;
                 }
             }
-            let left = self.line.deadline.left().map_or(POLL, |left| left.min(POLL));
-            self.follow(left, &mut progress)?;
+            if ended == Ended::Itself {
+                let left = self.line.deadline.left().map_or(POLL, |left| left.min(POLL));
+                self.follow(left, &mut progress)?;
+            }
             let report = self.status()?;
             progress(&report.stats);
+            if report.image as usize != self.shape.bytes {
+                return Err(self.line.protocol_error("what it checks is another model"));
+            }
             match report.phase {
+                Phase::Finished => break report,
+                // It said that it does not.
+                Phase::Running | Phase::Broken { .. } if ended != Ended::Itself => {
+                    return Err(self.line.protocol_error("it goes on with a run after its end"));
+                }
                 Phase::Running => {}
                 Phase::Broken { property, steps } => {
+                    let wanted = what.property.is_none_or(|only| only == property);
                     // A property breaks once.
-                    if traces.len() >= properties as usize {
-                        return Err(self.line.protocol_error("more traces than properties"));
+                    let again = traces.iter().any(|trace| trace.property == property);
+                    if property as usize >= self.shape.properties || !wanted || again {
+                        let what = "it breaks a property that it was not asked for, or twice";
+                        return Err(self.line.protocol_error(what));
                     }
-                    traces.push(self.trace(property, steps)?);
+                    traces.push(self.trace(property, steps, &mut room)?);
                     self.done(Request::Run, "going on with the run")?;
                 }
-                Phase::Finished => break report,
                 other => {
                     let what = format!("it is {other:?} during a run");
                     return Err(self.line.protocol_error(what));
                 }
             }
         };
-        let verdicts = (0..properties).map(|p| self.verdict(p)).collect::<Result<Vec<_>, _>>()?;
+        let properties = 0..self.shape.properties as u32;
+        let verdicts = properties.map(|p| self.verdict(p)).collect::<Result<Vec<_>, _>>()?;
+        if verdicts.contains(&Verdict::Open) {
+            return Err(self.line.protocol_error("a property is open after a run has ended"));
+        }
         let clauses = if verdicts.contains(&Verdict::Safe) { self.clauses()? } else { Vec::new() };
         Ok(Outcome {
             verdicts,
@@ -405,7 +440,7 @@ impl Client {
 
     /// Has the device forget model and run.
     pub fn reset(&mut self) -> Result<(), DeviceError> {
-        self.loaded = None;
+        self.shape = Shape::default();
         self.done(Request::Reset, "resetting it")
     }
 
@@ -432,27 +467,40 @@ impl Client {
         }
     }
 
-    fn trace(&mut self, property: u32, steps: u32) -> Result<DeviceTrace, DeviceError> {
-        let doing = "fetching a trace";
-        let (_, initial) = self.packed(|offset| Request::FetchInitial { offset })?;
-        let mut fetched = Vec::new();
+    fn trace(
+        &mut self,
+        property: u32,
+        steps: u32,
+        room: &mut Room,
+    ) -> Result<DeviceTrace, DeviceError> {
+        // Each step has a place in its memory.
+        if steps > self.info.heap || room.take(steps as usize).is_none() {
+            return Err(self.line.protocol_error("a trace has more steps than it has memory"));
+        }
+        let (_, initial) = self.packed(|offset| Request::FetchInitial { offset }, room)?;
+        let mut trace = DeviceTrace { property, initial, steps: Vec::new() };
         for index in 0..steps {
             self.go_on()?;
-            match self.packed(|offset| Request::FetchStep { index, offset })? {
-                (Some(edge), inputs) => fetched.push((edge, inputs)),
-                (None, _) => return Err(self.unexpected(doing)),
+            match self.packed(|offset| Request::FetchStep { index, offset }, room)? {
+                (Some(edge), inputs) => trace.steps.push((edge, inputs)),
+                (None, _) => return Err(self.unexpected("fetching a trace")),
             }
         }
-        Ok(DeviceTrace { property, initial, steps: fetched })
+        if !self.shape.is_path(&trace) {
+            return Err(self.line.protocol_error("a trace is not a path through the model"));
+        }
+        Ok(trace)
     }
 
     /// Fetches bits, in as many pieces as it takes, and the edge if it is a step.
     fn packed(
         &mut self,
         request: impl Fn(u32) -> Request<'static>,
+        room: &mut Room,
     ) -> Result<(Option<u32>, Vec<bool>), DeviceError> {
         let doing = "fetching a trace";
         let mut bytes = Vec::new();
+        let mut before = None;
         loop {
             let offset = bytes.len() as u32;
             let (edge, bits) = match self.ask(request(offset), doing)? {
@@ -466,7 +514,19 @@ impl Client {
                 }
                 _ => return Err(self.unexpected(doing)),
             };
-            if bytes.len() >= bits.div_ceil(8) {
+            let expected = match edge {
+                None => Some(self.shape.initial()),
+                Some(edge) => self.shape.inputs(edge),
+            };
+            let is_same = before.is_none_or(|before| before == edge);
+            if expected != Some(bits) || !is_same || bytes.len() > bits.div_ceil(8) {
+                return Err(self.line.protocol_error("a trace does not fit the model"));
+            }
+            before = Some(edge);
+            if bytes.len() == bits.div_ceil(8) {
+                if room.take(bits).is_none() {
+                    return Err(self.line.protocol_error("its traces are too long"));
+                }
                 let bit = |i: usize| bytes[i / 8] >> (i % 8) & 1 == 1;
                 return Ok((edge, (0..bits).map(bit).collect()));
             }
@@ -478,7 +538,8 @@ impl Client {
 
     fn clauses(&mut self) -> Result<Vec<DeviceClause>, DeviceError> {
         let doing = "fetching the certificate";
-        let mut clauses: Vec<DeviceClause> = Vec::new();
+        let shape = self.shape.clone();
+        let mut clauses = Clauses::new(&shape, self.info.heap);
         let mut at = (0, 0);
         loop {
             self.go_on()?;
@@ -487,11 +548,12 @@ impl Client {
                 Reply::Clauses { data, next } => (data.to_vec(), next),
                 _ => return Err(self.unexpected(doing)),
             };
-            let known = append(&mut clauses, &data, offset as usize);
-            known.ok_or_else(|| self.line.protocol_error("clauses cannot be decoded"))?;
+            let known = clauses.append(&data, offset as usize);
+            known.map_err(|what| self.line.protocol_error(what))?;
             match next {
-                None => return Ok(clauses),
-                Some(next) if next == at => {
+                None => return clauses.finish().map_err(|what| self.line.protocol_error(what)),
+                // Without a record in each piece there would be no end to them.
+                Some(next) if next == at || data.is_empty() => {
                     return Err(self.line.protocol_error("clauses do not come to an end"));
                 }
                 Some(next) => at = next,
@@ -561,26 +623,7 @@ impl Client {
     }
 }
 
-/// Decodes clause records, the first of which goes on from literal `offset` of the last clause.
-fn append(clauses: &mut Vec<DeviceClause>, mut data: &[u8], offset: usize) -> Option<()> {
-    let mut skipped = offset;
-    while !data.is_empty() {
-        let location = take_varint(&mut data)?;
-        let total = take_varint(&mut data)? as usize;
-        if skipped == 0 {
-            clauses.push(DeviceClause { location, literals: Vec::new() });
-        }
-        let clause = clauses.last_mut()?;
-        if clause.location != location || clause.literals.len() != skipped {
-            return None;
-        }
-        while clause.literals.len() < total && !data.is_empty() {
-            clause.literals.push(take_varint(&mut data)?);
-        }
-        skipped = 0;
-    }
-    Some(())
-}
-
+#[cfg(test)]
+mod endless;
 #[cfg(test)]
 mod tests;

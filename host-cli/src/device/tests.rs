@@ -17,7 +17,7 @@ use vouch_core::link::{Kind, MAX_PAYLOAD};
 
 /// A flag that an input sets, a parameter of four bits up to 9; "broken" says that the flag stays
 /// unset, "sound" has an edge that is never taken. `inputs` makes steps long.
-fn model(inputs: u32) -> ImageBuilder {
+pub(super) fn model(inputs: u32) -> ImageBuilder {
     let live = |bits: std::ops::Range<u32>| LocationSpec { live: bits.collect() };
     let edge = EdgeSpec::plain;
     let property = |name: &str, error| PropertySpec { name: name.into(), error };
@@ -44,7 +44,7 @@ fn model(inputs: u32) -> ImageBuilder {
     }
 }
 
-fn image() -> Vec<u8> {
+pub(super) fn image() -> Vec<u8> {
     model(2000).build_as::<u16>().unwrap()
 }
 
@@ -53,7 +53,7 @@ fn greet(transport: impl Transport + 'static) -> Result<Client, DeviceError> {
 }
 
 /// Loads and checks; the parameter is 3.
-fn dialogue(client: &mut Client, image: &[u8]) -> Result<Outcome, DeviceError> {
+pub(super) fn dialogue(client: &mut Client, image: &[u8]) -> Result<Outcome, DeviceError> {
     client.load(image, |_, _| {})?;
     let what = CheckRequest { bindings: vec![(0, 3)], ..CheckRequest::default() };
     client.check(&what, |_| {})
@@ -89,6 +89,22 @@ fn a_whole_dialogue() {
     assert_eq!(client.quality(), LineQuality::default());
     client.reset().unwrap();
     assert_eq!(client.status().unwrap().phase, Phase::Empty);
+}
+
+#[test]
+fn flash_that_cannot_be_saved_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    let file = inner.join("flash.bin");
+    let kept = || Sim::with_flash(1000, Some(file.clone())).unwrap();
+    greet(kept()).unwrap().finish().unwrap();
+    assert!(std::fs::metadata(&file).unwrap().len() > 1000);
+    let client = greet(kept()).unwrap();
+    std::fs::remove_dir_all(&inner).unwrap();
+    let error = client.finish().unwrap_err();
+    assert_eq!(error.exit_code(), 4);
+    assert!(error.to_string().contains("the flash of the simulated device could not be saved"));
 }
 
 #[test]
@@ -278,7 +294,7 @@ fn over_a_serial_port() {
 }
 
 /// A device made up by a test: `answer` gets each payload and gives the payloads to send back.
-struct Fake<F> {
+pub(super) struct Fake<F> {
     receiver: Receiver<512>,
     line: Vec<u8>,
     answer: F,
@@ -310,9 +326,12 @@ impl<F: FnMut(&[u8]) -> Vec<Vec<u8>> + Send> Transport for Fake<F> {
     }
 }
 
-fn identity(payload: &[u8], protocol: u16) -> Vec<u8> {
+pub(super) fn identity(payload: &[u8], protocol: u16) -> Vec<u8> {
+    named(payload, protocol, "fake", "0.0-test")
+}
+
+fn named(payload: &[u8], protocol: u16, board: &str, build: &str) -> Vec<u8> {
     let nonce = Greeting::decode(payload).unwrap().nonce;
-    let (board, build) = ("fake", "0.0-test");
     let max_payload = MAX_PAYLOAD as u16;
     let identity = Identity {
         protocol,
@@ -322,6 +341,7 @@ fn identity(payload: &[u8], protocol: u16) -> Vec<u8> {
         max_payload,
         image_version: vouch_core::image::VERSION,
         word: 2,
+        heap: 50_000,
         ..Identity::default()
     };
     let mut out = [0; MAX_PAYLOAD];
@@ -330,7 +350,7 @@ fn identity(payload: &[u8], protocol: u16) -> Vec<u8> {
 }
 
 /// A fake device that replies to requests with what `answer` says.
-fn replying(
+pub(super) fn replying(
     mut answer: impl FnMut(Request) -> Reply<'static> + Send,
 ) -> Fake<impl FnMut(&[u8]) -> Vec<Vec<u8>> + Send> {
     fake(move |payload| {
@@ -357,6 +377,28 @@ fn another_version_is_named() {
 }
 
 #[test]
+fn names_do_not_move_the_cursor() {
+    let name = "x\n\x1b[2K\rprecharge: safe\u{202e}";
+    let client = greet(fake(move |payload| vec![named(payload, PROTOCOL, name, "\r1")])).unwrap();
+    let DeviceInfo { board, build, .. } = client.info();
+    assert_eq!(board, "x\\n\\u{1b}[2K\\rprecharge: safe\\u{202e}");
+    assert_eq!(build, "\\r1");
+    // Also where nothing can be done with it.
+    let error = greet(fake(move |payload| vec![named(payload, 9, name, "")])).err().unwrap();
+    assert!(!error.to_string().contains(['\x1b', '\r']), "{error}");
+    // The limits of the protocol hold, whoever wrote the bytes.
+    let long = |payload: &[u8]| {
+        let mut bytes = identity(payload, PROTOCOL);
+        let text = [&[33][..], &[b'y'; 33]].concat();
+        bytes.splice(7..12, text);
+        vec![bytes]
+    };
+    let error = greet(fake(long)).err().unwrap();
+    assert_eq!(error.exit_code(), 4);
+    assert!(error.to_string().contains("name is too long"), "{error}");
+}
+
+#[test]
 fn stale_answers_and_logs_do_not_disturb() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let device = fake(|payload| {
@@ -380,6 +422,11 @@ fn stale_answers_and_logs_do_not_disturb() {
     assert_eq!(*log.lock().unwrap(), b"hihi");
 }
 
+/// Of a run that has ended.
+pub(super) fn report() -> Report {
+    Report { image: image().len() as u32, ..REPORT }
+}
+
 const REPORT: Report = Report {
     phase: Phase::Finished,
     stats: Stats {
@@ -394,17 +441,18 @@ const REPORT: Report = Report {
         peak_obligations: 8,
     },
     instructions: Some(123),
-    image: 10,
+    image: 0,
     arena: 20,
     garbled: 0,
 };
 
-/// Plays a device that finds one property broken, in a trace with long steps, and proves the other
-/// with long clauses; `change` alters its replies.
-fn player(
-    change: impl Fn(&Request, Reply<'static>) -> Reply<'static> + Send,
+/// Plays a device that finds one property broken, in a trace with a long step, and proves the other
+/// with clauses in pieces; `change` alters its replies.
+pub(super) fn player(
+    mut change: impl FnMut(&Request, Reply<'static>) -> Reply<'static> + Send,
 ) -> Fake<impl FnMut(&[u8]) -> Vec<Vec<u8>> + Send> {
     static BITS: [u8; 400] = [0b1010_0110; 400];
+    let report = report();
     let mut runs = 0;
     replying(move |request| {
         let piece = |bits: u32, offset: u32| {
@@ -421,22 +469,22 @@ fn player(
                 Reply::Done
             }
             Request::Status if runs == 1 => {
-                let phase = Phase::Broken { property: 0, steps: 2 };
-                Reply::Status(Report { phase, ..REPORT })
+                let phase = Phase::Broken { property: 0, steps: 3 };
+                Reply::Status(Report { phase, ..report })
             }
-            Request::Status => Reply::Status(REPORT),
+            Request::Status => Reply::Status(report),
             Request::FetchVerdict { property: 0 } => Reply::Verdict(Verdict::Unsafe),
             Request::FetchVerdict { .. } => Reply::Verdict(Verdict::Safe),
-            Request::FetchInitial { offset } => Reply::Initial { bits: 3, data: piece(3, offset) },
+            Request::FetchInitial { offset } => Reply::Initial { bits: 4, data: piece(4, offset) },
             Request::FetchStep { index, offset } => {
-                let bits = [3199, 0][index as usize];
-                Reply::Step { edge: index + 10, bits, data: piece(bits, offset) }
+                let bits = [0, 2000, 0][index as usize];
+                Reply::Step { edge: index, bits, data: piece(bits, offset) }
             }
             Request::FetchClauses { cursor: 0, offset: 0 } => {
-                Reply::Clauses { data: &[5, 1, 9, 6, 0, 7, 3, 1, 2], next: Some((4, 2)) }
+                Reply::Clauses { data: &[1, 1, 9, 3, 0, 1, 3, 1, 2], next: Some((4, 2)) }
             }
             Request::FetchClauses { cursor: 4, offset: 2 } => {
-                Reply::Clauses { data: &[7, 3, 3, 5, 1, 200, 1], next: None }
+                Reply::Clauses { data: &[1, 3, 5, 1, 1, 8], next: None }
             }
             _ => Reply::Done,
         };
@@ -450,13 +498,13 @@ fn long_traces_and_clauses_are_put_together() {
     let outcome = dialogue(&mut client, &image()).unwrap();
     assert_eq!(outcome.verdicts, [Verdict::Unsafe, Verdict::Safe]);
     let bits = |n: usize| (0..n).map(|i| 0b1010_0110 >> (i % 8) & 1 == 1).collect::<Vec<bool>>();
-    let steps = vec![(10, bits(3199)), (11, vec![])];
-    assert_eq!(outcome.traces, [DeviceTrace { property: 0, initial: bits(3), steps }]);
+    let steps = vec![(0, vec![]), (1, bits(2000)), (2, vec![])];
+    assert_eq!(outcome.traces, [DeviceTrace { property: 0, initial: bits(4), steps }]);
     let clause = |location, literals: &[u32]| DeviceClause { location, literals: literals.into() };
-    let expected = [clause(5, &[9]), clause(6, &[]), clause(7, &[1, 2, 3]), clause(5, &[200])];
+    let expected = [clause(1, &[9]), clause(3, &[]), clause(1, &[1, 2, 5]), clause(1, &[8])];
     assert_eq!(outcome.clauses, expected);
     assert_eq!((outcome.stats, outcome.instructions), (REPORT.stats, Some(123)));
-    assert_eq!((outcome.image_bytes, outcome.arena_bytes), (10, 20));
+    assert_eq!((outcome.image_bytes as usize, outcome.arena_bytes), (image().len(), 20));
 }
 
 #[test]
@@ -467,18 +515,18 @@ fn devices_that_break_the_protocol() {
         assert_eq!(error.exit_code(), 4);
         error.to_string()
     };
-    // Always at a broken property.
-    let text = error(|_, reply| match reply {
-        Reply::Status(_) => {
-            let phase = Phase::Broken { property: 0, steps: 0 };
-            Reply::Status(Report { phase, ..REPORT })
+    // Always at the same broken property.
+    let text = error(|request, reply| match request {
+        Request::Status => {
+            let phase = Phase::Broken { property: 0, steps: 3 };
+            Reply::Status(Report { phase, ..report() })
         }
-        other => other,
+        _ => reply,
     });
-    assert!(text.contains("more traces than properties"), "{text}");
+    assert!(text.contains("or twice"), "{text}");
     // Pieces that never become the whole.
     let text = error(|_, reply| match reply {
-        Reply::Step { edge, bits, .. } => Reply::Step { edge, bits, data: &[] },
+        Reply::Step { edge, bits, .. } if bits > 0 => Reply::Step { edge, bits, data: &[] },
         other => other,
     });
     assert!(text.contains("piece of no length"), "{text}");
@@ -497,7 +545,7 @@ fn devices_that_break_the_protocol() {
     let text = error(|_, _| Reply::Verdict(Verdict::Safe));
     assert!(text.contains("wrong kind of reply"), "{text}");
     let text = error(|_, reply| match reply {
-        Reply::Status(_) => Reply::Status(Report { phase: Phase::Empty, ..REPORT }),
+        Reply::Status(_) => Reply::Status(Report { phase: Phase::Empty, ..report() }),
         other => other,
     });
     assert!(text.contains("Empty during a run"), "{text}");

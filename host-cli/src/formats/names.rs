@@ -1,6 +1,7 @@
 //! How the things of a model are called in files and reports: by name, with `#n` where several have
 //! the same one.
 
+use crate::escape;
 use crate::ir::{BitLit, Cfa, Clause, EdgeId, InputId, LocId, PropertyId, Term, VarId};
 use std::collections::HashMap;
 
@@ -174,7 +175,7 @@ pub fn spell(name: &str) -> String {
     for c in name.chars() {
         match c {
             '"' | '\\' => text.extend(['\\', c]),
-            c if c.is_control() || is_line_break(c) => {
+            c if escape::is_active(c) => {
                 text.push_str(&format!("\\u{{{:x}}}", c as u32));
             }
             c => text.push(c),
@@ -182,12 +183,6 @@ pub fn spell(name: &str) -> String {
     }
     text.push('"');
     text
-}
-
-/// Characters beyond the control ones at which some tools end a line or turn its direction.
-fn is_line_break(c: char) -> bool {
-    matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
-        || matches!(c, '\u{2066}'..='\u{2069}')
 }
 
 /// The known name that is closest to a misspelt one, if any is close.

@@ -1,6 +1,7 @@
 //! Values as people write them: `true`, `12`, `-3`, `Closed`.
 
 use super::{Type, Word, eval::sign_extend, mask};
+use crate::escape;
 
 /// A value of this type and width, for people to read. What the type has no name for is shown as a
 /// number.
@@ -12,18 +13,10 @@ pub fn show(ty: &Type, width: u32, value: Word) -> String {
             (sign_extend(value, width) as i128).to_string()
         }
         (Type::Enum(names), _) => match usize::try_from(value).ok().and_then(|i| names.get(i)) {
-            Some(name) => clean(name),
+            Some(name) => escape::text(name),
             None => value.to_string(),
         },
         _ => value.to_string(),
-    }
-}
-
-/// A name that a terminal can show: control characters are escaped.
-pub fn clean(name: &str) -> String {
-    match name.chars().any(char::is_control) {
-        true => name.escape_debug().to_string(),
-        false => name.to_string(),
     }
 }
 

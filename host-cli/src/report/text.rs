@@ -1,20 +1,21 @@
 //! The summary of a check for people.
 
 use super::json::{Device, Outcome};
-use super::{Paint, Style, Verdict, count, value};
+use super::{Paint, Style, Verdict, count};
+use crate::escape;
 use unicode_width::UnicodeWidthStr;
 
 /// The summary of a check: the verdict, each property, and what it took.
 pub fn summary(outcome: &Outcome, style: &Style) -> String {
     let mut text = String::new();
-    let model = value::clean(outcome.model.as_deref().unwrap_or("the model"));
+    let model = escape::text(outcome.model.as_deref().unwrap_or("the model"));
     let verdict = style.paint_verdict(outcome.verdict, &outcome.verdict.to_string());
     text.push_str(&format!("{}: {verdict}", style.paint(Paint::Heading, &model)));
     if let Some(reason) = &outcome.reason {
         text.push_str(&format!(" ({reason})"));
     }
     text.push('\n');
-    let names: Vec<String> = outcome.properties.iter().map(|p| value::clean(&p.name)).collect();
+    let names: Vec<String> = outcome.properties.iter().map(|p| escape::text(&p.name)).collect();
     let widest = names.iter().map(|n| n.width()).max().unwrap_or(0);
     for (p, name) in outcome.properties.iter().zip(&names) {
         let blanks = " ".repeat(widest.min(48).saturating_sub(name.width()));

@@ -9,12 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// Starts its arguments, and ends them when standard input does. A process in the background has no
+/// Starts its arguments behind the first, and when standard input ends removes the folder that is the first
+/// and ends the program. A process in the background has no
 /// standard input of its own: hence the copy. When the program ends by itself, nobody must end whatever
 /// has its number then: hence the last line.
 #[cfg(unix)]
-const KEEPER: &str = "exec 3<&0; \"$@\" </dev/null 3<&- & child=$!; \
-                      { cat <&3 >/dev/null; kill -9 $child; } 2>/dev/null & keeper=$!; \
+const KEEPER: &str = "folder=$1; shift; exec 3<&0; \"$@\" </dev/null 3<&- & child=$!; \
+                      { cat <&3 >/dev/null; rm -rf -- \"$folder\"; kill -9 $child; } 2>/dev/null & keeper=$!; \
                       wait $child; status=$?; kill $keeper 2>/dev/null; exit $status";
 
 /// A running program.
@@ -35,13 +36,15 @@ pub fn find(program: &Path) -> Option<PathBuf> {
 }
 
 impl Companion {
-    /// Starts a program that [`find`] has found; what it complains about goes to a file.
+    /// Starts a program that [`find`] has found; what it complains about goes to a file. `folder` is
+    /// removed with it, also by somebody else if this process is killed.
     pub fn start<A: AsRef<OsStr>>(
         program: &Path,
         args: impl IntoIterator<Item = A>,
         complaints: File,
+        folder: &Path,
     ) -> io::Result<Companion> {
-        let mut command = command(program);
+        let mut command = command(program, folder);
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(complaints);
         command.spawn().map(Companion)
     }
@@ -63,16 +66,16 @@ impl Drop for Companion {
 }
 
 #[cfg(unix)]
-fn command(program: &Path) -> Command {
+fn command(program: &Path, folder: &Path) -> Command {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new("/bin/sh");
     // Ctrl-C at the terminal is for us: a board must live to be told to stop.
-    command.args(["-c", KEEPER, "sh"]).arg(program).process_group(0);
+    command.args(["-c", KEEPER, "sh"]).args([folder, program]).process_group(0);
     command
 }
 
 #[cfg(not(unix))]
-fn command(program: &Path) -> Command {
+fn command(program: &Path, _: &Path) -> Command {
     Command::new(program)
 }
 
@@ -85,7 +88,9 @@ mod tests {
     fn start(script: &str, folder: &Path) -> Companion {
         let complaints = File::create(folder.join("stderr")).unwrap();
         let shell = find(Path::new("sh")).unwrap();
-        Companion::start(&shell, ["-c", script], complaints).unwrap()
+        let own = folder.join("own");
+        std::fs::create_dir_all(own.join("deeper")).unwrap();
+        Companion::start(&shell, ["-c", script], complaints, &own).unwrap()
     }
 
     fn soon(what: impl Fn() -> bool) -> bool {
@@ -130,6 +135,7 @@ mod tests {
                 std::mem::forget(companion);
             }
             assert!(soon(|| !process.exists() || !Path::new("/proc/self").exists()));
+            assert!(soon(|| !folder.path().join("own").exists()), "its folder goes with it");
         }
     }
 

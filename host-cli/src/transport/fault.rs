@@ -202,4 +202,8 @@ impl<T: Transport> Transport for Fault<T> {
     fn firmware(&self) -> Option<&Path> {
         self.inner.firmware()
     }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.inner.finish()
+    }
 }

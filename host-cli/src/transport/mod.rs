@@ -5,6 +5,7 @@
 
 pub mod companion;
 pub mod fault;
+pub mod flash_file;
 pub mod probe;
 pub mod qemu;
 pub mod serial;
@@ -34,6 +35,11 @@ pub trait Transport: Send {
     fn firmware(&self) -> Option<&Path> {
         None
     }
+
+    /// Saves what outlives the line, where something does. Nothing is sent or received any more.
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl<T: Transport + ?Sized> Transport for Box<T> {
@@ -48,6 +54,9 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
     }
     fn firmware(&self) -> Option<&Path> {
         (**self).firmware()
+    }
+    fn finish(&mut self) -> io::Result<()> {
+        (**self).finish()
     }
 }
 

@@ -134,6 +134,7 @@ pub use process::Qemu;
 #[cfg(unix)]
 mod process {
     use super::super::companion::{self, Companion};
+    use super::super::flash_file::FlashFile;
     use super::super::{OpenError, Settings, Transport, read};
     use super::{Board, find_firmware, flash};
     use std::fs::File;
@@ -151,7 +152,8 @@ mod process {
         board: &'static Board,
         elf: PathBuf,
         stream: UnixStream,
-        flash_file: Option<PathBuf>,
+        /// Where its flash is kept, until it is.
+        flash_file: Option<FlashFile>,
         // Ended before the folder goes that it has files in.
         _process: Companion,
         /// Holds the sockets and what QEMU complains about.
@@ -174,9 +176,13 @@ mod process {
             let folder = tempfile::Builder::new().prefix("vouch-").tempdir();
             let folder = folder.map_err(|e| error(&e))?;
             let socket = folder.path().join("uart");
-            let kernel = match &settings.flash_file {
+            let flash_file = settings.flash_file.as_deref().map(FlashFile::open).transpose();
+            let flash_file = flash_file.map_err(|e| error(&e))?;
+            let kernel = match &flash_file {
                 Some(file) => {
-                    flash::with_models(board, &elf, file, folder.path()).map_err(|e| error(&e))?
+                    let kept = file.read(board.models.len(), board.name).map_err(|e| error(&e))?;
+                    flash::with_models(board, &elf, kept.as_deref(), folder.path())
+                        .map_err(|e| error(&e))?
                 }
                 None => elf.clone(),
             };
@@ -186,7 +192,8 @@ mod process {
             let mut args = board.arguments(&kernel);
             args.extend(["-serial".into(), format!("unix:{place},server=on,wait=on").into()]);
             args.extend(["-qmp".into(), format!("unix:{place}.qmp,server=on,wait=off").into()]);
-            let mut process = Companion::start(&qemu, args, complaints).map_err(|e| error(&e))?;
+            let mut process =
+                Companion::start(&qemu, args, complaints, folder.path()).map_err(|e| error(&e))?;
             let start = Instant::now();
             let stream = loop {
                 if let Ok(stream) = UnixStream::connect(&socket) {
@@ -202,7 +209,6 @@ mod process {
                 std::thread::sleep(Duration::from_millis(5));
             };
             stream.set_write_timeout(Some(START_TIMEOUT)).map_err(|e| error(&e))?;
-            let flash_file = settings.flash_file.clone();
             Ok(Qemu { board, elf, stream, flash_file, _process: process, folder })
         }
     }
@@ -215,11 +221,8 @@ mod process {
 
     impl Drop for Qemu {
         fn drop(&mut self) {
-            if let Some(file) = &self.flash_file {
-                // Whoever reads it next notices if it is missing or old.
-                let socket = self.folder.path().join("uart.qmp");
-                let _ = flash::save(self.board, &socket, file);
-            }
+            // Whoever wants to know whether its flash is kept has asked for it.
+            let _ = self.finish();
         }
     }
 
@@ -239,6 +242,10 @@ mod process {
         }
         fn firmware(&self) -> Option<&Path> {
             Some(&self.elf)
+        }
+        fn finish(&mut self) -> io::Result<()> {
+            let Some(file) = self.flash_file.take() else { return Ok(()) };
+            file.write(&flash::models(self.board, &self.folder.path().join("uart.qmp"))?)
         }
     }
 }

@@ -4,10 +4,12 @@
 //! on nothing but the bytes exchanged, so a run repeats exactly.
 
 use super::Transport;
+use super::flash_file::FlashFile;
+use crate::deadline;
 use std::collections::VecDeque;
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use std::{fs, io};
 use vouch_core::session::{Activity, Board, ModelStore, Platform, Session, StoreError};
 use vouch_device::ram::{PAGE, RamFlash};
 use vouch_device::{Policy, Store, Stored};
@@ -25,8 +27,8 @@ const FLASH_PAGES: usize = 1 + 2 * 128;
 pub struct Sim {
     session: Session,
     memory: Memory,
-    /// Where its flash is kept.
-    flash_file: Option<PathBuf>,
+    /// Where its flash is kept, until it is.
+    flash_file: Option<FlashFile>,
     /// Sent by the device, not yet received.
     line: VecDeque<u8>,
 }
@@ -49,26 +51,15 @@ impl Sim {
 
     /// The same with flash that is read from a file, if it is there, and written to it at the end.
     pub fn with_flash(ram: usize, flash_file: Option<PathBuf>) -> io::Result<Sim> {
-        let mut sim = Sim::new(ram);
-        if let Some(file) = &flash_file
-            && file.exists()
-        {
-            let bytes = fs::read(file)?;
-            let mut words = vec![u32::MAX; FLASH_PAGES * PAGE / 4];
-            let flash = bytemuck::cast_slice_mut::<u32, u8>(&mut words);
-            if bytes.len() != flash.len() {
-                let what = format!(
-                    "{} is not the flash of this device: it has {} bytes instead of {}",
-                    file.display(),
-                    bytes.len(),
-                    flash.len()
-                );
-                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-            }
-            flash.copy_from_slice(&bytes);
-            sim = Sim::start(ram, words);
+        let Some(file) = flash_file else { return Ok(Sim::new(ram)) };
+        let file = FlashFile::open(&file)?;
+        let mut flash = vec![u32::MAX; FLASH_PAGES * PAGE / 4];
+        let bytes = bytemuck::cast_slice_mut::<u32, u8>(&mut flash);
+        if let Some(kept) = file.read(bytes.len(), "this device")? {
+            bytes.copy_from_slice(&kept);
         }
-        sim.flash_file = flash_file;
+        let mut sim = Sim::start(ram, flash);
+        sim.flash_file = Some(file);
         Ok(sim)
     }
 
@@ -97,11 +88,8 @@ impl Sim {
 
 impl Drop for Sim {
     fn drop(&mut self) {
-        if let Some(file) = &self.flash_file {
-            // What was stored has been acknowledged already; a file that cannot be written is
-            // missing afterwards, which the next run notices.
-            let _ = fs::write(file, self.memory.models.flash().bytes());
-        }
+        // Whoever wants to know whether it is kept has asked for it.
+        let _ = self.finish();
     }
 }
 
@@ -118,7 +106,12 @@ impl Transport for Sim {
         let start = Instant::now();
         while self.line.is_empty() {
             let out = &mut |sent: &[u8]| self.line.extend(sent);
-            let activity = self.session.advance(&mut self.memory, out);
+            // Who could say something waits here, but not for longer than the work may take.
+            let read = &mut || {
+                deadline::look();
+                None
+            };
+            let activity = self.session.advance(&mut self.memory, read, out);
             if self.line.is_empty() && (activity == Activity::Idle || start.elapsed() >= timeout) {
                 return Ok(0);
             }
@@ -132,6 +125,13 @@ impl Transport for Sim {
 
     fn describe(&self) -> String {
         "the simulated device".into()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        match self.flash_file.take() {
+            Some(file) => file.write(self.memory.models.flash().bytes()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -144,7 +144,8 @@ fn serve(
     let mut args = vec!["gdb".to_string()];
     args.extend(options);
     args.extend(["--gdb-connection-string".into(), format!("127.0.0.1:{port}")]);
-    let mut process = Companion::start(program, args, File::create(folder.join("stderr"))?)?;
+    let mut process =
+        Companion::start(program, args, File::create(folder.join("stderr"))?, folder)?;
     let start = Instant::now();
     loop {
         if let Ok(stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {

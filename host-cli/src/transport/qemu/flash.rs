@@ -17,23 +17,15 @@ fn invalid(what: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.into())
 }
 
-/// A file that QEMU can be started from: the firmware, and the models that `file` holds if it is
-/// there.
-pub fn with_models(board: &Board, elf: &Path, file: &Path, folder: &Path) -> io::Result<PathBuf> {
-    let kept = if file.exists() { Some(fs::read(file)?) } else { None };
-    if let Some(kept) = &kept
-        && kept.len() != board.models.len()
-    {
-        return Err(invalid(format!(
-            "{} is not the flash of {}: it has {} bytes instead of {}",
-            file.display(),
-            board.name,
-            kept.len(),
-            board.models.len()
-        )));
-    }
+/// A file that QEMU can be started from: the firmware, and the models that were kept, if some were.
+pub fn with_models(
+    board: &Board,
+    elf: &Path,
+    kept: Option<&[u8]>,
+    folder: &Path,
+) -> io::Result<PathBuf> {
     let path = folder.join("flash.bin");
-    fs::write(&path, contents(board, &fs::read(elf)?, kept.as_deref())?)?;
+    fs::write(&path, contents(board, &fs::read(elf)?, kept)?)?;
     Ok(path)
 }
 
@@ -78,8 +70,8 @@ fn segments(elf: &[u8]) -> io::Result<Vec<(usize, Vec<u8>)>> {
     Ok(found)
 }
 
-/// Writes the models that a running QEMU has to `file`.
-pub fn save(board: &Board, socket: &Path, file: &Path) -> io::Result<()> {
+/// The models that a running QEMU has.
+pub fn models(board: &Board, socket: &Path) -> io::Result<Vec<u8>> {
     let dump = socket.with_extension("dump");
     let mut monitor = Monitor::connect(socket)?;
     monitor.save(board.models.clone(), &dump)?;
@@ -87,7 +79,7 @@ pub fn save(board: &Board, socket: &Path, file: &Path) -> io::Result<()> {
     if bytes.len() != board.models.len() {
         return Err(invalid("QEMU has written only a part of the flash"));
     }
-    fs::write(file, bytes)
+    Ok(bytes)
 }
 
 /// QEMU's own line for commands.

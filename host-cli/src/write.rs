@@ -1,0 +1,36 @@
+//! Files that are written whole or not at all.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Replaces a file, or makes it. A link stays one: what it leads to is replaced.
+pub fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    match fs::metadata(&place) {
+        Ok(there) if there.is_dir() => {
+            let why = "it is a folder\nhelp: name a file in it";
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, why));
+        }
+        // A pipe or a terminal cannot be replaced.
+        Ok(there) if !there.is_file() => return fs::write(&place, bytes),
+        _ => {}
+    }
+    let folder = place.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let why = format!("the folder {} does not exist", folder.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".vouch-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for any new file: the user's mask decides.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(&place)?;
+    Ok(())
+}
