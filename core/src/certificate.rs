@@ -77,6 +77,8 @@ pub struct Checker {
     edge: usize,
     /// Start of the next record to check over this edge.
     at: usize,
+    /// The sum of the solver's answers.
+    shown: u32,
 }
 
 impl Checker {
@@ -104,7 +106,7 @@ impl Checker {
         sizes.pool = sizes.pool.saturating_add(spare).min(W::MAX_INDEX);
         let mut solver = sat::State::new::<W>(&sizes);
         (solver.limit, solver.propagations) = (self.solver.limit, self.solver.propagations);
-        *self = Checker { solver, sizes, edge: 0, at: 0 };
+        *self = Checker { solver, sizes, edge: 0, at: 0, shown: 0 };
     }
 
     /// Bytes of memory that checking this table takes, unless its questions are hard.
@@ -146,7 +148,7 @@ impl Checker {
             return Err(Flaw::Error(p as u32));
         }
         let sizes = Self::sizes(image, table);
-        Ok(Checker { solver: sat::State::new::<W>(&sizes), sizes, edge: 0, at: 0 })
+        Ok(Checker { solver: sat::State::new::<W>(&sizes), sizes, edge: 0, at: 0, shown: 0 })
     }
 
     /// Ends the check in [`Check::Interrupted`] after this much work.
@@ -199,6 +201,12 @@ impl Checker {
         self.solver.propagations
     }
 
+    /// What was shown so far. Once the table is valid it is what there was [to show](to_show), and nobody has to
+    /// rely on the one branch that says so.
+    pub fn shown(&self) -> u32 {
+        self.shown
+    }
+
     /// One clause over one edge.
     fn advance<'a, W: Word>(
         &mut self,
@@ -238,7 +246,9 @@ impl Checker {
             let next = solver.edge.next(position(live, l.var())).negated_if(!l.is_positive());
             solver.assume(!next);
         }
-        match solver.solve() {
+        let answer = solver.solve();
+        self.shown = self.shown.wrapping_add(answer as u32);
+        match answer {
             Answer::Unsat => Check::Running,
             Answer::Sat => Check::Invalid(Flaw::Edge(self.edge as u32)),
             Answer::Capacity => Check::Capacity,
@@ -247,8 +257,18 @@ impl Checker {
     }
 }
 
+/// What a check of `table` shows if it comes to its end, see [`Checker::shown`]: over each edge each clause
+/// of where it leads to.
+pub fn to_show<W: Word>(image: &Image<'_, W>, table: &[W]) -> u32 {
+    let clauses = |at: usize| records(table).filter(|r| r.location == at).count() as u32;
+    let edges = (0..image.edges()).map(|edge| image.ends(edge));
+    let lasting = edges.filter(|(from, _)| !is_excluded(table, *from));
+    let count: u32 = lasting.map(|(_, to)| clauses(to)).sum();
+    count.wrapping_mul(Answer::Unsat as u32)
+}
+
 /// Whether the certificate says that `location` is never reached.
-fn is_excluded<W: Word>(table: &[W], location: usize) -> bool {
+pub fn is_excluded<W: Word>(table: &[W], location: usize) -> bool {
     records(table).any(|r| r.location == location && r.lits.is_empty())
 }
 

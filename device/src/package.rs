@@ -5,7 +5,9 @@
 //! that one signature covers both. [`check`] looks at nothing of the image but its bytes' hash:
 //! whatever is parsed later is known to be what the key's owner signed.
 
-use ed25519_dalek::{Signature, VerifyingKey};
+use crate::harden::{self, Hard, SIGNED, WHOLE};
+use crate::signature;
+use crate::store::Policy;
 use sha2::{Digest, Sha256};
 use vouch_core::link::store::StoreError;
 
@@ -49,7 +51,7 @@ pub fn key_id(key: &PublicKey) -> [u8; 8] {
 
 /// Whether these bytes are a key that signatures can be checked with.
 pub fn is_key(key: &PublicKey) -> bool {
-    VerifyingKey::from_bytes(key).is_ok_and(|key| !key.is_weak())
+    signature::point(key).is_some()
 }
 
 /// SHA-256.
@@ -127,46 +129,57 @@ impl Header {
     }
 }
 
-/// The header of a package whose bytes are whole and, unless `unsigned` packages are welcome, signed
-/// by the owner of `key`. A signature that is there is always checked when there is a key.
+/// A package that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Its header.
+    pub header: Header,
+    /// [`SIGNED`] and [`WHOLE`], if it is all right.
+    pub seal: Hard,
+}
+
+/// The header of a package whose bytes are whole and, unless unsigned packages are welcome, signed by
+/// the owner of `key`. A signature that is there is always checked when there is a key.
 pub fn check(
     package: &[u8],
     key: Option<&PublicKey>,
-    unsigned: bool,
-) -> Result<Header, StoreError> {
+    policy: Policy,
+) -> Result<Checked, StoreError> {
     let header = Header::read(package)?;
     let image = &package[HEADER_LEN..];
     if header.length as usize != image.len() {
         return Err(StoreError::Length);
     }
-    if header.signed {
-        match key {
-            Some(key) => check_signature(package, &header, key)?,
-            None if unsigned => {}
-            None => return Err(StoreError::NoKey),
+    let mut seal = Hard::NONE;
+    match (header.signed, key) {
+        (true, Some(key)) => {
+            if header.key != key_id(key) {
+                return Err(StoreError::OtherKey);
+            }
+            let signed = package.get(..SIGNED_LEN).ok_or(StoreError::NotAPackage)?;
+            let passed = signature::verify(key, signed, &header.signature);
+            seal.add(passed);
+            passed.then(SIGNED, || ()).ok_or(StoreError::Signature)?;
         }
-    } else if !unsigned {
-        return Err(StoreError::Unsigned);
+        (signed, _) => {
+            // Only where it need not be signed.
+            let waived = harden::equal(SIGNED, policy as u32, Policy::AllowUnsigned as u32);
+            seal.add(waived);
+            let why = if signed { StoreError::NoKey } else { StoreError::Unsigned };
+            waived.then(SIGNED, || ()).ok_or(why)?;
+        }
     }
-    if sha256(image) != header.hash {
-        return Err(StoreError::Hash);
-    }
-    Ok(header)
-}
-
-/// Whether the owner of `key` signed this header. Not inlined: it takes kilobytes of stack.
-#[inline(never)]
-fn check_signature(package: &[u8], header: &Header, key: &PublicKey) -> Result<(), StoreError> {
-    if header.key != key_id(key) {
-        return Err(StoreError::OtherKey);
-    }
-    let signed = package.get(..SIGNED_LEN).ok_or(StoreError::NotAPackage)?;
-    verify(key, signed, &header.signature)
+    let passed = harden::same(WHOLE, &sha256(image), &header.hash);
+    seal.add(passed);
+    passed.then(WHOLE, || ()).ok_or(StoreError::Hash)?;
+    Ok(Checked { header, seal })
 }
 
 /// Whether `signature` of `message` is by the owner of `key`.
 pub fn verify(key: &PublicKey, message: &[u8], signature: &[u8; 64]) -> Result<(), StoreError> {
-    let key = VerifyingKey::from_bytes(key).map_err(|_| StoreError::NoKey)?;
-    let signature = Signature::from_bytes(signature);
-    key.verify_strict(message, &signature).map_err(|_| StoreError::Signature)
+    if !is_key(key) {
+        return Err(StoreError::NoKey);
+    }
+    let passed = signature::verify(key, message, signature);
+    passed.then(SIGNED, || ()).ok_or(StoreError::Signature)
 }

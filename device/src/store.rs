@@ -12,6 +12,7 @@
 //! Before anything of an image is parsed its signature and hash have been checked, here, each time
 //! it is [selected](Store::select).
 
+use crate::harden::{self, Hard, RECENT, SIGNED, WHOLE};
 use crate::keys::{self, BLOCK, Key};
 use crate::package::{self, HEADER_LEN, PublicKey};
 use core::ops::Range;
@@ -27,12 +28,13 @@ pub trait MappedFlash: NorFlash {
 
 /// What a store takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(u32)]
 pub enum Policy {
     /// Only packages signed with the provisioned key.
     #[default]
-    Signed,
+    Signed = 0xb10c_6d2e,
     /// Packages without a signature too. For development.
-    AllowUnsigned,
+    AllowUnsigned = 0x4e73_92d1,
 }
 
 const MAGIC: [u8; 4] = *b"VSLT";
@@ -53,7 +55,12 @@ pub struct Stored {
     pub sequence: u32,
     /// Its package's header.
     pub header: package::Header,
+    /// What it was found to be. Without it there is no image.
+    seal: Hard,
 }
+
+/// What a model has to be.
+const ACCEPTED: Hard = Hard::of(&[SIGNED, WHOLE, RECENT]);
 
 /// An update that is under way.
 #[derive(Clone, Copy, Debug)]
@@ -155,13 +162,22 @@ impl<F: MappedFlash> Store<F> {
     /// Checks a slot completely, but for the image itself.
     fn check(&self, slot: usize) -> Result<Stored, StoreError> {
         let (sequence, package) = self.marked(slot).ok_or(StoreError::Empty)?;
-        let unsigned = self.policy == Policy::AllowUnsigned;
-        let header = package::check(package, self.trusted().as_ref(), unsigned)?;
+        let checked = package::check(package, self.trusted().as_ref(), self.policy)?;
+        self.recent(slot, sequence, checked)
+    }
+
+    /// A package that was checked, if its counter is not too low.
+    fn recent(
+        &self,
+        slot: usize,
+        sequence: u32,
+        checked: package::Checked,
+    ) -> Result<Stored, StoreError> {
+        let package::Checked { header, mut seal } = checked;
         let floor = keys::floor(self.keys());
-        if header.counter < floor {
-            return Err(StoreError::Rollback { offered: header.counter, floor });
-        }
-        Ok(Stored { slot, sequence, header })
+        seal.add(harden::at_least(RECENT, header.counter, floor));
+        let low = StoreError::Rollback { offered: header.counter, floor };
+        seal.then(ACCEPTED, || Stored { slot, sequence, header, seal }).ok_or(low)
     }
 
     /// The slots, the newer one first.
@@ -182,15 +198,17 @@ impl<F: MappedFlash> Store<F> {
 
     /// The image of a selected model, where it lies.
     pub fn image(&self, stored: &Stored) -> &[u8] {
-        let start = PACKAGE_AT + HEADER_LEN;
-        let bytes = self.bytes(self.slot(stored.slot));
-        bytes.get(start..).and_then(|b| b.get(..stored.header.length as usize)).unwrap_or_default()
+        let [gap, other] = stored.seal.gap(ACCEPTED);
+        let bytes = self.bytes(self.slot(stored.slot)).get(PACKAGE_AT + HEADER_LEN | gap..);
+        let len = stored.header.length as usize | other;
+        bytes.and_then(|b| b.get(..len)).unwrap_or_default()
     }
 
     /// The same as words, the last one filled up with what follows.
     pub fn image_words(&self, stored: &Stored) -> &[u32] {
-        let bytes = self.bytes(self.slot(stored.slot)).get(PACKAGE_AT + HEADER_LEN..);
-        let len = (stored.header.length as usize).next_multiple_of(4);
+        let [gap, other] = stored.seal.gap(ACCEPTED);
+        let bytes = self.bytes(self.slot(stored.slot)).get(PACKAGE_AT + HEADER_LEN | gap..);
+        let len = (stored.header.length as usize).next_multiple_of(4) | other;
         let bytes = bytes.and_then(|b| b.get(..len)).unwrap_or_default();
         bytemuck::try_cast_slice(bytes).unwrap_or_default()
     }
@@ -275,11 +293,9 @@ impl<F: MappedFlash> Store<F> {
             return Err(StoreError::BadOffset { expected: update.received });
         }
         self.update = None;
-        let header = self.examine(&update)?;
-        let floor = keys::floor(self.keys());
-        if header.counter < floor {
-            return Err(StoreError::Rollback { offered: header.counter, floor });
-        }
+        let checked = self.examine(&update)?;
+        let stored = self.recent(update.slot, update.sequence, checked)?;
+        let (header, floor) = (stored.header, keys::floor(self.keys()));
         if header.counter > floor && keys::free_entry(self.keys()).is_none() {
             return Err(StoreError::CounterFull);
         }
@@ -292,19 +308,18 @@ impl<F: MappedFlash> Store<F> {
             _ => return Err(StoreError::Flash),
         }
         self.raise(header.counter)?;
-        Ok(Stored { slot: update.slot, sequence: update.sequence, header })
+        Ok(stored)
     }
 
     /// The header of the package in a slot, if it may be used and its image is one: a model that
     /// this firmware cannot read must not replace one that it can.
-    fn examine(&self, update: &Update) -> Result<package::Header, StoreError> {
+    fn examine(&self, update: &Update) -> Result<package::Checked, StoreError> {
         let slot = self.bytes(self.slot(update.slot));
         let package = slot.get(PACKAGE_AT..).and_then(|b| b.get(..update.total as usize));
         let package = package.ok_or(StoreError::Length)?;
-        let unsigned = self.policy == Policy::AllowUnsigned;
-        let header = package::check(package, self.trusted().as_ref(), unsigned)?;
+        let checked = package::check(package, self.trusted().as_ref(), self.policy)?;
         Image::<u16>::new_checked(&package[HEADER_LEN..]).map_err(StoreError::Image)?;
-        Ok(header)
+        Ok(checked)
     }
 
     /// What there is, for a host; the stored model only if there is stack to check it.

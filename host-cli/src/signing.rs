@@ -10,6 +10,7 @@ use ed25519_dalek::{Signer, SigningKey};
 use std::fmt::Write;
 use vouch_core::image::Preamble;
 use vouch_core::link::store::StoreError;
+use vouch_device::Policy;
 use vouch_device::package::{self, HEADER_LEN, Header};
 
 pub use vouch_device::package::PublicKey;
@@ -181,11 +182,11 @@ pub fn verify(file: &[u8], key: &PublicKey) -> Result<Header, SigningError> {
     let (image, _) = debug::split(file)?;
     let (body, payload) = signature(file)?.ok_or(SigningError::Unsigned)?;
     let (header, over_file) = payload.split_at(HEADER_LEN);
-    let checked = package::check(&[header, image].concat(), Some(key), false);
+    let checked = package::check(&[header, image].concat(), Some(key), Policy::Signed);
     let checked = checked.map_err(SigningError::Package)?;
     let over_file: &[u8; 64] = over_file.first_chunk().ok_or(SigningError::Malformed)?;
     package::verify(key, &whole(body), over_file).map_err(|_| SigningError::Explanation)?;
-    Ok(checked)
+    Ok(checked.header)
 }
 
 /// What a device stores of a file: the image behind its header, which is without a signature if the
