@@ -157,3 +157,93 @@ pub fn equal(stage: Stage, left: u32, right: u32) -> Passed {
 pub fn word(word: u32) -> Passed {
     Passed { a: black_box(word), b: black_box(word).rotate_left(11) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boot::{Decision, Policy};
+
+    const STAGES: [Stage; 5] = [SIGNED, WHOLE, RECENT, ASKED, PROVED];
+
+    /// Any two words differ in at least 8 bits, from those that mean nothing too.
+    fn are_distant(words: &[u32]) {
+        for (i, word) in words.iter().enumerate() {
+            for other in words[..i].iter().chain(&[0, u32::MAX]) {
+                assert!((word ^ other).count_ones() >= 8, "{word:#x} and {other:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_decides_is_neither_zero_nor_near_anything_else() {
+        let decisions = [Decision::Start, Decision::Degraded, Decision::Refuse];
+        let decisions = decisions.map(|d| d as u32);
+        are_distant(&decisions);
+        are_distant(&[Policy::Report, Policy::Degrade, Policy::Refuse].map(|p| p as u32));
+        are_distant(&[crate::Policy::Signed, crate::Policy::AllowUnsigned].map(|p| p as u32));
+        let stages: [Stage; 8] = core::array::from_fn(|i| match i {
+            0..5 => STAGES[i],
+            i => Stage::of(decisions[i - 5]),
+        });
+        let mut words = [Passed::NOT.a; 9];
+        words.iter_mut().zip(stages).for_each(|(word, stage)| *word = stage.0);
+        are_distant(&words);
+        let mut words = [Passed::NOT.b; 9];
+        words.iter_mut().zip(stages).for_each(|(word, stage)| *word = stage.1);
+        are_distant(&words);
+    }
+
+    /// No stages but all of them, each once, add up to what is expected.
+    #[test]
+    fn no_other_course_adds_up() {
+        let expected = Hard::of(&[SIGNED, WHOLE, RECENT]);
+        let passed = |n: usize| match n {
+            0 => Passed::NOT,
+            n => Passed { a: STAGES[n - 1].0, b: STAGES[n - 1].1 },
+        };
+        let mut right = 0;
+        for course in 0..6usize.pow(4) {
+            let mut sum = Hard::NONE;
+            let stages = [course % 6, course / 6 % 6, course / 36 % 6];
+            stages.into_iter().for_each(|n| sum.add(passed(n)));
+            let all = [1, 2, 3].iter().all(|n| stages.contains(n));
+            let more = course / 216;
+            if more > 0 {
+                sum.add(passed(more - 1));
+            }
+            let is = sum.then(expected, || ()).is_some();
+            assert_eq!(is, all && more == 0, "{stages:?}, {more}");
+            assert_eq!(sum.gap(expected) == [0; 2], is);
+            right += u32::from(is);
+        }
+        assert_eq!(right, 6);
+    }
+
+    #[test]
+    fn bytes_are_the_same_only_if_all_are() {
+        let left: [u8; 32] = core::array::from_fn(|i| (i as u8).wrapping_mul(37));
+        assert!(same(WHOLE, &left, &left).then(WHOLE, || ()).is_some());
+        assert!(same(WHOLE, &left, &left).then(SIGNED, || ()).is_none());
+        for bit in 0..256 {
+            let mut right = left;
+            right[bit / 8] ^= 1 << (bit % 8);
+            let passed = same(WHOLE, &left, &right);
+            assert!(passed.a != WHOLE.0 && passed.b != WHOLE.1, "{bit}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared_over_their_whole_range() {
+        let ends = [0, 1, 2, 7, 0x7fff_ffff, 0x8000_0000, u32::MAX - 1, u32::MAX];
+        for number in ends {
+            for least in ends {
+                let passed = at_least(RECENT, number, least);
+                let both = [passed.a == RECENT.0, passed.b == RECENT.1];
+                assert_eq!(both, [number >= least; 2], "{number} {least}");
+                let passed = equal(ASKED, number, least);
+                let both = [passed.a == ASKED.0, passed.b == ASKED.1];
+                assert_eq!(both, [number == least; 2], "{number} {least}");
+            }
+        }
+    }
+}
