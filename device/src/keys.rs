@@ -1,120 +1,192 @@
-//! The page with the public key and the counter that keeps old models out.
+//! The page with the public keys and the counter that keeps old models out.
 //!
-//! The page is provisioned once and never erased by this code: whoever wants another key needs a
-//! debugger. Its blocks of [`BLOCK`] bytes are:
+//! The page is erased only while it holds no key and nothing was ever stored: whoever wants to begin anew
+//! needs a debugger. Its [blocks](crate::block) are:
 //!
-//! - block 0 and 1: the key's record (magic, key, checksum; the checksum in block 1, written last);
-//! - all others: a log of the security counter, appended to whenever it rises. An entry is the counter
-//!   and its complement. A torn write leaves bits set that should be clear, so a torn entry has a
-//!   position with both bits set and is not taken for one.
+//! - four times two for a key: the key itself, then its seal (three times a magic number and a checksum).
+//!   A key is retired by clearing its seal, and never comes back.
+//! - all others: a log of the security counter, appended to whenever it rises.
 
+use crate::block::{self, BLOCK, Block, CONTENT};
 use crate::package::PublicKey;
-use crate::store::MappedFlash;
-use vouch_core::link::store::StoreError;
 
-/// The unit of everything written here; a multiple of every flash's word.
-pub const BLOCK: usize = 32;
+/// Keys that a device has had, at most.
+pub const KEYS: usize = 4;
+/// Bytes of a key and its seal.
+const RECORD: usize = 2 * BLOCK;
+/// Where the log begins.
+const LOG: usize = KEYS * RECORD;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"VKEY");
 const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
-/// Where the log begins.
-const LOG: usize = 2 * BLOCK;
 
-/// What the page says of the key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
-    /// It can be provisioned: nothing is there, or what a power cut left of an attempt.
-    Blank,
-    /// The key.
-    Present(PublicKey),
-    /// There was one, and it is damaged. Nothing is trusted, and nothing may be provisioned: else
-    /// damage would be a way to bring in another key.
-    Damaged,
+/// The keys that signatures are checked with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Keys {
+    keys: [PublicKey; KEYS],
+    count: usize,
 }
 
-/// Reads the key from the page.
-pub fn key(page: &[u8]) -> Key {
-    let (Some(key), Some(tail)) = (page.first_chunk::<BLOCK>(), page.get(BLOCK..LOG)) else {
-        return Key::Damaged;
-    };
-    let tail: &[u8; BLOCK] = match tail.first_chunk() {
-        Some(tail) => tail,
-        None => return Key::Damaged,
-    };
-    if tail == &seal(key) {
-        Key::Present(*key)
-    } else if tail.iter().all(|b| *b == 0xff) {
-        Key::Blank
-    } else {
-        Key::Damaged
+impl Keys {
+    /// Them.
+    pub fn as_slice(&self) -> &[PublicKey] {
+        self.keys.get(..self.count).unwrap_or_default()
     }
 }
 
-/// The second block of the key's record: magic, checksum, and both again.
-fn seal(key: &PublicKey) -> [u8; BLOCK] {
+/// What the page says of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// There is room for one; a torn attempt to write one may be left of before.
+    Free,
+    /// The key.
+    Key(PublicKey),
+    /// It was retired, or it is damaged. Nothing is trusted, and nothing is put in its place: else damage
+    /// would be a way to bring in another key.
+    Gone,
+}
+
+fn checksum(key: &[u8]) -> u32 {
     let mut digest = CRC.digest();
     digest.update(&MAGIC.to_le_bytes());
     digest.update(key);
-    let mut out = [0; BLOCK];
-    for half in out.chunks_exact_mut(8) {
-        half[..4].copy_from_slice(&MAGIC.to_le_bytes());
-        half[4..].copy_from_slice(&digest.clone().finalize().to_le_bytes());
-    }
-    out
+    digest.finalize()
 }
 
-/// Writes the key into a page that has none. `page` is where it is in flash, from its first byte on.
-pub fn provision<F: MappedFlash>(
-    flash: &mut F,
-    page: core::ops::Range<u32>,
-    state: Key,
-    key: &PublicKey,
-) -> Result<(), StoreError> {
-    match state {
-        Key::Present(old) if old == *key => return Ok(()),
-        Key::Blank => {}
-        _ => return Err(StoreError::Provisioned),
-    }
-    let start = page.start;
-    let failed = |_| StoreError::Flash;
-    // An attempt may have left something behind. The log goes too: without a key nothing that was
-    // signed has been stored. A page as it came from the factory is left alone: a cut while it is
-    // erased might make it look damaged.
-    let bytes = flash.mapped().get(page.start as usize..page.end as usize).unwrap_or_default();
-    if bytes.iter().any(|b| *b != 0xff) {
-        flash.erase(page.start, page.end).map_err(failed)?;
-    }
-    flash.write(start, key).map_err(failed)?;
-    flash.write(start + BLOCK as u32, &seal(key)).map_err(failed)
+/// The content of the seal of a key.
+pub fn seal(key: &PublicKey) -> [u8; CONTENT] {
+    block::thrice(MAGIC, checksum(key))
 }
 
-/// The blocks of the log.
-fn log(page: &[u8]) -> impl Iterator<Item = &[u8; BLOCK]> {
+/// Where a key is in the page; its seal follows.
+pub fn key_at(index: usize) -> u32 {
+    (index * RECORD) as u32
+}
+
+/// The key with this checksum that is in a block, or was before one of its bits aged.
+fn aged(key: &Block, wanted: u32) -> Option<PublicKey> {
+    if checksum(key) == wanted {
+        return Some(*key);
+    }
+    (0..8 * BLOCK).find_map(|bit| {
+        let mut other = *key;
+        other[bit / 8] ^= 1 << (bit % 8);
+        (checksum(&other) == wanted).then_some(other)
+    })
+}
+
+/// Reads a key.
+pub fn record(page: &[u8], index: usize) -> Record {
+    let at = key_at(index) as usize;
+    let (key, seal) = (block::at(page, at), block::at(page, at + BLOCK));
+    if block::is_blank(seal) {
+        return Record::Free;
+    }
+    let [m0, m1, m2, m3, c0, c1, c2, c3] = block::agreed(seal).unwrap_or_default();
+    let (magic, sum) = ([m0, m1, m2, m3], u32::from_le_bytes([c0, c1, c2, c3]));
+    let key = if u32::from_le_bytes(magic) == MAGIC { aged(key, sum) } else { None };
+    key.map_or(Record::Gone, Record::Key)
+}
+
+/// Whether a key that is not there was retired, or at least that was begun; else its seal was never whole.
+pub fn was_retired(page: &[u8], index: usize) -> bool {
+    let at = key_at(index) as usize;
+    let (key, seal) = (block::at(page, at), block::at(page, at + BLOCK));
+    block::lost(seal, &self::seal(key)) >= block::BEGUN
+}
+
+/// The keys that are there.
+pub fn keys(page: &[u8]) -> Keys {
+    let mut keys = Keys::default();
+    for index in 0..KEYS {
+        let Record::Key(key) = record(page, index) else { continue };
+        // Once is enough: power cuts may have led to copies.
+        if !keys.as_slice().contains(&key)
+            && let Some(place) = keys.keys.get_mut(keys.count)
+        {
+            *place = key;
+            keys.count += 1;
+        }
+    }
+    keys
+}
+
+/// What has to be written before a key is relied upon: a power cut has left it half-way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mend {
+    /// Nothing.
+    Nothing,
+    /// Key and seal, again.
+    Seal(PublicKey),
+    /// That it is retired.
+    Retire,
+}
+
+/// What a power cut has left to do for a key.
+pub fn mend(page: &[u8], index: usize) -> Mend {
+    let at = key_at(index) as usize;
+    let seal = block::at(page, at + BLOCK);
+    match record(page, index) {
+        Record::Free => Mend::Nothing,
+        Record::Key(key) => {
+            let right = self::seal(&key);
+            let retiring = block::lost(seal, &right) >= block::BEGUN;
+            match (retiring, block::is_firm(seal)) {
+                (true, _) => Mend::Retire,
+                (false, false) => Mend::Seal(key),
+                (false, true) => Mend::Nothing,
+            }
+        }
+        Record::Gone if seal.iter().any(|byte| *byte != 0) && was_retired(page, index) => {
+            Mend::Retire
+        }
+        Record::Gone => Mend::Nothing,
+    }
+}
+
+/// The blocks of the log, with their places.
+fn log(page: &[u8]) -> impl DoubleEndedIterator<Item = (usize, &Block)> {
     let (blocks, _) = page.get(LOG..).unwrap_or_default().as_chunks::<BLOCK>();
-    blocks.iter()
+    blocks.iter().enumerate().map(|(i, block)| (LOG + i * BLOCK, block))
+}
+
+/// The blocks behind the last entry that can be read.
+fn tail(page: &[u8]) -> impl Iterator<Item = (usize, &Block)> {
+    let last = log(page).rfind(|(_, block)| block::read_number(block).is_some());
+    let from = last.map_or(LOG, |(at, _)| at + BLOCK);
+    log(page).filter(move |(at, _)| *at >= from)
 }
 
 /// The lowest counter that may be used.
 pub fn floor(page: &[u8]) -> u32 {
-    let entry = |block: &[u8; BLOCK]| {
-        let [a, b, c, d, e, f, g, h, ..] = *block;
-        let counter = u32::from_le_bytes([a, b, c, d]);
-        (u32::from_le_bytes([e, f, g, h]) == !counter).then_some(counter)
-    };
-    log(page).filter_map(entry).max().unwrap_or(0)
+    log(page).filter_map(|(_, block)| block::read_number(block)).max().unwrap_or(0)
 }
 
-/// Where the next entry goes; `None` if the log is full.
-pub fn free_entry(page: &[u8]) -> Option<u32> {
-    let blank = |block: &[u8; BLOCK]| block.iter().all(|b| *b == 0xff);
-    let index = log(page).position(blank)?;
-    Some((LOG + index * BLOCK) as u32)
+/// Where an entry for this counter can go, from an offset on: a torn attempt to write the same one is used
+/// again, so that power cuts do not use up the log. `None` if it is full.
+pub fn place(page: &[u8], counter: u32, from: u32) -> Option<u32> {
+    let entry = block::number(counter);
+    let found =
+        tail(page).find(|(at, block)| *at as u32 >= from && block::can_become(*block, &entry));
+    found.map(|(at, _)| at as u32)
 }
 
-/// An entry of the log.
-pub fn entry(counter: u32) -> [u8; BLOCK] {
-    let mut block = [0; BLOCK];
-    block[..4].copy_from_slice(&counter.to_le_bytes());
-    block[4..8].copy_from_slice(&(!counter).to_le_bytes());
-    block
+/// Whether the log ends in something that cannot be read and that is no attempt to write this counter: what
+/// the lowest counter is, is not known then.
+pub fn is_torn(page: &[u8], counter: u32) -> bool {
+    let entry = block::number(counter);
+    let mut begun = tail(page).filter(|(_, block)| block::is_begun(*block));
+    begun.any(|(_, block)| !block::can_become(block, &entry))
+}
+
+/// The last entry, if its writing may not have ended.
+pub fn unfinished(page: &[u8]) -> Option<(u32, u32)> {
+    let (at, block) = log(page).rfind(|(_, block)| block::read_number(block).is_some())?;
+    let counter = block::read_number(block).filter(|_| !block::is_firm(block))?;
+    Some((at as u32, counter))
+}
+
+/// Whether the counter has ever risen.
+pub fn has_risen(page: &[u8]) -> bool {
+    log(page).any(|(_, block)| block::read_number(block).is_some())
 }

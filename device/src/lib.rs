@@ -5,7 +5,7 @@
 //! - [`package`]: a model image with a signed header, as it is sent to a device and stored there.
 //! - [`store`]: two slots in flash. An update never touches the model in use; a power cut at any
 //!   moment leaves the old model or the new one.
-//! - [`keys`]: the page with the public key and the counter that keeps old models out.
+//! - [`keys`]: the page with the public keys and the counter that keeps old models out.
 //! - [`signature`]: Ed25519, and [`harden`]: results that one skipped instruction does not forge.
 //! - [`boot`]: the self-check of the stored model with the parameters that the device has.
 //! - [`record`]: the last verdict, kept over a warm reset.
@@ -15,6 +15,7 @@
 #![no_std]
 #![deny(unsafe_code)]
 
+mod block;
 pub mod boot;
 pub mod harden;
 pub mod keys;
@@ -22,7 +23,9 @@ pub mod package;
 pub mod ram;
 pub mod record;
 pub mod signature;
+mod slot;
 pub mod store;
+mod update;
 
 pub use package::Header;
 pub use store::{MappedFlash, Policy, Store, Stored};

@@ -11,24 +11,46 @@ use crate::store::Policy;
 use sha2::{Digest, Sha256};
 use vouch_core::link::store::StoreError;
 
-/// Bytes of the header.
-pub const HEADER_LEN: usize = 120;
+/// Bytes of the header of the version that is written.
+pub const HEADER_LEN: usize = 144;
 /// Bytes of it that are signed: all before the signature.
-pub const SIGNED_LEN: usize = 56;
-/// The version that is written and read.
-pub const VERSION: u16 = 1;
+pub const SIGNED_LEN: usize = HEADER_LEN - SIGNATURE_LEN;
+/// Bytes of the header of version 1, which is read too.
+pub const HEADER_LEN_1: usize = 120;
+/// The version that is written.
+pub const VERSION: u16 = 2;
 
+const SIGNATURE_LEN: usize = 64;
 const MAGIC: [u8; 4] = *b"VPKG";
 const FLAG_SIGNED: u8 = 1;
+/// Where version 2 has what it will once say about the product and its code.
+const RESERVED: core::ops::Range<usize> = 56..SIGNED_LEN;
 
 /// A public key.
 pub type PublicKey = [u8; 32];
 
+/// What a package is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Kind {
+    /// It brings a model.
+    #[default]
+    Model = 0,
+    /// It is a header alone, whose hash is a public key: to be trusted from now on.
+    AddKey = 1,
+    /// The same: not to be trusted any more.
+    RetireKey = 2,
+}
+
 /// What stands before the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// Its version, 1 or 2.
+    pub version: u16,
     /// Whether there is a signature.
     pub signed: bool,
+    /// What it is for.
+    pub kind: Kind,
     /// Bytes of the image.
     pub length: u32,
     /// The security counter: a device takes no package with a lower one than it had before.
@@ -38,7 +60,7 @@ pub struct Header {
     /// Which key signed; see [`key_id`].
     pub key: [u8; 8],
     /// The signature over the bytes before it.
-    pub signature: [u8; 64],
+    pub signature: [u8; SIGNATURE_LEN],
 }
 
 /// Names a key: the first bytes of its SHA-256.
@@ -56,19 +78,34 @@ pub fn is_key(key: &PublicKey) -> bool {
 
 /// SHA-256.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
-    Sha256::digest(bytes).into()
+    sha256_watched(bytes, &|| {})
+}
+
+/// Bytes that are hashed between two calls of what feeds the watchdog.
+const HASHED_AT_ONCE: usize = 1024;
+
+/// SHA-256, with something to do now and then.
+pub fn sha256_watched(bytes: &[u8], idle: &dyn Fn()) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for piece in bytes.chunks(HASHED_AT_ONCE) {
+        hash.update(piece);
+        idle();
+    }
+    hash.finalize().into()
 }
 
 impl Header {
     /// The header of an image that nobody signed.
     pub fn unsigned(image: &[u8], counter: u32) -> Header {
         Header {
+            version: VERSION,
             signed: false,
+            kind: Kind::Model,
             length: image.len() as u32,
             counter,
             hash: sha256(image),
             key: [0; 8],
-            signature: [0; 64],
+            signature: [0; SIGNATURE_LEN],
         }
     }
 
@@ -79,100 +116,143 @@ impl Header {
         key: &PublicKey,
         sign: impl FnOnce(&[u8]) -> [u8; 64],
     ) -> Header {
-        let mut header =
-            Header { signed: true, key: key_id(key), ..Header::unsigned(image, counter) };
-        header.signature = sign(&header.to_bytes()[..SIGNED_LEN]);
-        header
+        Header::unsigned(image, counter).sign(key, sign)
     }
 
-    /// As it is stored and sent.
+    /// The package by which the owner of `key` has `other` trusted, or not any more.
+    pub fn about_key(
+        kind: Kind,
+        other: &PublicKey,
+        counter: u32,
+        key: &PublicKey,
+        sign: impl FnOnce(&[u8]) -> [u8; 64],
+    ) -> Header {
+        Header { kind, hash: *other, ..Header::unsigned(&[], counter) }.sign(key, sign)
+    }
+
+    fn sign(mut self, key: &PublicKey, sign: impl FnOnce(&[u8]) -> [u8; 64]) -> Header {
+        (self.signed, self.key) = (true, key_id(key));
+        self.signature = sign(&self.to_bytes()[..SIGNED_LEN]);
+        self
+    }
+
+    /// Its bytes in front of the image.
+    #[allow(clippy::len_without_is_empty)] // It is never empty.
+    pub fn len(&self) -> usize {
+        if self.version == 1 { HEADER_LEN_1 } else { HEADER_LEN }
+    }
+
+    /// Bytes of the whole package, if they can be counted.
+    pub fn package_len(&self) -> Option<u32> {
+        self.length.checked_add(self.len() as u32)
+    }
+
+    /// As it is stored and sent, in version 2.
     pub fn to_bytes(&self) -> [u8; HEADER_LEN] {
         let mut out = [0; HEADER_LEN];
         out[..4].copy_from_slice(&MAGIC);
         out[4..6].copy_from_slice(&VERSION.to_le_bytes());
         out[6] = if self.signed { FLAG_SIGNED } else { 0 };
+        out[7] = self.kind as u8;
         out[8..12].copy_from_slice(&self.length.to_le_bytes());
         out[12..16].copy_from_slice(&self.counter.to_le_bytes());
         out[16..48].copy_from_slice(&self.hash);
         out[48..56].copy_from_slice(&self.key);
-        out[56..].copy_from_slice(&self.signature);
+        out[SIGNED_LEN..].copy_from_slice(&self.signature);
         out
     }
 
     /// Reads the header at the front of `bytes`. Nothing is believed of it yet.
     pub fn read(bytes: &[u8]) -> Result<Header, StoreError> {
-        let head: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(StoreError::NotAPackage)?;
+        let head: &[u8; HEADER_LEN_1] = bytes.first_chunk().ok_or(StoreError::NotAPackage)?;
         let field =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         if head[..4] != MAGIC {
             return Err(StoreError::NotAPackage);
         }
         let version = u16::from_le_bytes([head[4], head[5]]);
-        if version != VERSION {
-            return Err(StoreError::Version(version));
-        }
-        if head[6] > FLAG_SIGNED || head[7] != 0 {
+        let signature = match version {
+            1 => bytes.get(HEADER_LEN_1 - SIGNATURE_LEN..HEADER_LEN_1),
+            2 => bytes.get(SIGNED_LEN..HEADER_LEN),
+            _ => return Err(StoreError::Version(version)),
+        };
+        let signature = signature.and_then(|s| s.first_chunk()).ok_or(StoreError::NotAPackage)?;
+        let kind = match (version, head[7]) {
+            (_, 0) => Kind::Model,
+            (2, 1) => Kind::AddKey,
+            (2, 2) => Kind::RetireKey,
+            _ => return Err(StoreError::NotAPackage),
+        };
+        // What this firmware does not know it could not keep to.
+        let reserved = bytes.get(RESERVED).filter(|_| version == 2).unwrap_or_default();
+        if head[6] > FLAG_SIGNED || reserved.iter().any(|byte| *byte != 0) {
             return Err(StoreError::NotAPackage);
         }
         let mut header = Header {
+            version,
             signed: head[6] == FLAG_SIGNED,
+            kind,
             length: field(8),
             counter: field(12),
             hash: [0; 32],
             key: [0; 8],
-            signature: [0; 64],
+            signature: *signature,
         };
         header.hash.copy_from_slice(&head[16..48]);
         header.key.copy_from_slice(&head[48..56]);
-        header.signature.copy_from_slice(&head[56..]);
         Ok(header)
     }
 }
 
-/// A package that was looked at.
+/// A header that was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// Its header.
+    /// It.
     pub header: Header,
-    /// [`SIGNED`] and [`WHOLE`], if it is all right.
+    /// [`SIGNED`], and [`WHOLE`] if the image was looked at too.
     pub seal: Hard,
 }
 
-/// The header of a package whose bytes are whole and, unless unsigned packages are welcome, signed by
-/// the owner of `key`. A signature that is there is always checked when there is a key.
+/// The header of a package whose bytes are whole and, unless unsigned packages are welcome, signed by the
+/// owner of one of `keys`.
 pub fn check(
     package: &[u8],
-    key: Option<&PublicKey>,
+    keys: &[PublicKey],
     policy: Policy,
+    idle: &dyn Fn(),
 ) -> Result<Checked, StoreError> {
-    let header = Header::read(package)?;
-    let image = &package[HEADER_LEN..];
+    let Checked { header, mut seal } = authentic(package, keys, policy)?;
+    idle();
+    let image = package.get(header.len()..).unwrap_or_default();
     if header.length as usize != image.len() {
         return Err(StoreError::Length);
     }
-    let mut seal = Hard::NONE;
-    match (header.signed, key) {
-        (true, Some(key)) => {
-            if header.key != key_id(key) {
-                return Err(StoreError::OtherKey);
-            }
-            let signed = package.get(..SIGNED_LEN).ok_or(StoreError::NotAPackage)?;
-            let passed = signature::verify(key, signed, &header.signature);
-            seal.add(passed);
-            passed.then(SIGNED, || ()).ok_or(StoreError::Signature)?;
-        }
-        (signed, _) => {
-            // Only where it need not be signed.
-            let waived = harden::equal(SIGNED, policy as u32, Policy::AllowUnsigned as u32);
-            seal.add(waived);
-            let why = if signed { StoreError::NoKey } else { StoreError::Unsigned };
-            waived.then(SIGNED, || ()).ok_or(why)?;
-        }
-    }
-    let passed = harden::same(WHOLE, &sha256(image), &header.hash);
+    let passed = harden::same(WHOLE, &sha256_watched(image, idle), &header.hash);
     seal.add(passed);
-    passed.then(WHOLE, || ()).ok_or(StoreError::Hash)?;
-    Ok(Checked { header, seal })
+    passed.then(WHOLE, || Checked { header, seal }).ok_or(StoreError::Hash)
+}
+
+/// The header at the front of `bytes` if, unless unsigned ones are welcome, the owner of one of `keys`
+/// signed it. A signature that is there is always checked when there are keys.
+pub fn authentic(bytes: &[u8], keys: &[PublicKey], policy: Policy) -> Result<Checked, StoreError> {
+    let header = Header::read(bytes)?;
+    let key = keys.iter().find(|key| key_id(key) == header.key);
+    let (passed, why) = match key.filter(|_| header.signed) {
+        Some(key) => {
+            let signed =
+                bytes.get(..header.len() - SIGNATURE_LEN).ok_or(StoreError::NotAPackage)?;
+            (signature::verify(key, signed, &header.signature), StoreError::Signature)
+        }
+        None if header.signed && !keys.is_empty() => return Err(StoreError::OtherKey),
+        None => {
+            let why = if header.signed { StoreError::NoKey } else { StoreError::Unsigned };
+            // Passed only where packages need not be signed.
+            (harden::equal(SIGNED, policy as u32, Policy::AllowUnsigned as u32), why)
+        }
+    };
+    let mut seal = Hard::NONE;
+    seal.add(passed);
+    passed.then(SIGNED, || Checked { header, seal }).ok_or(why)
 }
 
 /// Whether `signature` of `message` is by the owner of `key`.

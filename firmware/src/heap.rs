@@ -65,7 +65,7 @@ impl Platform for Heap {
     }
 
     fn open_stored(&mut self) -> Result<u32, StoreError> {
-        let stored = self.models.select()?;
+        let stored = self.models.find()?;
         self.stored = Some(stored);
         Ok(stored.header.length)
     }

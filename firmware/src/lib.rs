@@ -39,6 +39,11 @@ pub fn start() {
     hw::memory::start_heap();
 }
 
+/// Feeds the watchdog, if the board has one.
+pub fn feed_watchdog() {
+    Current::feed_watchdog();
+}
+
 /// Passes bytes to the host.
 pub fn send(bytes: &[u8]) {
     for byte in bytes {

@@ -28,9 +28,25 @@ impl Models {
         Models { store: Store::new(Current::flash(), policy) }
     }
 
-    /// The model to start with.
+    /// The model to start with. If it is on trial, the caller checks it and [confirms](Models::confirm)
+    /// or [rejects](Models::reject) it.
     pub fn select(&mut self) -> Result<Stored, StoreError> {
         self.with_stack(|store| store.select())
+    }
+
+    /// The same, to be looked at only.
+    pub fn find(&mut self) -> Result<Stored, StoreError> {
+        self.with_stack(|store| store.find())
+    }
+
+    /// The self-check has passed.
+    pub fn confirm(&mut self, stored: &Stored) -> Result<(), StoreError> {
+        self.store.confirm(stored)
+    }
+
+    /// The self-check has failed.
+    pub fn reject(&mut self, stored: &Stored) {
+        self.store.reject(stored);
     }
 
     /// The image of a selected model, in place.
@@ -64,8 +80,8 @@ impl ModelStore for Models {
         let info = self.with_stack(|store| Ok(store.describe(true)));
         info.unwrap_or_else(|_| self.store.describe(false))
     }
-    fn begin(&mut self, total: u32) -> Result<(), StoreError> {
-        self.with_stack(|store| store.begin_update(total))
+    fn begin(&mut self, header: &[u8]) -> Result<(), StoreError> {
+        self.with_stack(|store| store.begin_update(header))
     }
     fn write(&mut self, offset: u32, data: &[u8]) -> Result<(), StoreError> {
         self.store.write_update(offset, data)
@@ -75,5 +91,8 @@ impl ModelStore for Models {
     }
     fn provision(&mut self, key: &[u8; 32]) -> Result<(), StoreError> {
         self.with_stack(|store| store.provision_key(key))
+    }
+    fn change_keys(&mut self, package: &[u8]) -> Result<(), StoreError> {
+        self.with_stack(|store| store.change_keys(package))
     }
 }

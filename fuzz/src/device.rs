@@ -7,7 +7,7 @@ use vouch_core::link::hello::{Greeting, Identity};
 use vouch_core::link::message::{Event, Reply, Request};
 use vouch_core::link::{MAX_PAYLOAD, PROTOCOL};
 use vouch_core::session::{Board, ModelStore, Platform, Session, StoreError};
-use vouch_device::package::Header;
+use vouch_device::package::{HEADER_LEN, Header};
 use vouch_device::ram::{PAGE, RamFlash};
 use vouch_device::{Policy, Store, Stored};
 
@@ -123,7 +123,7 @@ impl Platform for Bench {
         Some(&mut self.models)
     }
     fn open_stored(&mut self) -> Result<u32, StoreError> {
-        let stored = self.models.select()?;
+        let stored = self.models.find()?;
         self.stored = Some(stored);
         Ok(stored.header.length)
     }
@@ -199,9 +199,10 @@ fn script() -> Vec<Vec<u8>> {
     add(Request::Cancel);
     add(Request::FetchVerdict { property: 0 });
     add(Request::FetchClauses { cursor: 0, offset: 0 });
-    add(Request::StoreBegin { total: package.len() as u32 });
-    for (i, data) in package.chunks(160).enumerate() {
-        add(Request::StoreChunk { offset: i as u32 * 160, data });
+    let (header, body) = package.split_at(HEADER_LEN);
+    add(Request::StoreBegin { header });
+    for (i, data) in body.chunks(160).enumerate() {
+        add(Request::StoreChunk { offset: (HEADER_LEN + i * 160) as u32, data });
     }
     add(Request::StoreEnd);
     add(Request::StoreStatus);
@@ -209,6 +210,7 @@ fn script() -> Vec<Vec<u8>> {
     add(Request::Prepare { property: Some(1), budget: 0 });
     add(Request::Run);
     add(Request::Provision { key: &[5; 32] });
+    add(Request::ChangeKeys { package: header });
     add(Request::Reset);
     bodies
 }
@@ -245,19 +247,22 @@ pub fn store(data: &[u8]) {
     let is_genuine = |store: &mut Store<Flash>| {
         if let Ok(stored) = store.select() {
             assert_eq!(store.image(&stored), genuine, "a model that nobody signed");
+            let _ = store.confirm(&stored);
         }
     };
     // With a key of its own anything may be signed.
-    let ours = store.key() == vouch_device::keys::Key::Present(public);
+    let ours = store.keys().as_slice() == [public];
     if ours {
         is_genuine(&mut store);
     }
-    let _ = store.begin_update(update.len() as u32);
-    for (i, piece) in update.chunks(100).enumerate() {
-        let _ = store.write_update(i as u32 * 100, piece);
+    let (head, body) = update.split_at(update.len().min(HEADER_LEN));
+    let _ = store.begin_update(head);
+    for (i, piece) in body.chunks(100).enumerate() {
+        let _ = store.write_update((head.len() + i * 100) as u32, piece);
     }
     let _ = store.finish_update();
     let _ = store.describe(true);
+    let _ = store.change_keys(head);
     if ours {
         is_genuine(&mut store);
     }
@@ -271,8 +276,8 @@ pub fn store_seeds() -> Vec<Vec<u8>> {
     let package = [&header.to_bytes()[..], &image].concat();
     let mut store = Store::new(RamFlash::new(vec![u32::MAX; 5 * PAGE / 4]), Policy::Signed);
     let _ = store.provision_key(&public);
-    let _ = store.begin_update(package.len() as u32);
-    let _ = store.write_update(0, &package);
+    let _ = store.begin_update(&package[..HEADER_LEN]);
+    let _ = store.write_update(HEADER_LEN as u32, &package[HEADER_LEN..]);
     let _ = store.finish_update();
     let slots = store.flash().bytes()[PAGE..].to_vec();
     vec![

@@ -11,16 +11,18 @@ use std::fmt::Write;
 use vouch_core::image::Preamble;
 use vouch_core::link::store::StoreError;
 use vouch_device::Policy;
-use vouch_device::package::{self, HEADER_LEN, Header};
+use vouch_device::package::{self, HEADER_LEN, Header, Kind};
 
 pub use vouch_device::package::PublicKey;
 
 /// Marks the signature chunk.
 const MAGIC: [u8; 4] = *b"VSIG";
-const VERSION: u16 = 1;
-/// Bytes before a chunk's payload, and in ours.
+/// That of the chunk is that of the package's header in it.
+const VERSION: u16 = package::VERSION;
+/// Bytes before a chunk's payload.
 const CHUNK_HEADER: usize = 16;
-const PAYLOAD: usize = HEADER_LEN + 64;
+/// Bytes of the signature over the file.
+const SIGNATURE: usize = 64;
 /// What the signature over the file begins with, lest it be taken for another one.
 const FILE_CONTEXT: &[u8] = b"vouch file 1\0";
 
@@ -165,9 +167,11 @@ fn signature(file: &[u8]) -> Result<Option<Parts<'_>>, SigningError> {
         let start = at + CHUNK_HEADER;
         let payload = file.get(start..).and_then(|f| f.get(..length)).ok_or(cut.clone())?;
         if head[..4] == MAGIC {
-            let known = head[4..8] == [VERSION as u8, 0, 0, 0] && length == PAYLOAD;
+            let version = head[4..8] == [1, 0, 0, 0] || head[4..8] == [VERSION as u8, 0, 0, 0];
+            let header = Header::read(payload).ok().filter(|h| h.version == u16::from(head[4]));
+            let exact = header.is_some_and(|h| h.len() + SIGNATURE == length);
             let last = start + length == file.len();
-            return match known && last {
+            return match version && exact && last {
                 true => Ok(Some((&file[..at], payload))),
                 false => Err(SigningError::Malformed),
             };
@@ -181,10 +185,10 @@ fn signature(file: &[u8]) -> Result<Option<Parts<'_>>, SigningError> {
 pub fn verify(file: &[u8], key: &PublicKey) -> Result<Header, SigningError> {
     let (image, _) = debug::split(file)?;
     let (body, payload) = signature(file)?.ok_or(SigningError::Unsigned)?;
-    let (header, over_file) = payload.split_at(HEADER_LEN);
-    let checked = package::check(&[header, image].concat(), Some(key), Policy::Signed);
+    let (header, over_file) =
+        payload.split_last_chunk::<SIGNATURE>().ok_or(SigningError::Malformed)?;
+    let checked = package::check(&[header, image].concat(), &[*key], Policy::Signed, &|| {});
     let checked = checked.map_err(SigningError::Package)?;
-    let over_file: &[u8; 64] = over_file.first_chunk().ok_or(SigningError::Malformed)?;
     package::verify(key, &whole(body), over_file).map_err(|_| SigningError::Explanation)?;
     Ok(checked.header)
 }
@@ -193,11 +197,23 @@ pub fn verify(file: &[u8], key: &PublicKey) -> Result<Header, SigningError> {
 /// file is.
 pub fn to_package(file: &[u8]) -> Result<(Header, Vec<u8>), SigningError> {
     let (image, _) = debug::split(file)?;
-    let header = match signature(file)? {
-        Some((_, payload)) => Header::read(payload).map_err(SigningError::Package)?,
-        None => Header::unsigned(image, 0),
+    let unsigned = Header::unsigned(image, 0).to_bytes();
+    let head = match signature(file)? {
+        Some((_, payload)) => payload.get(..payload.len() - SIGNATURE).unwrap_or_default(),
+        None => &unsigned,
     };
-    Ok((header, [&header.to_bytes()[..], image].concat()))
+    let header = Header::read(head).map_err(SigningError::Package)?;
+    Ok((header, [head, image].concat()))
+}
+
+/// The package by which `key` has `other` trusted by devices, or not any more.
+pub fn about_key(kind: Kind, other: &PublicKey, counter: u32, key: &SecretKey) -> [u8; HEADER_LEN] {
+    Header::about_key(kind, other, counter, &key.public(), |bytes| key.sign(bytes)).to_bytes()
+}
+
+/// The header of a file that is a package about a key.
+pub fn is_about_key(file: &[u8]) -> Option<Header> {
+    Header::read(file).ok().filter(|h| h.kind != Kind::Model && file.len() == HEADER_LEN)
 }
 
 /// What is wrong with a stored model or a package, and what to do.
@@ -216,7 +232,7 @@ pub fn describe(error: &StoreError) -> String {
         }
         StoreError::NotAPackage | StoreError::Length => "this is no package".into(),
         StoreError::Version(found) => {
-            format!("the package has version {found}, version {} is expected", package::VERSION)
+            format!("the package has version {found}, version {} or 1 is expected", package::VERSION)
         }
         StoreError::Hash => "the image is not the one that was signed".into(),
         StoreError::Unsigned => "the model is not signed, and this firmware asks for a signature\n\
@@ -240,6 +256,20 @@ pub fn describe(error: &StoreError) -> String {
                 .into()
         }
         StoreError::Image(error) => format!("the image is of no use there ({error:?})"),
+        StoreError::CounterDamaged => "the log of the security counter is damaged: which models are too old is \
+             not known\nhelp: store the model again that was stored last, or erase the key's page with a \
+             debugger and provision the device anew"
+            .into(),
+        StoreError::KeysFull => "it has had as many keys as it can\n\
+             help: erase the key's page with a debugger and provision the device anew"
+            .into(),
+        StoreError::KeyInUse => "that key is needed: it signed the model in use or this very package, or it \
+             is the only one\n\
+             help: first add another key, and store a model that is signed with it"
+            .into(),
+        StoreError::TooMany => "too many updates were begun and not finished\n\
+             help: restart the device and try again"
+            .into(),
         StoreError::Memory => "there is not enough memory left to check a signature".into(),
     }
 }

@@ -783,7 +783,9 @@ fn models_are_stored_and_used_where_they_lie() {
     on(&["flash", "one.vimg"]).ended(0);
     let stored = on(&["flash", "two.vimg", "--json"]).ended(0).json();
     assert_eq!((&stored["sequence"], &stored["counter"]), (&2.into(), &2.into()));
-    for bad in ["one.vimg", "foreign.vimg", "plain.vimg"] {
+    // It is on trial until a start confirms it, and this device only starts to talk.
+    assert_eq!(stored["confirmed"], false);
+    for bad in ["foreign.vimg", "plain.vimg"] {
         on(&["flash", bad]).ended(5);
     }
     let args = ["run", "two.vimg", "--stored", "--property", "bounded", "--json"];
@@ -792,6 +794,22 @@ fn models_are_stored_and_used_where_they_lie() {
     // Another model than the stored one.
     place.write("else.vch", PUMP.replace("machine pump", "machine fan"));
     on(&["run", "else.vch", "--stored"]).ended(5);
+    // Another key is trusted as well, once the first one has said so.
+    place.run(&["rekey", "--add", "other.pub", "--sign", "other", "-o", "own.vkey"]).ended(0);
+    on(&["flash", "own.vkey"]).ended(5);
+    place.run(&["rekey", "--add", "other.pub", "--sign", "key", "-o", "add.vkey"]).ended(0);
+    let trusted = on(&["flash", "add.vkey", "--json"]).ended(0).json();
+    assert_eq!(trusted["keys"].as_array().map(Vec::len), Some(2), "{trusted}");
+    let retire = ["rekey", "--retire", "key.pub", "-o", "retire.vkey", "--sign"];
+    place.run(&[&retire[..], &["key"]].concat()).ended(2);
+    place.run(&[&retire[..], &["other"]].concat()).ended(0);
+    let in_use = on(&["flash", "retire.vkey"]).ended(5);
+    assert!(in_use.err.contains("that key is needed"), "{}", in_use.err);
+    on(&["flash", "foreign.vimg"]).ended(0);
+    let trusted = on(&["flash", "retire.vkey", "--json"]).ended(0).json();
+    assert_eq!(trusted["keys"].as_array().map(Vec::len), Some(1), "{trusted}");
+    on(&["flash", "two.vimg"]).ended(5);
+    on(&["run", "foreign.vimg", "--stored", "--property", "bounded"]).ended(0);
     place.write("flash.bin", "short");
     on(&["run", "two.vimg", "--stored"]).ended(4);
 }

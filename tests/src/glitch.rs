@@ -7,7 +7,7 @@
 //! reached with it replaced either.
 
 use crate::emulator::{Emulator, flash_with};
-use crate::product;
+use crate::{maker, product};
 use ed25519_dalek::{Signer, SigningKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -62,29 +62,29 @@ impl Kind {
             return stored(&example("precharge-broken.vch"));
         }
         let image = example("precharge.vch");
-        let public = product::owner().verifying_key().to_bytes();
+        let public = maker::owner().verifying_key().to_bytes();
         let thief = SigningKey::from_bytes(&[8; 32]);
         let by_thief = |as_key: &[u8; 32]| {
             Header::signed(&image, 1, as_key, |bytes| thief.sign(bytes).to_bytes())
         };
         let with = |header: Header| {
             let package = [&header.to_bytes()[..], &image].concat();
-            swap(stored(&image), &product::package(&image, 1), &package)
+            swap(stored(&image), &maker::package(&image, 1), &package)
         };
         match self {
             Kind::Forged => with(by_thief(&public)),
             Kind::Stranger => with(by_thief(&thief.verifying_key().to_bytes())),
             Kind::Unsigned => with(Header::unsigned(&image, 1)),
             Kind::Tampered => {
-                let package = product::package(&image, 1);
+                let package = maker::package(&image, 1);
                 let mut other = package.clone();
                 *other.last_mut().expect("it is not empty") ^= 1;
                 swap(stored(&image), &package, &other)
             }
             // The floor is 5 here.
             Kind::Old => {
-                let newer = product::models_with(board, &product::package(&image, 5));
-                let (new, old) = (product::package(&image, 5), product::package(&image, 1));
+                let newer = product::models_with(board, &maker::package(&image, 5));
+                let (new, old) = (maker::package(&image, 5), maker::package(&image, 1));
                 swap(newer.expect("it fits"), &new, &old)
             }
             Kind::Broken => unreachable!("returned above"),

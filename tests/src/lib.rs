@@ -8,8 +8,10 @@ pub mod engine;
 pub mod explicit;
 #[cfg(unix)]
 pub mod glitch;
+pub mod history;
 pub mod image_oracle;
 pub mod image_sim;
+pub mod maker;
 pub mod nor;
 #[cfg(unix)]
 pub mod product;

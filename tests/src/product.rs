@@ -1,28 +1,15 @@
 //! A product with a model in its flash, as its maker would prepare it.
 
-use ed25519_dalek::{Signer, SigningKey};
+use crate::maker::{owner, package};
 use std::path::Path;
 use vouch::blast::{AlignedImage, certified};
 use vouch::engines::{Engine, Setup};
 use vouch::pipeline;
 use vouch::transport::qemu::Board;
 use vouch_core::ic3::Verdict;
-use vouch_device::package::Header;
+use vouch_device::package::HEADER_LEN;
 use vouch_device::ram::RamFlash;
 use vouch_device::{Policy, Store};
-
-/// The maker's key.
-pub fn owner() -> SigningKey {
-    SigningKey::from_bytes(&[7; 32])
-}
-
-/// An image in a package that the maker signed.
-pub fn package(image: &[u8], counter: u32) -> Vec<u8> {
-    let key = owner();
-    let public = key.verifying_key().to_bytes();
-    let header = Header::signed(image, counter, &public, |b| key.sign(b).to_bytes());
-    [&header.to_bytes()[..], image].concat()
-}
 
 /// Compiles a model, and puts a proof into its image if it is safe and `with_certificate` says so.
 pub fn image(model: &Path, with_certificate: bool) -> AlignedImage {
@@ -37,7 +24,7 @@ pub fn image(model: &Path, with_certificate: bool) -> AlignedImage {
     certified::attach(&loaded.image, &answer.clauses).unwrap()
 }
 
-/// What the flash for models of `board` holds after key and model were stored; `None` if the model
+/// What the flash for models of `board` holds after key and model were stored and confirmed; `None` if the model
 /// does not fit.
 pub fn models(board: &Board, image: &[u8]) -> Option<Vec<u8>> {
     models_with(board, &package(image, 1))
@@ -48,8 +35,10 @@ pub fn models_with(board: &Board, package: &[u8]) -> Option<Vec<u8>> {
     let flash = RamFlash::new(vec![u32::MAX; board.models.len() / 4]);
     let mut store = Store::new(flash, Policy::Signed);
     store.provision_key(&owner().verifying_key().to_bytes()).unwrap();
-    store.begin_update(package.len() as u32).ok()?;
-    store.write_update(0, package).unwrap();
-    store.finish_update().unwrap();
+    store.begin_update(&package[..HEADER_LEN]).ok()?;
+    store.write_update(HEADER_LEN as u32, &package[HEADER_LEN..]).unwrap();
+    let stored = store.finish_update().unwrap();
+    store.select().unwrap();
+    store.confirm(&stored).unwrap();
     Some(store.flash().bytes().to_vec())
 }

@@ -2,6 +2,7 @@
 //! and once without.
 
 use crate::emulator::{Emulator, flash_with};
+use crate::maker;
 use crate::product;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -39,7 +40,7 @@ pub fn print(mut args: impl Iterator<Item = String>) -> ExitCode {
 
 fn row(folder: &Path, board: &Board, model: &Path, mode: &str, image: &[u8]) -> String {
     let name = model.file_stem().unwrap_or_default().to_string_lossy();
-    let package = product::package(image, 1).len();
+    let package = maker::package(image, 1).len();
     let start = format!("{name}\t{}\t{mode}\t{}\t{package}", board.name, image.len());
     let Some(models) = product::models(board, image) else { return format!("{start}\ttoo large") };
     let elf = folder.join(format!("guarded-{}.elf", board.name));

@@ -4,6 +4,7 @@
 use crate::check::{check, decided};
 use crate::engine::{Setup, least, recheck, run};
 use crate::explicit::{self, within_bounds};
+use crate::history;
 use crate::random_cfa::{self, Shape};
 use crate::random_image;
 use crate::rng::Rng;
@@ -30,6 +31,10 @@ pub struct Tally {
     pub unknown: u64,
     /// Queries that were posed to a solver of its own.
     pub queries: u64,
+    /// Starts of a device.
+    pub starts: u64,
+    /// Power cuts.
+    pub cuts: u64,
 }
 
 impl Tally {
@@ -41,6 +46,8 @@ impl Tally {
         self.limited += other.limited;
         self.unknown += other.unknown;
         self.queries += other.queries;
+        self.starts += other.starts;
+        self.cuts += other.cuts;
     }
 }
 
@@ -54,11 +61,13 @@ pub enum Kind {
     Automaton,
     /// A random sequence of queries to the solver, against other solvers.
     Sat,
+    /// A device's life with power cuts and failing flash, against what must never happen.
+    Flash,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 3] = [Kind::Image, Kind::Automaton, Kind::Sat];
+    pub const ALL: [Kind; 4] = [Kind::Image, Kind::Automaton, Kind::Sat, Kind::Flash];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -66,6 +75,7 @@ impl Kind {
             Kind::Image => "image",
             Kind::Automaton => "automaton",
             Kind::Sat => "sat",
+            Kind::Flash => "flash",
         }
     }
 
@@ -77,6 +87,10 @@ impl Kind {
             Kind::Sat => {
                 let counts = sat_driver::one(seed)?;
                 Ok(Tally { queries: counts.queries, ..Tally::default() })
+            }
+            Kind::Flash => {
+                let counts = history::one(seed)?;
+                Ok(Tally { starts: counts.starts, cuts: counts.cuts, ..Tally::default() })
             }
         }
     }

@@ -4,6 +4,7 @@
 //! use in the end and every signature is checked that a device in the field would check.
 
 use crate::emulator::{Emulator, flash_with};
+use crate::maker;
 use crate::nor::Nor;
 use crate::product;
 use std::io::{self, Read};
@@ -15,6 +16,7 @@ use std::time::Duration;
 use vouch::device::{Client, Patience};
 use vouch::transport::Transport;
 use vouch::transport::qemu::{BOARDS, Board};
+use vouch_device::package::HEADER_LEN;
 use vouch_device::{Policy, Store};
 
 /// Nothing is ever sent again, so that the bytes can be counted: QEMU loses none.
@@ -85,7 +87,7 @@ pub fn print(mut args: impl Iterator<Item = String>) -> ExitCode {
 }
 
 fn row(folder: &Path, board: &Board, image: &[u8]) -> String {
-    let package = product::package(image, 1);
+    let package = maker::package(image, 1);
     let start = format!("{}\t{}", board.name, package.len());
     let Some((pages, words)) = operations(board, &package) else {
         return format!("{start}\ttoo large\t\t\t\t\t");
@@ -106,10 +108,10 @@ fn row(folder: &Path, board: &Board, image: &[u8]) -> String {
 /// package does not fit.
 fn operations(board: &Board, package: &[u8]) -> Option<(usize, usize)> {
     let mut store = Store::new(Nor::blank(board.models.len() / crate::nor::PAGE), Policy::Signed);
-    store.provision_key(&product::owner().verifying_key().to_bytes()).unwrap();
+    store.provision_key(&maker::public()).unwrap();
     let update = |store: &mut Store<Nor>| {
-        store.begin_update(package.len() as u32).ok()?;
-        store.write_update(0, package).unwrap();
+        store.begin_update(&package[..HEADER_LEN]).ok()?;
+        store.write_update(HEADER_LEN as u32, &package[HEADER_LEN..]).unwrap();
         Some(store.finish_update().unwrap())
     };
     update(&mut store)?;

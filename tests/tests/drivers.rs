@@ -11,8 +11,9 @@ use usb_device::bus::{PollResult, UsbBus, UsbBusAllocator};
 use usb_device::endpoint::{EndpointAddress, EndpointType};
 use usb_device::{UsbDirection, UsbError};
 use vouch_core::image::{EdgeSpec, ImageBuilder, LocationSpec, PropertySpec};
+use vouch_device::package::HEADER_LEN;
 use vouch_device::{MappedFlash, Policy, Store};
-use vouch_tests::product;
+use vouch_tests::maker;
 
 #[path = "../../firmware/src/flash/fmc.rs"]
 mod fmc;
@@ -31,6 +32,9 @@ mod patience;
 use cdc::Cdc;
 pub use models::Controller;
 use models::ModelFlash;
+
+/// What they call.
+fn feed_watchdog() {}
 
 /// What the drivers see of the hardware.
 mod hw {
@@ -264,7 +268,7 @@ fn stores_a_model<C: Controller>(kind: Kind) {
     part::plug_in(kind);
     part::with(|part| part.flash.fill(0xff));
     let mut store = Store::new(ModelFlash::<C>::of_board(), Policy::Signed);
-    store.provision_key(&product::owner().verifying_key().to_bytes()).unwrap();
+    store.provision_key(&maker::public()).unwrap();
     let model = ImageBuilder {
         name: "stored".into(),
         locations: vec![LocationSpec::default(), LocationSpec::default()],
@@ -273,10 +277,10 @@ fn stores_a_model<C: Controller>(kind: Kind) {
         ..ImageBuilder::default()
     };
     let image = model.build_as::<u16>().unwrap();
-    let package = product::package(&image, 1);
+    let package = maker::package(&image, 1);
     for round in 0..3 {
-        store.begin_update(package.len() as u32).unwrap();
-        store.write_update(0, &package).unwrap();
+        store.begin_update(&package[..HEADER_LEN]).unwrap();
+        store.write_update(HEADER_LEN as u32, &package[HEADER_LEN..]).unwrap();
         store.finish_update().unwrap();
         let stored = store.select().unwrap();
         assert_eq!(store.image(&stored), image, "{kind:?}, {round}");

@@ -74,20 +74,20 @@ pub enum Request<'a> {
     Cancel,
     /// Forget model and run.
     Reset,
-    /// A package of `total` bytes will come, to be stored. Forgets model and run; what is stored
-    /// stays in use until [`Request::StoreEnd`] has succeeded.
+    /// A package will come, to be stored. Forgets model and run; what is stored stays in use until
+    /// the new model has passed its self-check at the next start.
     StoreBegin {
-        /// Bytes of the package.
-        total: u32,
+        /// The package's header, which is checked before anything is erased.
+        header: &'a [u8],
     },
     /// The next bytes of the package.
     StoreChunk {
-        /// How many have come before.
+        /// How many have come before, the header included.
         offset: u32,
         /// The bytes, at most [`MAX_DATA`](super::MAX_DATA).
         data: &'a [u8],
     },
-    /// The package is complete: check it and make it the model to start with.
+    /// The package is complete: check it, and try it at the next start.
     StoreEnd,
     /// What is stored?
     StoreStatus,
@@ -97,6 +97,11 @@ pub enum Request<'a> {
     Provision {
         /// The public key, 32 bytes.
         key: &'a [u8],
+    },
+    /// Adds or retires a key.
+    ChangeKeys {
+        /// The signed package that says so.
+        package: &'a [u8],
     },
 }
 
@@ -380,7 +385,7 @@ mod tests {
 
     const STORE: StoreInfo = StoreInfo {
         capacity: u32::MAX,
-        key: Some([0xff; 8]),
+        keys: [Some([0xff; 8]); 4],
         unsigned: true,
         floor: u32::MAX,
         model: Some(crate::link::store::StoredModel {
@@ -388,6 +393,7 @@ mod tests {
             counter: u32::MAX,
             length: u32::MAX,
             signed: true,
+            confirmed: true,
             hash: [0xff; 32],
         }),
     };
@@ -402,9 +408,10 @@ mod tests {
             Request::Prepare { property: Some(u32::MAX), budget: u64::MAX },
             Request::Bind { param: u32::MAX, value: u64::MAX },
             Request::FetchClauses { cursor: u32::MAX, offset: u32::MAX },
-            Request::StoreBegin { total: u32::MAX },
+            Request::StoreBegin { header: data },
             Request::StoreChunk { offset: u32::MAX, data },
             Request::Provision { key: &[0xff; 32] },
+            Request::ChangeKeys { package: data },
         ] {
             let len = request.encode(255, &mut out).unwrap();
             assert_eq!(Request::decode(&out[2..len]), Some(request));
@@ -446,7 +453,7 @@ mod tests {
     /// `PROTOCOL`; counters of the engine and errors of images are part of it.
     #[test]
     fn the_encoding_is_what_the_page_says() {
-        assert_eq!(crate::link::PROTOCOL, 2);
+        assert_eq!(crate::link::PROTOCOL, 3);
         let mut out = [0; MAX_PAYLOAD];
         let chunk = Request::LoadChunk { offset: 300, data: &[7, 8] };
         let len = chunk.encode(5, &mut out).unwrap();
@@ -490,9 +497,10 @@ mod tests {
         let refusal = Refusal::Store(StoreError::Image(ImageError::Header));
         let len = Reply::Refused(refusal).encode(8, &mut out).unwrap();
         assert_eq!(out[..len], [3, 8, 1, 13, 17, 6]);
-        let info = StoreInfo { key: None, model: None, capacity: 1, floor: 2, unsigned: false };
+        let keys = [None, Some([5; 8]), None, None];
+        let info = StoreInfo { keys, model: None, capacity: 1, floor: 2, unsigned: false };
         let len = Reply::Store(info).encode(8, &mut out).unwrap();
-        assert_eq!(out[..len], [3, 8, 9, 1, 0, 0, 2, 0]);
+        assert_eq!(out[..len], [3, 8, 9, 1, 0, 1, 5, 5, 5, 5, 5, 5, 5, 5, 0, 0, 0, 2, 0]);
     }
 
     #[test]

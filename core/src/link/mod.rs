@@ -15,7 +15,7 @@ pub mod message;
 pub mod store;
 
 /// The protocol version: requests, replies and events are understood only between equals.
-pub const PROTOCOL: u16 = 2;
+pub const PROTOCOL: u16 = 3;
 
 /// The longest payload that a device of this version sends or receives.
 pub const MAX_PAYLOAD: usize = 192;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct StoreInfo {
     /// Bytes of the largest image that can be stored.
     pub capacity: u32,
-    /// Which key signatures are checked with, if one was provisioned.
-    pub key: Option<[u8; 8]>,
+    /// Which keys signatures are checked with.
+    pub keys: [Option<[u8; 8]>; 4],
     /// Whether packages without a signature are taken.
     pub unsigned: bool,
     /// The lowest security counter that is taken.
@@ -32,6 +32,8 @@ pub struct StoredModel {
     pub length: u32,
     /// Whether it is signed.
     pub signed: bool,
+    /// Whether it has passed a self-check on this device; else it is on trial.
+    pub confirmed: bool,
     /// SHA-256 of its image.
     pub hash: [u8; 32],
 }
@@ -90,18 +92,28 @@ pub enum StoreError {
     Image(ImageError),
     /// There is not enough memory left to check a signature.
     Memory,
+    /// The log of the security counter is damaged: which models are too old is not known.
+    CounterDamaged,
+    /// It has had as many keys as it can.
+    KeysFull,
+    /// The key is needed: it signed the model in use or this very package, or it is the only one.
+    KeyInUse,
+    /// Too many updates were begun and not finished since the device was started.
+    TooMany,
 }
 
 /// Where a device keeps models.
 pub trait ModelStore {
     /// What there is.
     fn info(&mut self) -> StoreInfo;
-    /// Begins an update with a package of `total` bytes.
-    fn begin(&mut self, total: u32) -> Result<(), StoreError>;
-    /// The next bytes of the package; `offset` is how many came before.
+    /// Begins an update with the package that this header is of.
+    fn begin(&mut self, header: &[u8]) -> Result<(), StoreError>;
+    /// The next bytes of the package; `offset` is how many came before, the header included.
     fn write(&mut self, offset: u32, data: &[u8]) -> Result<(), StoreError>;
-    /// Checks what was written, and makes it the model that the device starts with.
+    /// Checks what was written, and has the device try it at its next start.
     fn finish(&mut self) -> Result<(), StoreError>;
     /// Sets the public key, unless there is one.
     fn provision(&mut self, key: &[u8; 32]) -> Result<(), StoreError>;
+    /// Adds or retires a key, as this signed package says.
+    fn change_keys(&mut self, package: &[u8]) -> Result<(), StoreError>;
 }

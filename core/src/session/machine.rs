@@ -144,7 +144,7 @@ impl Machine {
                 self.reset(platform);
                 Ok(Reply::Done)
             }
-            Request::StoreBegin { total } => self.store_begin(total, platform),
+            Request::StoreBegin { header } => self.store_begin(header, platform),
             Request::StoreChunk { offset, data } => self.store(platform, |store| {
                 store.write(offset, data)?;
                 Ok(Reply::Done)
@@ -159,6 +159,10 @@ impl Machine {
                     key.first_chunk().filter(|k| k.len() == key.len()).ok_or(StoreError::NoKey)?,
                 )?;
                 Ok(Reply::Done)
+            }),
+            Request::ChangeKeys { package } => self.store(platform, |store| {
+                store.change_keys(package)?;
+                Ok(Reply::Store(store.info()))
             }),
             Request::LoadStored => self.load_stored(platform),
         };
@@ -260,13 +264,13 @@ impl Machine {
     /// Begins an update, and with it to count what it takes.
     fn store_begin<'p>(
         &mut self,
-        total: u32,
+        header: &[u8],
         platform: &mut impl Platform,
     ) -> Result<Reply<'p>, Refusal> {
         self.not_running()?;
         self.update = None;
         self.store(platform, |store| {
-            store.begin(total)?;
+            store.begin(header)?;
             Ok(Reply::Done)
         })
     }

@@ -705,10 +705,10 @@ struct Shelf {
 impl crate::link::store::ModelStore for Shelf {
     fn info(&mut self) -> crate::link::store::StoreInfo {
         self.said.push("info");
-        let (key, model) = (None, None);
-        crate::link::store::StoreInfo { capacity: 9, key, unsigned: false, floor: 3, model }
+        let (keys, model) = ([None; 4], None);
+        crate::link::store::StoreInfo { capacity: 9, keys, unsigned: false, floor: 3, model }
     }
-    fn begin(&mut self, _: u32) -> Result<(), StoreError> {
+    fn begin(&mut self, _: &[u8]) -> Result<(), StoreError> {
         self.said.push("begin");
         Ok(())
     }
@@ -723,6 +723,10 @@ impl crate::link::store::ModelStore for Shelf {
     fn provision(&mut self, key: &[u8; 32]) -> Result<(), StoreError> {
         self.said.push("provision");
         if key[0] == 1 { Ok(()) } else { Err(StoreError::Provisioned) }
+    }
+    fn change_keys(&mut self, _: &[u8]) -> Result<(), StoreError> {
+        self.said.push("keys");
+        Ok(())
     }
 }
 
@@ -793,7 +797,7 @@ fn stored_models_are_used_in_place_and_make_room_for_nothing() {
     assert!(reply.ends_with("available: 40000 }"), "{reply}");
     assert!(ask(Request::Prepare { property: None, budget: 0 }, &mut shelf).contains("Prepared"));
     // Anything with the store ends that.
-    assert_eq!(ask(Request::StoreBegin { total: 200 }, &mut shelf), "Done");
+    assert_eq!(ask(Request::StoreBegin { header: &[2; 120] }, &mut shelf), "Done");
     assert!(ask(Request::Run, &mut shelf).contains("NotPrepared"));
     assert_eq!(ask(Request::StoreChunk { offset: 0, data: &[1] }, &mut shelf), "Done");
     let wrong = ask(Request::StoreChunk { offset: 4, data: &[1] }, &mut shelf);
@@ -802,7 +806,7 @@ fn stored_models_are_used_in_place_and_make_room_for_nothing() {
     // Four requests of the store since it began, a refused one included.
     let report = ask(Request::Status, &mut shelf);
     assert!(report.contains("Empty") && report.contains("instructions: Some(4000)"), "{report}");
-    assert_eq!(ask(Request::StoreBegin { total: 200 }, &mut shelf), "Done");
+    assert_eq!(ask(Request::StoreBegin { header: &[2; 120] }, &mut shelf), "Done");
     assert!(ask(Request::Status, &mut shelf).contains("instructions: Some(1000)"));
     assert_eq!(ask(Request::Reset, &mut shelf), "Done");
     assert!(ask(Request::Status, &mut shelf).contains("instructions: None"));
@@ -812,8 +816,11 @@ fn stored_models_are_used_in_place_and_make_room_for_nothing() {
         let reply = ask(Request::Provision { key }, &mut shelf);
         assert!(reply.contains("Provisioned") || reply.contains("NoKey"), "{reply}");
     }
-    let expected =
-        ["begin", "write", "write", "finish", "info", "begin", "info", "provision", "provision"];
+    let package = &[0; 144];
+    assert!(ask(Request::ChangeKeys { package }, &mut shelf).starts_with("Store("));
+    let store = ["begin", "write", "write", "finish", "info", "begin", "info"];
+    let keys = ["provision", "provision", "keys", "info"];
+    let expected = [&store[..], &keys].concat();
     assert_eq!(shelf.said, expected);
     // A stored image is validated like any other, and dropped if it is not valid.
     shelf.image[10] ^= 1;
@@ -827,12 +834,13 @@ fn stored_models_are_used_in_place_and_make_room_for_nothing() {
 fn a_board_without_a_store_says_so() {
     let mut bench = Bench::new(40_000);
     for request in [
-        Request::StoreBegin { total: 1 },
+        Request::StoreBegin { header: &[1] },
         Request::StoreChunk { offset: 0, data: &[] },
         Request::StoreEnd,
         Request::StoreStatus,
         Request::LoadStored,
         Request::Provision { key: &[1; 32] },
+        Request::ChangeKeys { package: &[] },
     ] {
         assert_eq!(bench.refused(request), Refusal::Store(StoreError::NoStore), "{request:?}");
     }

@@ -37,6 +37,9 @@ impl<C: Controller> MappedFlash for ModelFlash<C> {
     fn mapped(&self) -> &[u8] {
         memory::models_bytes()
     }
+    fn idle(&self) {
+        crate::feed_watchdog();
+    }
 }
 
 impl<C: Controller> ReadNorFlash for ModelFlash<C> {

@@ -206,17 +206,28 @@ The exit code is 5 unless all of the file is what the key's owner signed.
 Examples:
   vouch verify pump.vimg --key release.pub")]
     Verify(VerifyArgs),
-    /// Store a model on a device, which starts with it from then on
+    /// Make a package that has devices trust another key, or one no more
+    #[command(after_help = "\
+A device does what the package says if it trusts the key that signed it. First add the new key, then store
+a model that is signed with it, then retire the old one. A key that was retired never comes back, and a
+device has had four keys at most.
+
+Examples:
+  vouch rekey --add next.pub --sign release -o add.vkey
+  vouch flash add.vkey --target serial:/dev/ttyACM0
+  vouch rekey --retire release.pub --sign next -o retire.vkey")]
+    Rekey(RekeyArgs),
+    /// Store a model on a device, which tries it at its next start
     #[command(after_help = "\
 The device checks the signature before it takes the model, and keeps the one before until the new one
-is whole. The power may fail at any time.
+has passed the self-check at the next start. The power may fail at any time.
 
 Examples:
   vouch compile pump.vch --sign release --counter 3
   vouch flash pump.vimg --target serial:/dev/ttyACM0
   vouch run pump.vimg --target serial:/dev/ttyACM0 --stored")]
     Flash(FlashArgs),
-    /// Set the key that a device checks signatures with, once and for all
+    /// Set the first key that a device checks signatures with
     Provision(ProvisionArgs),
     /// Write a model in the formats of other tools
     #[command(after_help = "\
@@ -430,6 +441,32 @@ pub struct KeygenArgs {
     pub output: PathBuf,
 }
 
+/// Arguments of `rekey`.
+#[derive(Args, Debug)]
+pub struct RekeyArgs {
+    /// The public key that is to be trusted
+    #[arg(long, env = "VOUCH_ADD", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(required_unless_present = "retire", conflicts_with = "retire")]
+    pub add: Option<PathBuf>,
+    /// The public key that is not to be trusted any more
+    #[arg(long, env = "VOUCH_RETIRE", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub retire: Option<PathBuf>,
+    /// The secret key of somebody whom the device trusts
+    #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub sign: PathBuf,
+    /// The security counter: devices refuse a lower one than they had before
+    #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
+    #[arg(default_value_t = 0)]
+    pub counter: u32,
+    /// The package's file
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE.vkey")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+}
+
 /// Arguments of `verify`.
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
@@ -445,7 +482,7 @@ pub struct VerifyArgs {
 /// Arguments of `flash`.
 #[derive(Args, Debug)]
 pub struct FlashArgs {
-    /// The image (.vimg)
+    /// The image (.vimg), or a package about a key (.vkey)
     #[arg(value_hint = ValueHint::FilePath)]
     pub image: PathBuf,
     #[command(flatten)]

@@ -23,6 +23,9 @@ use vouch_device::package::key_id;
 /// `vouch flash`.
 pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     let file = keys::read_bytes(&args.image)?;
+    if signing::is_about_key(&file).is_some() {
+        return change_keys(args, &file, context);
+    }
     let (_, package) = signing::to_package(&file).map_err(|e| unusable(&args.image, &e))?;
     context.monitor.set_busy(true);
     let stored = to_the_end(context, |context| store(args, &package, context));
@@ -40,6 +43,7 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
             "sequence": model.sequence,
             "counter": model.counter,
             "signed": model.signed,
+            "confirmed": model.confirmed,
             "image_bytes": model.length,
             "package_bytes": package.len(),
             "room_bytes": info.capacity,
@@ -52,11 +56,31 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     let (length, room) = (size(model.length.into()), size(info.capacity.into()));
     let kind = if model.signed { "signed" } else { "unsigned" };
     context
-        .print(&format!("{board} starts with this model from now on: {length} of {room}, {kind}"));
+        .print(&format!("{board} tries this model at its next start: {length} of {room}, {kind}"));
     context.print(&format!(
         "update number {}, security counter {}, {seconds:.1} s",
         model.sequence, model.counter
     ));
+    Ok(0)
+}
+
+/// Has a device trust a key, or not any more.
+fn change_keys(args: &FlashArgs, package: &[u8], context: &mut Context) -> Result<u8, Failure> {
+    context.monitor.set_busy(true);
+    let changed = to_the_end(context, |context| {
+        let mut client = run::connect(&args.device, context)?;
+        let info = client.change_keys(package)?;
+        Ok::<_, DeviceError>((client.info().board.clone(), info))
+    });
+    context.monitor.set_busy(false);
+    context.finish();
+    let (board, info) = changed.map_err(|e| explained(e, &args.device.target))?;
+    let trusted: Vec<String> = info.keys.iter().flatten().map(fingerprint).collect();
+    if context.json {
+        context::print(&json!({ "board": board, "keys": trusted }).to_string());
+    } else {
+        context.print(&format!("{board} trusts {} from now on", trusted.join(", ")));
+    }
     Ok(0)
 }
 

@@ -1,6 +1,6 @@
-//! `vouch keygen` and `vouch verify`: keys and signatures.
+//! `vouch keygen`, `vouch rekey` and `vouch verify`: keys and signatures.
 
-use super::args::{KeygenArgs, VerifyArgs};
+use super::args::{KeygenArgs, RekeyArgs, VerifyArgs};
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::files;
@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use vouch::read;
 use vouch::signing::{self, PublicKey, SecretKey, SigningError, fingerprint};
-use vouch_device::package::key_id;
+use vouch_device::package::{self, key_id};
 
 /// `vouch keygen`.
 pub fn generate(args: &KeygenArgs, context: &mut Context) -> Result<u8, Failure> {
@@ -77,6 +77,34 @@ pub fn public(path: &Path) -> Result<PublicKey, Failure> {
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     read::file(path)
         .map_err(|e| Failure::new(Kind::Input, format!("cannot read {}: {e}", path.display())))
+}
+
+/// `vouch rekey`.
+pub fn rekey(args: &RekeyArgs, context: &mut Context) -> Result<u8, Failure> {
+    let key = secret(&args.sign)?;
+    let (kind, path, what) = match (&args.add, &args.retire) {
+        (Some(path), _) => (package::Kind::AddKey, path, "adds"),
+        (None, Some(path)) => (package::Kind::RetireKey, path, "retires"),
+        (None, None) => return Err(Failure::new(Kind::Input, "which key?")),
+    };
+    let other = public(path)?;
+    if kind == package::Kind::RetireKey && other == key.public() {
+        let message = "a key does not retire itself: somebody has to be trusted\n\
+                       help: sign with the key that takes its place";
+        return Err(Failure::new(Kind::Input, message));
+    }
+    let bytes = signing::about_key(kind, &other, args.counter, &key);
+    files::write(&args.output, &bytes, &[path, &args.sign])?;
+    let [id, signer] = [other, key.public()].map(|key| fingerprint(&key_id(&key)));
+    if context.json {
+        let text =
+            json!({ "key": id, "action": what, "signed_by": signer, "counter": args.counter });
+        context::print(&text.to_string());
+    } else {
+        let output = args.output.display();
+        context.print(&format!("{output}: {what} key {id}, signed with key {signer}"));
+    }
+    Ok(0)
 }
 
 /// `vouch verify`.

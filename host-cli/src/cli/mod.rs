@@ -106,6 +106,7 @@ fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
         Command::Lint(args) => lint::command(args, context),
         Command::Fmt(args) => fmt::command(args, context),
         Command::Keygen(args) => keys::generate(args, context),
+        Command::Rekey(args) => keys::rekey(args, context),
         Command::Verify(args) => keys::verify(args, context),
         Command::Flash(args) => flash::command(args, context),
         Command::Provision(args) => flash::provision(args, context),

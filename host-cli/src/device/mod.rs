@@ -23,6 +23,7 @@ use vouch_core::link::frame::checksum;
 use vouch_core::link::message::{Event, Phase, Refusal, Reply, Report, Request, take_varint};
 use vouch_core::link::store::StoreInfo;
 use vouch_core::link::{MAX_DATA, MAX_PAYLOAD, PROTOCOL};
+use vouch_device::package::Header;
 
 /// How often a device at work is asked for its state when it says nothing.
 const POLL: Duration = Duration::from_millis(500);
@@ -284,17 +285,27 @@ impl Client {
         mut progress: impl FnMut(usize, usize),
     ) -> Result<StoreInfo, DeviceError> {
         self.loaded = None;
-        let total =
-            u32::try_from(package.len()).map_err(|_| self.image_error(ImageError::Length))?;
-        self.done(Request::StoreBegin { total }, "making room for the model")?;
-        let chunk = self.chunk();
-        for (i, data) in package.chunks(chunk).enumerate() {
+        if u32::try_from(package.len()).is_err() {
+            return Err(self.image_error(ImageError::Length));
+        }
+        let head = Header::read(package).map_or(0, |header| header.len());
+        let (header, image) = package.split_at_checked(head).unwrap_or((package, &[]));
+        self.done(Request::StoreBegin { header }, "making room for the model")?;
+        let mut sent = header.len();
+        for data in image.chunks(self.chunk()) {
             self.go_on()?;
-            let offset = (i * chunk) as u32;
+            let offset = sent as u32;
             self.done(Request::StoreChunk { offset, data }, "storing the model")?;
-            progress(i * chunk + data.len(), package.len());
+            sent += data.len();
+            progress(sent, package.len());
         }
         self.stored(Request::StoreEnd)
+    }
+
+    /// Adds or retires a key, as this signed package says.
+    pub fn change_keys(&mut self, package: &[u8]) -> Result<StoreInfo, DeviceError> {
+        self.loaded = None;
+        self.stored(Request::ChangeKeys { package })
     }
 
     fn stored(&mut self, request: Request<'_>) -> Result<StoreInfo, DeviceError> {

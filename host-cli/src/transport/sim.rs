@@ -175,7 +175,7 @@ impl Platform for Memory {
         Some(&mut self.models)
     }
     fn open_stored(&mut self) -> Result<u32, StoreError> {
-        let stored = self.models.select()?;
+        let stored = self.models.find()?;
         self.stored = Some(stored);
         Ok(stored.header.length)
     }

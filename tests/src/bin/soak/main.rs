@@ -41,7 +41,7 @@ enum Which {
 }
 
 const USAGE: &str = "\
-soak --minutes N [--seed S] [--jobs J] [--kind image|automaton|sat]
+soak --minutes N [--seed S] [--jobs J] [--kind image|automaton|sat|flash]
 soak --kind c|csmith --minutes N | --programs N [--seed S] [--jobs J] [--model M] [--without FEATURE,…]
 soak --replay KIND:SEED [--model M] [--without FEATURE,…]
 soak --file PROGRAM.c [--model M]";
@@ -167,6 +167,8 @@ impl Shared {
             if t.queries > 0 {
                 let rate = t.queries as f64 / seconds.max(1e-9);
                 println!(", {} queries, {rate:.0}/s", t.queries);
+            } else if t.starts > 0 {
+                println!(", {} starts, {} power cuts", t.starts, t.cuts);
             } else {
                 println!(
                     ", {} safe, {} broken; {} runs, {} of them limited, {} without a verdict",

@@ -1,0 +1,99 @@
+//! What is written into flash that power may leave at any moment, and that ages.
+//!
+//! The unit is a block: 24 bytes of content, written first, and 8 bytes that say so. If any bit of those
+//! is cleared, the writing of the content had ended: its cells are firm. If none is, the content may be
+//! the torn remains of a write that reads differently tomorrow, and is [written again](crate::store) before
+//! anything rests on it.
+//!
+//! Programmed cells lose their charge one by one over the years. So a number stands in a block three times
+//! together with its complement, and a mark counts if nearly all of its bits are right. A torn write leaves
+//! bits set that should be clear: a number that it leaves has both bits of some position set, and is none.
+
+/// Bytes of a block; a multiple of the words of every flash that is [supported](WORD).
+pub const BLOCK: usize = 32;
+/// Bytes of its content.
+pub const CONTENT: usize = 24;
+/// The largest word of a flash: content and what follows it are written apart.
+pub const WORD: usize = BLOCK - CONTENT;
+/// Bits of a mark that may be wrong: far fewer than a torn write leaves, if it is not nearly done.
+const AGED: u32 = 6;
+/// Bits that have to be cleared before they mean something: ageing alone does not clear so many.
+pub const BEGUN: u32 = 4;
+
+/// A block in flash.
+pub type Block = [u8; BLOCK];
+
+/// The block at an offset, which is blank if there is none.
+pub fn at(bytes: &[u8], offset: usize) -> &Block {
+    bytes.get(offset..).and_then(|b| b.first_chunk()).unwrap_or(&[0xff; BLOCK])
+}
+
+/// Whether nothing was written here since it was erased.
+pub fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0xff)
+}
+
+/// Cleared bits.
+pub fn cleared(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|byte| byte.count_zeros()).sum()
+}
+
+/// Bits of `right` that are cleared.
+pub fn lost(block: &Block, right: &[u8; CONTENT]) -> u32 {
+    block.iter().zip(right).map(|(there, right)| (right & !there).count_ones()).sum()
+}
+
+/// Whether somebody began to clear this.
+pub fn is_begun(bytes: &[u8]) -> bool {
+    cleared(bytes) >= BEGUN
+}
+
+/// Whether the content had been written when the power last failed.
+pub fn is_firm(block: &Block) -> bool {
+    !is_blank(&block[CONTENT..])
+}
+
+/// Whether the content is this mark, some bits of it aged.
+pub fn is_mark(block: &Block, mark: &[u8; CONTENT]) -> bool {
+    let different = block.iter().zip(mark).map(|(a, b)| (a ^ b).count_ones());
+    different.sum::<u32>() <= AGED
+}
+
+/// Whether writing can turn what is there into `wanted`: it only clears bits.
+pub fn can_become(there: &[u8], wanted: &[u8]) -> bool {
+    there.iter().zip(wanted).all(|(there, wanted)| there & wanted == *wanted)
+}
+
+/// A content of three equal parts.
+pub fn thrice(a: u32, b: u32) -> [u8; CONTENT] {
+    let mut content = [0; CONTENT];
+    for part in content.chunks_exact_mut(8) {
+        part[..4].copy_from_slice(&a.to_le_bytes());
+        part[4..].copy_from_slice(&b.to_le_bytes());
+    }
+    content
+}
+
+/// What two of the three parts agree on.
+pub fn agreed(block: &Block) -> Option<[u8; 8]> {
+    let [a, b, c, _] = *block.as_chunks::<8>().0 else { return None };
+    if a == b || a == c {
+        Some(a)
+    } else if b == c {
+        Some(b)
+    } else {
+        None
+    }
+}
+
+/// A number as content.
+pub fn number(value: u32) -> [u8; CONTENT] {
+    thrice(value, !value)
+}
+
+/// The number in a block.
+pub fn read_number(block: &Block) -> Option<u32> {
+    let [a, b, c, d, e, f, g, h] = agreed(block)?;
+    let value = u32::from_le_bytes([a, b, c, d]);
+    (u32::from_le_bytes([e, f, g, h]) == !value).then_some(value)
+}

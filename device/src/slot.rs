@@ -1,0 +1,93 @@
+//! What stands before the package in a slot, and what it means.
+//!
+//! Eight [blocks](crate::block): the sequence number; the mark that the package is whole; three that are
+//! cleared one after the other whenever the model is about to be tried; the mark that it passed its self-check;
+//! one that is cleared when the slot no longer counts; and one that is free.
+//!
+//! A model is *on trial* from the moment it was stored until it is confirmed. One that was tried three times
+//! without being confirmed is given up: it may be what made the device restart.
+
+use crate::block::{self, BLOCK, Block, CONTENT};
+
+/// Where the package is in a slot.
+pub const PACKAGE_AT: usize = 8 * BLOCK;
+/// Where each block is.
+pub const SEQUENCE_AT: usize = 0;
+pub const WHOLE_AT: usize = BLOCK;
+pub const ATTEMPTS_AT: usize = 2 * BLOCK;
+pub const CONFIRMED_AT: usize = 5 * BLOCK;
+pub const DEAD_AT: usize = 6 * BLOCK;
+
+/// How often a model is tried.
+pub const ATTEMPTS: usize = 3;
+
+/// Neither blank nor zero flash looks like the marks, and they do not look like each other.
+pub const WHOLE: [u8; CONTENT] = *b"vouch: this slot is whol";
+pub const CONFIRMED: [u8; CONTENT] = *b"VOUCH: It Was Confirmed!";
+
+/// A slot with a model that may count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// How many updates there were before it.
+    pub sequence: u32,
+    /// Whether its self-check passed; else it is on trial.
+    pub confirmed: bool,
+    /// How often it was tried.
+    pub attempts: usize,
+}
+
+/// What has to be written before anything is decided by a slot: a power cut has left it half-way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mend {
+    /// Nothing.
+    Nothing,
+    /// That it no longer counts.
+    Bury,
+    /// The mark of confirmation, again.
+    Confirm,
+}
+
+fn block(slot: &[u8], offset: usize) -> &Block {
+    block::at(slot, offset)
+}
+
+fn is_whole(slot: &[u8]) -> bool {
+    block::is_mark(block(slot, WHOLE_AT), &WHOLE)
+}
+
+fn is_confirmed(slot: &[u8]) -> bool {
+    block::is_mark(block(slot, CONFIRMED_AT), &CONFIRMED)
+}
+
+fn attempts(slot: &[u8]) -> usize {
+    let used = |i: &usize| block::is_begun(block(slot, ATTEMPTS_AT + i * BLOCK));
+    (0..ATTEMPTS).filter(used).count()
+}
+
+/// What is in a slot; `None` if nothing that counts.
+pub fn read(slot: &[u8]) -> Option<Slot> {
+    let sequence = block::read_number(block(slot, SEQUENCE_AT))?;
+    let (confirmed, attempts) = (is_confirmed(slot), attempts(slot));
+    let dead = block::is_begun(block(slot, DEAD_AT));
+    (is_whole(slot) && !dead).then_some(Slot { sequence, confirmed, attempts })
+}
+
+/// What a power cut has left to do.
+pub fn mend(slot: &[u8]) -> Mend {
+    let dead = block(slot, DEAD_AT);
+    let confirmed = block(slot, CONFIRMED_AT);
+    let untouched = attempts(slot) == 0 && !block::is_begun(confirmed);
+    let given_up = is_whole(slot) && attempts(slot) == ATTEMPTS && !is_confirmed(slot);
+    // The mark of a model that was tried is firm. If it reads wrong nevertheless, supply or memory fail:
+    // no reason to give up what worked.
+    let torn = untouched && !is_whole(slot) && block::is_begun(block(slot, WHOLE_AT));
+    if block::is_begun(dead) {
+        if dead.iter().any(|byte| *byte != 0) { Mend::Bury } else { Mend::Nothing }
+    } else if torn || given_up {
+        Mend::Bury
+    } else if is_confirmed(slot) && !block::is_firm(confirmed) {
+        Mend::Confirm
+    } else {
+        Mend::Nothing
+    }
+}
