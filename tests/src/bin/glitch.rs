@@ -63,7 +63,7 @@ mod run {
             );
             return ExitCode::from(2);
         };
-        println!("board\tkind\texecuted\ttried\tbypasses\thangs\tseconds");
+        println!("board\tkind\texecuted\ttried\tbypasses\tmisreports\thangs\tseconds");
         let is = |chosen: &Option<String>, name: &str| chosen.as_deref().is_none_or(|c| c == name);
         let mut bypasses = 0;
         for name in BOARDS.into_iter().filter(|name| is(&options.board, name)) {
@@ -82,11 +82,12 @@ mod run {
                 }
                 bypasses += result.bypasses.len();
                 println!(
-                    "{name}\t{}\t{}\t{}\t{}\t{}\t{:.0}",
+                    "{name}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.0}",
                     kind.name(),
                     campaign.instructions.len(),
                     result.tried,
                     result.bypasses.len(),
+                    result.misreports,
                     result.hangs,
                     start.elapsed().as_secs_f64()
                 );
