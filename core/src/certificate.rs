@@ -77,6 +77,10 @@ pub struct Checker {
     edge: usize,
     /// Start of the next record to check over this edge.
     at: usize,
+    /// The sum of the solver's answers.
+    shown: u32,
+    /// Whether the solver has said of something possible that it is.
+    control: bool,
 }
 
 impl Checker {
@@ -104,7 +108,7 @@ impl Checker {
         sizes.pool = sizes.pool.saturating_add(spare).min(W::MAX_INDEX);
         let mut solver = sat::State::new::<W>(&sizes);
         (solver.limit, solver.propagations) = (self.solver.limit, self.solver.propagations);
-        *self = Checker { solver, sizes, edge: 0, at: 0 };
+        *self = Checker { solver, sizes, edge: 0, at: 0, shown: 0, control: false };
     }
 
     /// Bytes of memory that checking this table takes, unless its questions are hard.
@@ -146,7 +150,8 @@ impl Checker {
             return Err(Flaw::Error(p as u32));
         }
         let sizes = Self::sizes(image, table);
-        Ok(Checker { solver: sat::State::new::<W>(&sizes), sizes, edge: 0, at: 0 })
+        let solver = sat::State::new::<W>(&sizes);
+        Ok(Checker { solver, sizes, edge: 0, at: 0, shown: 0, control: false })
     }
 
     /// Ends the check in [`Check::Interrupted`] after this much work.
@@ -199,6 +204,12 @@ impl Checker {
         self.solver.propagations
     }
 
+    /// What was shown so far. Once the table is valid it is what there was [to show](to_show), and nobody has to
+    /// rely on the one branch that says so.
+    pub fn shown(&self) -> u32 {
+        self.shown
+    }
+
     /// One clause over one edge.
     fn advance<'a, W: Word>(
         &mut self,
@@ -226,19 +237,29 @@ impl Checker {
         if solver.state.edge != self.edge && !load(image, table, solver, self.edge) {
             return Check::Capacity;
         }
-        let live = image.location(to).live;
-        solver.begin(1);
-        for (param, value) in bindings {
-            fix(image, solver, *param, *value);
+        if from == 0 && !self.control {
+            // A solver that finds nothing possible would find every table valid.
+            ask(image, solver, bindings);
+            match solver.solve() {
+                Answer::Unsat => {}
+                Answer::Sat => {
+                    self.control = true;
+                    self.shown = self.shown.wrapping_add(Answer::Sat as u32);
+                }
+                Answer::Capacity => return Check::Capacity,
+                Answer::Budget | Answer::Cancelled => return Check::Interrupted,
+            }
         }
-        solver.demand_lemmas();
-        solver.assume(solver.edge.guard);
+        let live = image.location(to).live;
+        ask(image, solver, bindings);
         for l in clause.lits {
             let l = Lit::from_code(l.get());
             let next = solver.edge.next(position(live, l.var())).negated_if(!l.is_positive());
             solver.assume(!next);
         }
-        match solver.solve() {
+        let answer = solver.solve();
+        self.shown = self.shown.wrapping_add(answer as u32);
+        match answer {
             Answer::Unsat => Check::Running,
             Answer::Sat => Check::Invalid(Flaw::Edge(self.edge as u32)),
             Answer::Capacity => Check::Capacity,
@@ -247,9 +268,35 @@ impl Checker {
     }
 }
 
+/// What a check of `table` shows if it comes to its end, see [`Checker::shown`]: over each edge each clause
+/// of where it leads to; and, if anything is shown of the first steps, that one of them is possible.
+pub fn to_show<W: Word>(image: &Image<'_, W>, table: &[W]) -> u32 {
+    let clauses = |at: usize| records(table).filter(|r| r.location == at).count() as u32;
+    let edges = (0..image.edges()).map(|edge| image.ends(edge));
+    let (mut sum, mut control) = (0u32, 0);
+    for (from, to) in edges.filter(|(from, _)| !is_excluded(table, *from)) {
+        let count = clauses(to);
+        sum = sum.wrapping_add(count.wrapping_mul(Answer::Unsat as u32));
+        if from == 0 && count > 0 {
+            control = Answer::Sat as u32;
+        }
+    }
+    sum.wrapping_add(control)
+}
+
 /// Whether the certificate says that `location` is never reached.
-fn is_excluded<W: Word>(table: &[W], location: usize) -> bool {
+pub fn is_excluded<W: Word>(table: &[W], location: usize) -> bool {
     records(table).any(|r| r.location == location && r.lits.is_empty())
+}
+
+/// Opens a query for the steps over the loaded edge.
+fn ask<W: Word>(image: &Image<'_, W>, solver: &mut Solver<'_, W>, bindings: &[(usize, u64)]) {
+    solver.begin(1);
+    for (param, value) in bindings {
+        fix(image, solver, *param, *value);
+    }
+    solver.demand_lemmas();
+    solver.assume(solver.edge.guard);
 }
 
 /// Asserts the value of a parameter in the state before the step.

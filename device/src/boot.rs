@@ -8,9 +8,16 @@
 //! [`Policy`]: refuse to start, start degraded, or only report.
 //!
 //! A certificate is never believed: it is checked here, by [`vouch_core::certificate`], for the
-//! parameters in use. One made for other values simply fails, or holds for these too.
+//! parameters in use. One made for other values simply fails, or holds for these too. The invariant of a
+//! proof that was found here is checked in the same way.
+//!
+//! One skipped instruction does not make a product start that should not: see [`harden`]. What counts is
+//! not a branch somewhere, but that everything was shown that there is to show. Let [`Outcome::start`]
+//! start the application; an `if` of your own could be skipped.
 
-use vouch_core::certificate::{Check, Checker};
+use crate::harden::{self, ASKED, Hard, PROVED, Passed, Stage};
+use core::hint::black_box;
+use vouch_core::certificate::{self, Check, Checker};
 use vouch_core::image::Image;
 
 /// How to find out.
@@ -27,14 +34,15 @@ pub enum Mode {
 
 /// What a property that is not safe means for the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[repr(u32)]
 pub enum Policy {
     /// It is only reported.
-    Report,
+    Report = 0x1d95_a3c6,
     /// The product starts, with less.
-    Degrade,
+    Degrade = 0x53e8_6c1b,
     /// The product does not start.
     #[default]
-    Refuse,
+    Refuse = 0xa627_9b5d,
 }
 
 /// What to check.
@@ -47,6 +55,9 @@ pub struct SelfCheck<'c> {
     pub parameters: &'c [(&'c str, u64)],
     /// What it means if a property is not safe; those that are not named refuse.
     pub policies: &'c [(&'c str, Policy)],
+    /// Properties that the model must have, by name. Whoever can sign a model could else leave out the one
+    /// that matters.
+    pub required: &'c [&'c str],
     /// Work units (propagated literals) after which it gives up; 0: no limit.
     pub budget: u64,
     /// Work units between two calls of [`Watch::idle`].
@@ -55,7 +66,14 @@ pub struct SelfCheck<'c> {
 
 impl Default for SelfCheck<'_> {
     fn default() -> Self {
-        SelfCheck { mode: Mode::Recheck, parameters: &[], policies: &[], budget: 0, slice: 1000 }
+        SelfCheck {
+            mode: Mode::Recheck,
+            parameters: &[],
+            policies: &[],
+            required: &[],
+            budget: 0,
+            slice: 1000,
+        }
     }
 }
 
@@ -64,16 +82,17 @@ pub const MAX_PARAMETERS: usize = 16;
 
 /// What is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Verdict {
     /// Every property holds, for these parameters.
-    Safe,
+    Safe = 0x3ad5_c692,
     /// This property is broken; [`Watch::broken`] was given the run that does it.
     Unsafe {
         /// Number of the first such property.
         property: usize,
-    },
+    } = 0x5c69_3a2d,
     /// Neither, and why.
-    Unknown(Why),
+    Unknown(Why) = 0x65b2_9d4e,
 }
 
 /// Why nothing is known.
@@ -94,6 +113,13 @@ pub enum Why {
     NoCertificate,
     /// A policy names a property that the model does not have.
     NoSuchProperty(usize),
+    /// The model has no property, so there is nothing that would hold.
+    NoProperties,
+    /// The model lacks this one of the required properties.
+    Missing(usize),
+    /// What was shown is not all that there is to show, or a proof does not hold that was just found: the
+    /// processor or its memory is at fault. Also if the model has no run at all with these parameters.
+    Fault,
 }
 
 /// How it was found out.
@@ -105,15 +131,16 @@ pub enum Method {
     Proof,
 }
 
-/// Whether to start.
+/// Whether to start. To be reported; what starts an application is [`Outcome::start`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
 pub enum Decision {
     /// Yes.
-    Start,
+    Start = 0x2e5a_93c5,
     /// With less: a property with the policy [`Policy::Degrade`] is not safe.
-    Degraded,
+    Degraded = 0x59a6_c91b,
     /// No.
-    Refuse,
+    Refuse = 0x97c1_6a74,
 }
 
 /// What the self-check ended with.
@@ -132,9 +159,66 @@ pub struct Outcome {
     /// Words of 16 bits at the front of the memory that hold the invariant of a proof found here; 0 if
     /// there is none. See [`Outcome::invariant`].
     pub table: usize,
+    /// What led to the decision.
+    seal: Hard,
+}
+
+/// What leads to a start, and to a start with less.
+const MAY_START: Hard = may(Decision::Start);
+const MAY_DEGRADED: Hard = may(Decision::Degraded);
+
+const fn may(decision: Decision) -> Hard {
+    Hard::of(&[ASKED, PROVED, Stage::of(decision as u32)])
+}
+
+/// That an application may start. There is no other way to one than [`Outcome::start`].
+///
+/// A glitch may lead the processor anywhere, past the decision too. So the application begins with
+/// [`Permit::confirm`], in a function of its own that is not inlined.
+#[derive(Debug)]
+pub struct Permit<'o> {
+    outcome: &'o Outcome,
+    expected: Hard,
+}
+
+impl Permit<'_> {
+    /// Goes on only if what led to the decision is right; otherwise never, and the watchdog ends it.
+    #[inline(always)]
+    pub fn confirm(&self) {
+        let seal = black_box(self.outcome.seal);
+        if seal.then(black_box(self.expected), || ()).is_none() {
+            halt();
+        }
+        let [gap, other] = black_box(self).outcome.seal.gap(self.expected);
+        if black_box(gap) | black_box(other) != 0 {
+            halt();
+        }
+    }
+}
+
+/// Nothing happens any more.
+#[cold]
+#[inline(never)]
+fn halt() -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
 }
 
 impl Outcome {
+    /// Starts the application, if the decision is [`Decision::Start`].
+    #[inline(always)]
+    pub fn start<R>(&self, application: impl FnOnce(Permit<'_>) -> R) -> Option<R> {
+        self.seal.then(MAY_START, || application(Permit { outcome: self, expected: MAY_START }))
+    }
+
+    /// Starts what is to be started with less, if the decision is [`Decision::Degraded`].
+    #[inline(always)]
+    pub fn start_degraded<R>(&self, application: impl FnOnce(Permit<'_>) -> R) -> Option<R> {
+        let permit = || Permit { outcome: self, expected: MAY_DEGRADED };
+        self.seal.then(MAY_DEGRADED, || application(permit()))
+    }
+
     /// The invariant that was proved, as the [guard](vouch_core::guard) wants it: the image's
     /// certificate if that was checked; else what a proof has left at the front of `memory`, which is
     /// the memory that [`check`] had. `None` unless all is safe, or if the proof's obligations left no
@@ -182,6 +266,7 @@ pub fn check(
         work: 0,
         peak_bytes: 0,
         table: 0,
+        seal: Hard::NONE,
     };
     let mut bindings = [(0, 0); MAX_PARAMETERS];
     let bound = match bind(image, what, &mut bindings) {
@@ -191,18 +276,35 @@ pub fn check(
             return outcome;
         }
     };
-    outcome.decision = worst(image, what, |_| false);
+    let question = Question { image, what, bound };
+    outcome.seal.add(question.asked());
+    // What nobody has shown counts as not safe.
+    let mut decision = question.decision(|_| false);
+    let mut proved = question.vacuous(decision);
     if what.mode != Mode::Prove {
-        recheck(image, what, bound, memory, watch, &mut outcome);
-        if outcome.verdict == Verdict::Safe {
-            outcome.decision = Decision::Start;
-            return outcome;
+        // Of all properties, whatever their policies.
+        let all = Question { what: &SelfCheck { policies: &[], ..*what }, ..question };
+        let table = image.certificate().ok_or(Why::NoCertificate);
+        let shown = table
+            .and_then(|table| all.recheck(table, Decision::Start, memory, watch, &mut outcome));
+        match shown {
+            Ok(shown) => {
+                outcome.verdict = Verdict::Safe;
+                (decision, proved) = (Decision::Start, shown);
+            }
+            Err(why) => outcome.verdict = Verdict::Unknown(why),
         }
     }
     #[cfg(feature = "ic3")]
-    if what.mode != Mode::RecheckOnly {
-        prove::prove(image, what, bound, memory, watch, &mut outcome);
+    if what.mode != Mode::RecheckOnly && outcome.verdict != Verdict::Safe {
+        (decision, proved) = prove::prove(&question, memory, watch, &mut outcome);
     }
+    outcome.seal.add(proved);
+    outcome.seal.add(harden::word(decision as u32));
+    // What is reported comes from what starts the application, not the other way round.
+    let seal = outcome.seal;
+    seal.then(MAY_START, || outcome.decision = Decision::Start);
+    seal.then(MAY_DEGRADED, || outcome.decision = Decision::Degraded);
     outcome
 }
 
@@ -224,89 +326,142 @@ fn bind<'b>(
         }
         *bindings.get_mut(i).ok_or(Why::NoSuchParameter(i))? = (number, *value);
     }
-    for (i, (name, _)) in what.policies.iter().enumerate() {
-        if !image.properties().any(|p| p.name == *name) {
-            return Err(Why::NoSuchProperty(i));
-        }
+    let has = |name: &str| image.properties().any(|p| p.name == name);
+    if let Some(i) = what.policies.iter().position(|(name, _)| !has(name)) {
+        return Err(Why::NoSuchProperty(i));
+    }
+    if image.header.properties == 0 {
+        return Err(Why::NoProperties);
+    }
+    if let Some(i) = what.required.iter().position(|name| !has(name)) {
+        return Err(Why::Missing(i));
     }
     Ok(&bindings[..what.parameters.len()])
 }
 
-/// What follows if `is_safe` tells which properties are.
-fn worst(
-    image: &Image<'_, u16>,
-    what: &SelfCheck<'_>,
-    is_safe: impl Fn(usize) -> bool,
-) -> Decision {
-    let policy = |name: &str| {
-        let named = what.policies.iter().find(|(other, _)| *other == name);
-        named.map_or(Policy::Refuse, |(_, policy)| *policy)
-    };
-    let unsafe_ones = image.properties().enumerate().filter(|(p, _)| !is_safe(*p));
-    match unsafe_ones.map(|(_, p)| policy(p.name)).max() {
-        None | Some(Policy::Report) => Decision::Start,
-        Some(Policy::Degrade) => Decision::Degraded,
-        Some(Policy::Refuse) => Decision::Refuse,
+/// What is checked, for which parameters.
+#[derive(Clone, Copy)]
+struct Question<'q, 'i> {
+    image: &'q Image<'i, u16>,
+    what: &'q SelfCheck<'q>,
+    bound: &'q [(usize, u64)],
+}
+
+impl Question<'_, '_> {
+    /// Passed if there is a property, and each that is required.
+    fn asked(&self) -> Passed {
+        let has = |name: &&&str| self.image.properties().any(|p| p.name == **name);
+        let found = self.what.required.iter().filter(has).count() as u32;
+        let some = u32::from(self.image.properties().next().is_some());
+        harden::equal(ASKED, found + some, self.what.required.len() as u32 + 1)
+    }
+
+    /// What follows if `is_safe` tells which properties are.
+    fn decision(&self, is_safe: impl Fn(usize) -> bool) -> Decision {
+        let policy = |name: &str| {
+            let named = self.what.policies.iter().find(|(other, _)| *other == name);
+            named.map_or(Policy::Refuse, |(_, policy)| *policy)
+        };
+        let unsafe_ones = self.image.properties().enumerate().filter(|(p, _)| !is_safe(*p));
+        match unsafe_ones.map(|(_, p)| policy(p.name)).max() {
+            None | Some(Policy::Report) => Decision::Start,
+            Some(Policy::Degrade) => Decision::Degraded,
+            Some(Policy::Refuse) => Decision::Refuse,
+        }
+    }
+
+    /// Whether a decision rests on this property: with its policy it could not be made if the property
+    /// were broken.
+    fn rests_on(&self, decision: Decision, property: &str) -> bool {
+        for (name, policy) in self.what.policies {
+            if *name == property {
+                return match decision {
+                    Decision::Start => *policy != Policy::Report,
+                    Decision::Degraded => *policy == Policy::Refuse,
+                    Decision::Refuse => true,
+                };
+            }
+        }
+        true
+    }
+
+    /// The error locations of the properties that a decision rests on.
+    fn errors(&self, decision: Decision) -> impl Iterator<Item = usize> {
+        let rests = move |name: &str| self.rests_on(decision, name);
+        self.image.properties().filter(move |p| rests(p.name)).map(|p| p.error as usize)
+    }
+
+    /// Passed if a decision rests on nothing, because of the policies.
+    fn vacuous(&self, decision: Decision) -> Passed {
+        harden::equal(PROVED, self.errors(decision).count() as u32, 0)
+    }
+
+    /// Checks that `table` proves the properties that a decision rests on. What [`PROVED`] came to, if
+    /// it does; that is found by counting once more what there was to show.
+    #[inline(never)]
+    fn recheck(
+        &self,
+        table: &[u16],
+        decision: Decision,
+        memory: &mut [u32],
+        watch: &mut impl Watch,
+        outcome: &mut Outcome,
+    ) -> Result<Passed, Why> {
+        let Question { image, what, bound } = *self;
+        let rests_on = |p: &usize| {
+            let mut properties = image.properties();
+            properties.nth(*p).is_none_or(|p| self.rests_on(decision, p.name))
+        };
+        let properties = (0..image.header.properties as usize).filter(rests_on);
+        let checker = Checker::new(image, table, properties);
+        let mut checker = checker.map_err(|_| Why::NoCertificate)?;
+        let (mut bytes, most) = (Checker::bytes(image, table), memory.len() * 4);
+        if bytes > most {
+            return Err(Why::Memory { needed: bytes });
+        }
+        let before = outcome.work;
+        if what.budget != 0 {
+            checker.limit(what.budget.saturating_sub(before));
+        }
+        loop {
+            let mut idle = || {
+                watch.idle();
+                true
+            };
+            let status = checker.step_watched(image, table, bound, memory, what.slice, &mut idle);
+            outcome.work = before + checker.propagations();
+            outcome.peak_bytes = outcome.peak_bytes.max(bytes);
+            match status {
+                Check::Running if what.budget == 0 || outcome.work < what.budget => watch.idle(),
+                Check::Running | Check::Interrupted => return Err(Why::Budget),
+                Check::Valid => break,
+                Check::Invalid(_) => return Err(Why::NoCertificate),
+                Check::Capacity if bytes < most => {
+                    bytes = most;
+                    checker.widen(image, table, bytes);
+                }
+                Check::Capacity => return Err(Why::Memory { needed: most + 4 }),
+            }
+        }
+        let excluded = |error: &usize| certificate::is_excluded(table, *error);
+        let errors = self.errors(decision).filter(excluded).count() as u32;
+        let shown = checker.shown().wrapping_add(errors.wrapping_mul(EACH));
+        let errors = self.errors(decision).count() as u32;
+        let to_show = certificate::to_show(image, table).wrapping_add(errors.wrapping_mul(EACH));
+        let passed = harden::equal(PROVED, shown, to_show);
+        passed.then(PROVED, || passed).ok_or(Why::Fault)
     }
 }
 
-/// Checks the certificate, if there is one.
-#[inline(never)]
-fn recheck(
-    image: &Image<'_, u16>,
-    what: &SelfCheck<'_>,
-    bindings: &[(usize, u64)],
-    memory: &mut [u32],
-    watch: &mut impl Watch,
-    outcome: &mut Outcome,
-) {
-    let Some(table) = image.certificate() else { return };
-    let properties = image.header.properties as usize;
-    let Ok(mut checker) = Checker::new(image, table, 0..properties) else { return };
-    let (mut bytes, most) = (Checker::bytes(image, table), memory.len() * 4);
-    if bytes > most {
-        outcome.verdict = Verdict::Unknown(Why::Memory { needed: bytes });
-        return;
-    }
-    if what.budget != 0 {
-        checker.limit(what.budget);
-    }
-    loop {
-        let mut idle = || {
-            watch.idle();
-            true
-        };
-        let status = checker.step_watched(image, table, bindings, memory, what.slice, &mut idle);
-        (outcome.work, outcome.peak_bytes) = (checker.propagations(), bytes);
-        match status {
-            Check::Running if what.budget == 0 || outcome.work < what.budget => watch.idle(),
-            Check::Running | Check::Interrupted => {
-                outcome.verdict = Verdict::Unknown(Why::Budget);
-                return;
-            }
-            Check::Valid => {
-                outcome.verdict = Verdict::Safe;
-                return;
-            }
-            Check::Invalid(_) => return,
-            Check::Capacity if bytes < most => {
-                bytes = most;
-                checker.widen(image, table, bytes);
-            }
-            Check::Capacity => {
-                outcome.verdict = Verdict::Unknown(Why::Memory { needed: most + 4 });
-                return;
-            }
-        }
-    }
-}
+/// What an excluded error location counts, beside the solver's answers.
+const EACH: u32 = 0x0100_0193;
 
 #[cfg(feature = "ic3")]
 pub use prove::Trace;
 
 #[cfg(feature = "ic3")]
 mod prove {
-    use super::{Method, Outcome, SelfCheck, Verdict, Watch, Why, worst};
+    use super::{Decision, Method, Outcome, Passed, Question, Verdict, Watch, Why};
     use vouch_core::ic3::{self, Config, Engine, Limit, Plan, Status};
     use vouch_core::image::Image;
 
@@ -335,42 +490,77 @@ mod prove {
         }
     }
 
-    /// Seeks a proof, from the certificate on.
-    #[inline(never)]
+    /// Seeks a proof, from the certificate on; what follows, and what [`PROVED`](super::PROVED) came to.
     pub(super) fn prove(
-        image: &Image<'_, u16>,
-        what: &SelfCheck<'_>,
-        bindings: &[(usize, u64)],
+        question: &Question<'_, '_>,
         memory: &mut [u32],
         watch: &mut impl Watch,
         outcome: &mut Outcome,
-    ) {
+    ) -> (Decision, Passed) {
         outcome.method = Method::Proof;
+        let Found { decision, words } = match search(question, memory, watch, outcome) {
+            Ok(found) => found,
+            Err(why) => {
+                outcome.verdict = Verdict::Unknown(why);
+                let decision = question.decision(|_| false);
+                return (decision, question.vacuous(decision));
+            }
+        };
+        let vacuous = question.vacuous(decision);
+        if decision == Decision::Refuse || question.errors(decision).next().is_none() {
+            return (decision, vacuous);
+        }
+        // The engine's invariant is checked by what has no part in finding it.
+        let most = memory.len() * 4;
+        let room = words.div_ceil(2).min(memory.len());
+        let (table, rest) = memory.split_at_mut(room);
+        let table = bytemuck::cast_slice(table).get(..words).unwrap_or_default();
+        match question.recheck(table, decision, rest, watch, outcome) {
+            Ok(shown) => (decision, shown),
+            Err(why) => {
+                let why = match why {
+                    // The invariant did not even fit where the obligations were.
+                    Why::NoCertificate if words == 0 => Why::Memory { needed: most + 4 },
+                    Why::NoCertificate => Why::Fault,
+                    why => why,
+                };
+                outcome.verdict = Verdict::Unknown(why);
+                outcome.table = 0;
+                (Decision::Refuse, Passed::NOT)
+            }
+        }
+    }
+
+    /// What a search has found.
+    struct Found {
+        decision: Decision,
+        /// Words of 16 bits that the invariant takes, at the front of the memory.
+        words: usize,
+    }
+
+    #[inline(never)]
+    fn search(
+        question: &Question<'_, '_>,
+        memory: &mut [u32],
+        watch: &mut impl Watch,
+        outcome: &mut Outcome,
+    ) -> Result<Found, Why> {
+        let Question { image, what, bound } = *question;
         let before = outcome.work;
         let left = what.budget.saturating_sub(before);
         if what.budget != 0 && left == 0 {
-            outcome.verdict = Verdict::Unknown(Why::Budget);
-            return;
+            return Err(Why::Budget);
         }
         // A clause of the certificate is widened here on its way into the engine.
         let room = image.header.max_live as usize;
         let bytes = memory.len().saturating_sub(room) * 4;
-        let plan = match Plan::new(image, bytes) {
-            Ok(plan) => plan,
-            Err(shortage) => {
-                let needed = shortage.needed as usize + room * 4;
-                outcome.verdict = Verdict::Unknown(Why::Memory { needed });
-                return;
-            }
-        };
+        let plan = Plan::new(image, bytes)
+            .map_err(|shortage| Why::Memory { needed: shortage.needed as usize + room * 4 })?;
         let (clause, arena) = memory.split_at_mut(room);
         let mut engine = Engine::new(image, plan, Config::new(left, None), arena);
-        for (param, value) in bindings {
+        for (param, value) in bound {
             // Name and range were checked before; if it is refused all the same, nothing is proved.
-            if engine.bind(image, arena, *param, *value).is_err() {
-                outcome.verdict = Verdict::Unknown(Why::OutOfRange(*param));
-                return;
-            }
+            engine.bind(image, arena, *param, *value).map_err(|_| Why::OutOfRange(*param))?;
         }
         let table = image.certificate().unwrap_or_default();
         engine.seed_table(image, arena, table, clause);
@@ -394,7 +584,7 @@ mod prove {
         outcome.peak_bytes = outcome.peak_bytes.max(stats.peak_bytes as usize + room * 4);
         let verdict = |p: usize| engine.verdict(arena, p);
         let is_safe = |p: usize| verdict(p) == ic3::Verdict::Safe;
-        outcome.decision = worst(image, what, is_safe);
+        let decision = question.decision(is_safe);
         let properties = 0..image.header.properties as usize;
         let unknown = properties.clone().map(verdict).find_map(|v| match v {
             ic3::Verdict::Unknown(Limit::Capacity) => {
@@ -409,10 +599,14 @@ mod prove {
             (None, None) if properties.clone().all(is_safe) => Verdict::Safe,
             (None, None) => Verdict::Unknown(Why::NoCertificate),
         };
-        if outcome.verdict == Verdict::Safe {
-            outcome.table = engine.into_table(image, arena).unwrap_or(0);
-            let words = outcome.table.div_ceil(2);
-            memory.copy_within(room..room + words, 0);
+        let mut words = 0;
+        if decision != Decision::Refuse {
+            words = engine.into_table(image, arena).unwrap_or(0);
+            memory.copy_within(room..room + words.div_ceil(2), 0);
         }
+        if outcome.verdict == Verdict::Safe {
+            outcome.table = words;
+        }
+        Ok(Found { decision, words })
     }
 }

@@ -5,7 +5,9 @@
 //! that one signature covers both. [`check`] looks at nothing of the image but its bytes' hash:
 //! whatever is parsed later is known to be what the key's owner signed.
 
-use ed25519_dalek::{Signature, VerifyingKey};
+use crate::harden::{self, Hard, SIGNED, WHOLE};
+use crate::signature;
+use crate::store::Policy;
 use sha2::{Digest, Sha256};
 use vouch_core::link::store::StoreError;
 
@@ -71,7 +73,7 @@ pub fn key_id(key: &PublicKey) -> [u8; 8] {
 
 /// Whether these bytes are a key that signatures can be checked with.
 pub fn is_key(key: &PublicKey) -> bool {
-    VerifyingKey::from_bytes(key).is_ok_and(|key| !key.is_weak())
+    signature::point(key).is_some()
 }
 
 /// SHA-256.
@@ -202,52 +204,62 @@ impl Header {
     }
 }
 
-/// The header of a package whose bytes are whole and, unless `unsigned` packages are welcome, signed
-/// by the owner of one of `keys`.
+/// A header that was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// It.
+    pub header: Header,
+    /// [`SIGNED`], and [`WHOLE`] if the image was looked at too.
+    pub seal: Hard,
+}
+
+/// The header of a package whose bytes are whole and, unless unsigned packages are welcome, signed by the
+/// owner of one of `keys`.
 pub fn check(
     package: &[u8],
     keys: &[PublicKey],
-    unsigned: bool,
+    policy: Policy,
     idle: &dyn Fn(),
-) -> Result<Header, StoreError> {
-    let header = authentic(package, keys, unsigned)?;
+) -> Result<Checked, StoreError> {
+    let Checked { header, mut seal } = authentic(package, keys, policy)?;
     idle();
     let image = package.get(header.len()..).unwrap_or_default();
     if header.length as usize != image.len() {
         return Err(StoreError::Length);
     }
-    if sha256_watched(image, idle) != header.hash {
-        return Err(StoreError::Hash);
-    }
-    Ok(header)
+    let passed = harden::same(WHOLE, &sha256_watched(image, idle), &header.hash);
+    seal.add(passed);
+    passed.then(WHOLE, || Checked { header, seal }).ok_or(StoreError::Hash)
 }
 
-/// The header at the front of `bytes` if, unless `unsigned` ones are welcome, the owner of one of `keys`
+/// The header at the front of `bytes` if, unless unsigned ones are welcome, the owner of one of `keys`
 /// signed it. A signature that is there is always checked when there are keys.
-pub fn authentic(bytes: &[u8], keys: &[PublicKey], unsigned: bool) -> Result<Header, StoreError> {
+pub fn authentic(bytes: &[u8], keys: &[PublicKey], policy: Policy) -> Result<Checked, StoreError> {
     let header = Header::read(bytes)?;
-    if !header.signed {
-        return if unsigned { Ok(header) } else { Err(StoreError::Unsigned) };
-    }
-    match keys.iter().find(|key| key_id(key) == header.key) {
-        Some(key) => check_signature(bytes, &header, key)?,
-        None if keys.is_empty() && unsigned => {}
-        None if keys.is_empty() => return Err(StoreError::NoKey),
-        None => return Err(StoreError::OtherKey),
-    }
-    Ok(header)
-}
-
-/// Whether the owner of `key` signed this header. Not inlined: it takes kilobytes of stack.
-#[inline(never)]
-fn check_signature(bytes: &[u8], header: &Header, key: &PublicKey) -> Result<(), StoreError> {
-    let signed = bytes.get(..header.len() - SIGNATURE_LEN).ok_or(StoreError::NotAPackage)?;
-    verify(key, signed, &header.signature)
+    let key = keys.iter().find(|key| key_id(key) == header.key);
+    let (passed, why) = match key.filter(|_| header.signed) {
+        Some(key) => {
+            let signed =
+                bytes.get(..header.len() - SIGNATURE_LEN).ok_or(StoreError::NotAPackage)?;
+            (signature::verify(key, signed, &header.signature), StoreError::Signature)
+        }
+        None if header.signed && !keys.is_empty() => return Err(StoreError::OtherKey),
+        None => {
+            let why = if header.signed { StoreError::NoKey } else { StoreError::Unsigned };
+            // Passed only where packages need not be signed.
+            (harden::equal(SIGNED, policy as u32, Policy::AllowUnsigned as u32), why)
+        }
+    };
+    let mut seal = Hard::NONE;
+    seal.add(passed);
+    passed.then(SIGNED, || Checked { header, seal }).ok_or(why)
 }
 
 /// Whether `signature` of `message` is by the owner of `key`.
 pub fn verify(key: &PublicKey, message: &[u8], signature: &[u8; 64]) -> Result<(), StoreError> {
-    let key = VerifyingKey::from_bytes(key).map_err(|_| StoreError::NoKey)?;
-    let signature = Signature::from_bytes(signature);
-    key.verify_strict(message, &signature).map_err(|_| StoreError::Signature)
+    if !is_key(key) {
+        return Err(StoreError::NoKey);
+    }
+    let passed = signature::verify(key, message, signature);
+    passed.then(SIGNED, || ()).ok_or(StoreError::Signature)
 }

@@ -17,6 +17,7 @@
 //! start.
 
 use crate::block::{self, BLOCK, CONTENT, WORD};
+use crate::harden::{self, Hard, RECENT, SIGNED, WHOLE};
 use crate::keys::{self, Keys};
 use crate::package::{self, PublicKey};
 use crate::slot::{self, PACKAGE_AT, Slot};
@@ -37,12 +38,13 @@ pub trait MappedFlash: NorFlash {
 
 /// What a store takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(u32)]
 pub enum Policy {
     /// Only packages signed with a provisioned key.
     #[default]
-    Signed,
+    Signed = 0xb10c_6d2e,
     /// Packages without a signature too. For development.
-    AllowUnsigned,
+    AllowUnsigned = 0x4e73_92d1,
 }
 
 /// A model that was found, checked and selected.
@@ -56,7 +58,12 @@ pub struct Stored {
     pub confirmed: bool,
     /// Its package's header.
     pub header: package::Header,
+    /// What it was found to be. Without it there is no image.
+    pub(crate) seal: Hard,
 }
+
+/// What a model has to be.
+const ACCEPTED: Hard = Hard::of(&[SIGNED, WHOLE, RECENT]);
 
 /// The models of a device.
 ///
@@ -186,19 +193,25 @@ impl<F: MappedFlash> Store<F> {
     /// Checks a slot completely, but for the image itself.
     fn check(&self, slot: usize) -> Result<Stored, StoreError> {
         let Slot { sequence, confirmed, .. } = self.look(slot).ok_or(StoreError::Empty)?;
-        let header = self.check_package(self.package(slot))?;
-        let floor = keys::floor(self.key_bytes());
-        if header.counter < floor {
-            return Err(StoreError::Rollback { offered: header.counter, floor });
-        }
-        Ok(Stored { slot, sequence, confirmed, header })
+        self.flash.idle();
+        let (keys, idle) = (self.keys(), || self.flash.idle());
+        let checked = package::check(self.package(slot), keys.as_slice(), self.policy, &idle)?;
+        self.recent(slot, sequence, confirmed, checked)
     }
 
-    fn check_package(&self, package: &[u8]) -> Result<package::Header, StoreError> {
-        let unsigned = self.policy == Policy::AllowUnsigned;
-        self.flash.idle();
-        let keys = self.keys();
-        package::check(package, keys.as_slice(), unsigned, &|| self.flash.idle())
+    /// A package that was checked, if its counter is not too low.
+    pub(crate) fn recent(
+        &self,
+        slot: usize,
+        sequence: u32,
+        confirmed: bool,
+        checked: package::Checked,
+    ) -> Result<Stored, StoreError> {
+        let package::Checked { header, mut seal } = checked;
+        let floor = keys::floor(self.key_bytes());
+        seal.add(harden::at_least(RECENT, header.counter, floor));
+        let low = StoreError::Rollback { offered: header.counter, floor };
+        seal.then(ACCEPTED, || Stored { slot, sequence, confirmed, header, seal }).ok_or(low)
     }
 
     /// The slots, the newer one first.
@@ -348,15 +361,19 @@ impl<F: MappedFlash> Store<F> {
 
     /// The image of a selected model, where it lies. Empty if the model is no longer there.
     pub fn image(&self, stored: &Stored) -> &[u8] {
-        let bytes = self.bytes(self.slot(stored.slot)).get(PACKAGE_AT + stored.header.len()..);
-        let image = bytes.and_then(|b| b.get(..stored.header.length as usize));
+        let [gap, other] = stored.seal.gap(ACCEPTED);
+        let start = (PACKAGE_AT + stored.header.len()) | gap;
+        let bytes = self.bytes(self.slot(stored.slot)).get(start..);
+        let image = bytes.and_then(|b| b.get(..stored.header.length as usize | other));
         image.filter(|_| self.is_there(stored)).unwrap_or_default()
     }
 
     /// The same as words, the last one filled up with what follows.
     pub fn image_words(&self, stored: &Stored) -> &[u32] {
-        let bytes = self.bytes(self.slot(stored.slot)).get(PACKAGE_AT + stored.header.len()..);
-        let len = (stored.header.length as usize).next_multiple_of(4);
+        let [gap, other] = stored.seal.gap(ACCEPTED);
+        let start = (PACKAGE_AT + stored.header.len()) | gap;
+        let bytes = self.bytes(self.slot(stored.slot)).get(start..);
+        let len = (stored.header.length as usize).next_multiple_of(4) | other;
         let bytes = bytes.and_then(|b| b.get(..len)).filter(|_| self.is_there(stored));
         bytemuck::try_cast_slice(bytes.unwrap_or_default()).unwrap_or_default()
     }

@@ -4,8 +4,9 @@
 //! wear out the flash, nor take the model that a device would fall back to.
 
 use crate::block::BLOCK;
+use crate::harden::{self, Hard, SIGNED, WHOLE};
 use crate::keys::{self, Record};
-use crate::package::{self, HEADER_LEN, Header, Kind, PublicKey};
+use crate::package::{self, Checked, HEADER_LEN, Header, Kind, PublicKey};
 use crate::slot::{self, PACKAGE_AT};
 use crate::store::{MappedFlash, Policy, Store, Stored};
 use vouch_core::image::Image;
@@ -27,7 +28,7 @@ pub(crate) struct Update {
     /// Those that do not fill a block yet.
     pending: [u8; BLOCK],
     /// The header, which was found to be authentic, and its bytes.
-    header: Header,
+    checked: Checked,
     head: [u8; HEADER_LEN],
 }
 
@@ -91,7 +92,9 @@ impl<F: MappedFlash> Store<F> {
 
     /// Does what a [package about a key](Header::about_key) says.
     pub fn change_keys(&mut self, package: &[u8]) -> Result<(), StoreError> {
-        let header = self.authentic(package)?;
+        let Checked { header, seal } = self.authentic(package)?;
+        // Once more: a key stays.
+        seal.then(Hard::of(&[SIGNED]), || ()).ok_or(StoreError::Signature)?;
         let exact = package.len() == HEADER_LEN && header.length == 0 && header.signed;
         self.not_older(&header)?;
         let key = header.hash;
@@ -130,16 +133,15 @@ impl<F: MappedFlash> Store<F> {
     }
 
     /// The header at the front of `bytes`, if its signer is trusted.
-    fn authentic(&self, bytes: &[u8]) -> Result<Header, StoreError> {
-        let unsigned = self.policy == Policy::AllowUnsigned;
+    fn authentic(&self, bytes: &[u8]) -> Result<Checked, StoreError> {
         // In vain, and it takes a while.
-        if !unsigned && self.keys().as_slice().is_empty() {
+        if self.policy == Policy::Signed && self.keys().as_slice().is_empty() {
             return Err(StoreError::NoKey);
         }
         self.flash.idle();
-        let header = package::authentic(bytes, self.keys().as_slice(), unsigned);
+        let checked = package::authentic(bytes, self.keys().as_slice(), self.policy);
         self.flash.idle();
-        header
+        checked
     }
 
     /// Whether a package's counter may be taken, and the log can remember it.
@@ -166,7 +168,8 @@ impl<F: MappedFlash> Store<F> {
     /// takes of the slot that is not in use.
     pub fn begin_update(&mut self, head: &[u8]) -> Result<(), StoreError> {
         self.update = None;
-        let header = self.authentic(head)?;
+        let checked = self.authentic(head)?;
+        let header = checked.header;
         if header.kind != Kind::Model || header.length == 0 || head.len() != header.len() {
             return Err(StoreError::NotAPackage);
         }
@@ -196,7 +199,7 @@ impl<F: MappedFlash> Store<F> {
             total: needed,
             received: 0,
             pending: [0xff; BLOCK],
-            header,
+            checked,
             head: bytes,
         });
         self.write_update(0, head)
@@ -255,7 +258,8 @@ impl<F: MappedFlash> Store<F> {
             return Err(StoreError::BadOffset { expected: update.received });
         }
         self.update = None;
-        self.examine(&update)?;
+        let checked = self.examine(&update)?;
+        let stored = self.recent(update.slot, update.sequence, false, checked)?;
         let start = self.slot(update.slot).start;
         let number = crate::block::number(update.sequence);
         self.put(start + slot::SEQUENCE_AT as u32, &number)?;
@@ -264,8 +268,6 @@ impl<F: MappedFlash> Store<F> {
             self.bury(update.slot);
             return Err(why);
         }
-        let Update { slot, sequence, header, .. } = update;
-        let stored = Stored { slot, sequence, confirmed: false, header };
         // Its header was checked when the update began, and its hash just now.
         self.found(Some(stored));
         self.begun = 0;
@@ -274,18 +276,20 @@ impl<F: MappedFlash> Store<F> {
 
     /// Checks that the package in a slot is the one that was begun, whole, and its image is one: a model that
     /// this firmware cannot read must not replace one that it can.
-    fn examine(&self, update: &Update) -> Result<(), StoreError> {
+    fn examine(&self, update: &Update) -> Result<Checked, StoreError> {
+        let Checked { header, mut seal } = update.checked;
         let slot = self.bytes(self.slot(update.slot));
         let package = slot.get(PACKAGE_AT..).and_then(|b| b.get(..update.total as usize));
-        let (head, image) = package.ok_or(StoreError::Length)?.split_at(update.header.len());
+        let (head, image) = package.ok_or(StoreError::Length)?.split_at(header.len());
         if Some(head) != update.head.get(..head.len()) {
             return Err(StoreError::Flash);
         }
-        if package::sha256_watched(image, &|| self.flash.idle()) != update.header.hash {
-            return Err(StoreError::Hash);
-        }
+        let hash = package::sha256_watched(image, &|| self.flash.idle());
+        let passed = harden::same(WHOLE, &hash, &header.hash);
+        seal.add(passed);
+        passed.then(WHOLE, || ()).ok_or(StoreError::Hash)?;
         Image::<u16>::new_checked(image).map_err(StoreError::Image)?;
-        Ok(())
+        Ok(Checked { header, seal })
     }
 }
 

@@ -19,7 +19,7 @@ use alloc::vec;
 use core::fmt::{self, Write};
 use vouch_core::guard::{At, Guard, bit, set_bit};
 use vouch_core::image::Image;
-use vouch_device::boot::{self, Decision, SelfCheck};
+use vouch_device::boot::{self, Outcome, Permit, SelfCheck};
 use vouch_device::record;
 use vouch_firmware::board::{Board, Current};
 use vouch_firmware::count::Counter;
@@ -92,17 +92,31 @@ fn self_check(counter: &Counter) {
     say!("cost: {spent:?} instructions, {} bytes", outcome.peak_bytes);
     let (stack, used) = memory::stack_used();
     say!("stack: {used} of {stack} bytes");
-    if outcome.decision == Decision::Start {
-        say!("application started");
-    }
     // Once will do.
-    if remembered.is_none() {
-        if let Some(invariant) = outcome.invariant(&image, &arena) {
-            say!("guarded by {} words of {:?}", invariant.len(), outcome.method);
-            application(&Guard::new(&image, invariant), &image, counter);
-        }
+    let guarded = remembered.is_none();
+    outcome.start(|permit| started(permit, &outcome, &image, &arena, counter, guarded));
+    if guarded {
         say!("restarting");
         hw::reset();
+    }
+}
+
+/// The application, which runs only if it may. Not inlined, and what comes first is to ask whether it is here
+/// by right.
+#[inline(never)]
+fn started(
+    permit: Permit<'_>,
+    outcome: &Outcome,
+    image: &Image<'_, u16>,
+    arena: &[u32],
+    counter: &Counter,
+    guarded: bool,
+) {
+    permit.confirm();
+    say!("application started: {}", image.header.name);
+    if guarded && let Some(invariant) = outcome.invariant(image, arena) {
+        say!("guarded by {} words of {:?}", invariant.len(), outcome.method);
+        application(&Guard::new(image, invariant), image, counter);
     }
 }
 

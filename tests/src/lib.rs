@@ -6,6 +6,8 @@ pub mod check;
 pub mod emulator;
 pub mod engine;
 pub mod explicit;
+#[cfg(unix)]
+pub mod glitch;
 pub mod history;
 pub mod image_oracle;
 pub mod image_sim;

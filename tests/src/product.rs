@@ -27,10 +27,14 @@ pub fn image(model: &Path, with_certificate: bool) -> AlignedImage {
 /// What the flash for models of `board` holds after key and model were stored and confirmed; `None` if the model
 /// does not fit.
 pub fn models(board: &Board, image: &[u8]) -> Option<Vec<u8>> {
+    models_with(board, &package(image, 1))
+}
+
+/// The same with a package that is already made.
+pub fn models_with(board: &Board, package: &[u8]) -> Option<Vec<u8>> {
     let flash = RamFlash::new(vec![u32::MAX; board.models.len() / 4]);
     let mut store = Store::new(flash, Policy::Signed);
     store.provision_key(&owner().verifying_key().to_bytes()).unwrap();
-    let package = package(image, 1);
     store.begin_update(&package[..HEADER_LEN]).ok()?;
     store.write_update(HEADER_LEN as u32, &package[HEADER_LEN..]).unwrap();
     let stored = store.finish_update().unwrap();

@@ -263,6 +263,56 @@ fn what_cannot_be_decided_is_unknown_and_does_not_start() {
     assert_eq!(unknown(&SelfCheck { policies, ..base }, 4000), Why::NoSuchProperty(0));
 }
 
+/// Without a property there is nothing that could hold, and a product may ask for those it relies on.
+#[test]
+fn what_is_not_asked_for_does_not_start() {
+    let mut image = random_image::generate(1);
+    image.properties.clear();
+    let image = AlignedImage::new(&image.build_as::<u16>().unwrap());
+    for mode in [Mode::Recheck, Mode::RecheckOnly, Mode::Prove] {
+        let (outcome, _) = boot(&image, &SelfCheck { mode, ..SelfCheck::default() }, 4000);
+        let nothing = (Verdict::Unknown(Why::NoProperties), Decision::Refuse);
+        assert_eq!((outcome.verdict, outcome.decision), nothing);
+        let limit = [("limit", 5)];
+        let base = SelfCheck { mode, parameters: &limit, ..SelfCheck::default() };
+        let with = |required| boot(&certified_pump(5), &SelfCheck { required, ..base }, 4000).0;
+        assert_eq!(with(&["bounded", "short"]).decision, Decision::Start);
+        let outcome = with(&["short", "quiet"]);
+        assert_eq!(outcome.verdict, Verdict::Unknown(Why::Missing(1)));
+        assert_eq!(outcome.decision, Decision::Refuse);
+    }
+}
+
+/// What is started is what was decided.
+#[test]
+fn an_application_starts_by_a_permit_only() {
+    for (limit, policies, decision) in [
+        (5, &[][..], Decision::Start),
+        (14, &[("short", Policy::Report)], Decision::Start),
+        (14, &[("short", Policy::Degrade)], Decision::Degraded),
+        (14, &[], Decision::Refuse),
+    ] {
+        let parameters = [("limit", limit)];
+        for image in [pump(), certified_pump(5)] {
+            for mode in [Mode::Recheck, Mode::RecheckOnly, Mode::Prove] {
+                let what =
+                    SelfCheck { mode, policies, parameters: &parameters, ..SelfCheck::default() };
+                let (outcome, _) = boot(&image, &what, 4000);
+                let decided = |to: Decision| (outcome.decision == to).then_some(());
+                assert_eq!(outcome.start(|permit| permit.confirm()), decided(Decision::Start));
+                let less = outcome.start_degraded(|permit| permit.confirm());
+                assert_eq!(less, decided(Decision::Degraded));
+                // Without a proof nothing is known of the property that has no policy.
+                if mode != Mode::RecheckOnly {
+                    assert_eq!(outcome.decision, decision);
+                } else {
+                    assert!(outcome.decision >= decision);
+                }
+            }
+        }
+    }
+}
+
 /// A certificate with something wrong in it.
 fn tampered(image: &ImageBuilder, rng: &mut Rng) -> Vec<(u32, Vec<u32>)> {
     let mut clauses = image.certificate.clone();

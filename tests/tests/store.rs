@@ -656,7 +656,8 @@ fn a_single_slot_fails_the_same_sweep() {
         let bytes = &flash.bytes()[1024..3 * 1024];
         let len = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
         let package = bytes[64..].get(..len)?;
-        let whole = vouch_device::package::check(package, &[public()], false, &|| {}).is_ok();
+        let whole =
+            vouch_device::package::check(package, &[public()], Policy::Signed, &|| {}).is_ok();
         whole.then(|| package[HEADER_LEN..].to_vec())
     };
     let [old, new, next] = &packages;

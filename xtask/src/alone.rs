@@ -25,7 +25,7 @@ pub struct Alone {
 pub fn build() -> Result<[Alone; 2]> {
     shell::stage("verifier and checker alone", || {
         let verifier = measure("verifier", "release", 48 << 10)?;
-        let checker = measure("checker", "small", 24 << 10)?;
+        let checker = measure("checker", "small", 26 << 10)?;
         Ok([verifier, checker])
     })
 }

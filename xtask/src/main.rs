@@ -13,6 +13,7 @@ mod elf;
 mod examples;
 mod firmware;
 mod fuzz;
+mod glitch;
 mod passes;
 mod powercut;
 mod project;
@@ -30,7 +31,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 16] = [
+const TASKS: [Task; 17] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -49,6 +50,11 @@ const TASKS: [Task; 16] = [
         "powercut",
         "cut the power of an emulated board at every flash operation of an update",
         powercut::task,
+    ),
+    (
+        "glitch",
+        "skip each instruction of boots that must refuse; --board B, --sample N, --jobs J",
+        glitch::task,
     ),
     ("bench", "count instructions of every example, or of MODEL…, on every board", bench::task),
     (

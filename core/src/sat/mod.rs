@@ -37,19 +37,21 @@ use clause::{Ends, HEADER, Pool, Ref, TEMPORARY, TRAILER, template};
 use gate::{FALSE, TRUE, UNDEFINED};
 pub use pulse::Pulse;
 
-/// What a query ended with.
+/// What a query ended with. No skipped instruction shall turn one answer into another, so any two
+/// differ in at least four bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Answer {
     /// Satisfiable: [`Solver::value`] reads the model.
-    Sat,
+    Sat = 0x2d,
     /// Unsatisfiable under the assumptions: [`Solver::failed`] reads the core.
-    Unsat,
+    Unsat = 0xd2,
     /// The work limit was reached. Says nothing about the query.
-    Budget,
+    Budget = 0x4b,
     /// A clause did not fit. Says nothing about the query.
-    Capacity,
+    Capacity = 0xb4,
     /// The [`Pulse`] ended it. Says nothing about the query.
-    Cancelled,
+    Cancelled = 0x1e,
 }
 
 // What a variable's flags say.

@@ -1,0 +1,31 @@
+//! Boots that must refuse, with an instruction skipped: some of those at which something is decided, on one
+//! board of each processor family. `cargo xtask glitch` tries all.
+//!
+//! Without `VOUCH_FIRMWARE_DIR` there is nothing to test.
+#![cfg(unix)]
+
+use std::path::PathBuf;
+use vouch::transport::qemu;
+use vouch_tests::glitch::{BOARDS, Campaign, Kind};
+
+/// For each board and kind.
+const TRIALS: usize = 25;
+
+#[test]
+fn no_skipped_instruction_makes_a_boot_go_on_that_must_refuse() {
+    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
+    for name in BOARDS {
+        let board = qemu::board(name).unwrap();
+        for kind in [Kind::Forged, Kind::Tampered, Kind::Broken] {
+            let campaign = Campaign::new(&folder, board, kind);
+            let chosen = campaign.around_decisions(TRIALS);
+            assert!(chosen.len() > TRIALS / 2, "{name}: {}", chosen.len());
+            let result = campaign.run(&chosen, jobs);
+            assert!(result.bypasses.is_empty(), "{name}, {kind:?}: {:#?}", result.bypasses);
+        }
+    }
+}

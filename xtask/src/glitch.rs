@@ -1,0 +1,47 @@
+//! `cargo xtask glitch`: each instruction that a boot executes which must refuse, replaced by a no-operation,
+//! one at a time, in QEMU.
+//!
+//! The campaign is a program in the tests' package, which gets all arguments. A whole one of a board is put
+//! into the record.
+
+use crate::{boards, firmware, project, record, setup, shell};
+use anyhow::Result;
+
+const USAGE: &str = "glitch [--board lm3s6965evb|microbit|riscv-virt] [--sample N] \
+                     [--kind KIND] [--function TEXT] [--jobs J]";
+const BOARDS: [&str; 3] = ["lm3s6965evb", "microbit", "riscv-virt"];
+
+/// The task.
+pub fn task(args: &[String]) -> Result<()> {
+    let mut named = Vec::new();
+    for pair in args.chunks(2) {
+        match pair {
+            [option, board] if option == "--board" => named.push(board.clone()),
+            [_, _] => {}
+            _ => return Err(shell::Usage(USAGE.into()).into()),
+        }
+    }
+    let built = if named.is_empty() { BOARDS.map(String::from).to_vec() } else { named.clone() };
+    let built: Result<Vec<_>> = built.iter().map(|name| boards::named(name)).collect();
+    setup::run()?;
+    firmware::build(&built?)?;
+    let program = ["run", "--quiet", "--package", "vouch-tests", "--bin", "glitch", "--"];
+    let mut command = shell::cargo();
+    command.current_dir(project::root()).args(program).arg(project::firmware_out()).args(args);
+    let part = args.iter().any(|a| ["--sample", "--kind", "--function"].contains(&a.as_str()));
+    if part {
+        return shell::run(&mut command);
+    }
+    let head = format!(
+        "# cargo xtask glitch [--board B]; {}\n\
+         # firmware/examples/guarded.rs in boots that must refuse; each instruction that is executed is\n\
+         # replaced by a no-operation, one at a time\n\
+         # forged: signed by another key in the name of the right one; tampered: not the image that was\n\
+         # signed; stranger: signed by another key; unsigned; old: below the counter; broken: signed, and\n\
+         # breaks a property; bypasses: accepted or started all the same; misreports: refused, and said\n\
+         # something else; hangs: came to no end\n",
+        record::build()?
+    );
+    let only = (!named.is_empty()).then_some(&named[..]);
+    shell::stage("glitch.tsv", || record::rows("glitch.tsv", &head, only, &mut command))
+}
