@@ -316,6 +316,26 @@ impl<F: MappedFlash> Store<F> {
         Err(StoreError::Flash)
     }
 
+    /// The model to start with, after updates were tried: one that does not pass gives way to the model before
+    /// it. `passes` is given the image and runs the self-check.
+    pub fn select_tried(
+        &mut self,
+        mut passes: impl FnMut(&[u8]) -> bool,
+    ) -> Result<Stored, StoreError> {
+        loop {
+            let stored = self.select()?;
+            if stored.confirmed {
+                return Ok(stored);
+            }
+            if passes(self.image(&stored)) {
+                // If it cannot be confirmed, it is tried again after the next start.
+                let _ = self.confirm(&stored);
+                return Ok(stored);
+            }
+            self.reject(&stored);
+        }
+    }
+
     /// Marks that a model on trial is about to be tried.
     fn attempt(&mut self, slot: usize, sequence: u32) -> Result<(), StoreError> {
         let start = self.slot(slot).start;

@@ -19,7 +19,7 @@ use alloc::vec;
 use core::fmt::{self, Write};
 use vouch_core::guard::{At, Guard, bit, set_bit};
 use vouch_core::image::Image;
-use vouch_device::boot::{self, Outcome, Permit, SelfCheck};
+use vouch_device::boot::{self, Decision, Outcome, Permit, SelfCheck};
 use vouch_device::record;
 use vouch_firmware::board::{Board, Current};
 use vouch_firmware::count::Counter;
@@ -61,7 +61,7 @@ fn main() -> ! {
 fn self_check(counter: &Counter) {
     let mut models = Models::open();
     let before = counter.instructions();
-    let stored = match models.select() {
+    let stored = match models.select_tried(passes) {
         Ok(stored) => stored,
         Err(why) => return say!("no model: {why:?}"),
     };
@@ -75,16 +75,14 @@ fn self_check(counter: &Counter) {
     say!("model: {}, {} bytes", image.header.name, stored.header.length);
     say!("validation: {:?} instructions", since(counter, before));
 
-    // The ten lines. A product takes the parameters from its configuration.
-    let config = SelfCheck { parameters: &[], slice: Current::SLICE, ..SelfCheck::default() };
+    let config = config();
     let subject = record::subject(&stored.header.hash, config.parameters);
     let record = memory::record();
     let remembered = record.recall(&subject);
     say!("remembered: {remembered:?}");
     let mut arena = vec![0; heap::available().saturating_sub(Runner::bytes(&image)) / 4];
-    let mut feed = || Current::feed_watchdog();
     let before = counter.instructions();
-    let outcome = boot::check(&image, &config, &mut arena, &mut feed);
+    let outcome = boot::check(&image, &config, &mut arena, &mut feed());
     let spent = since(counter, before);
     record.remember(&subject, &outcome);
     say!("self-check: {:?} by {:?}", outcome.verdict, outcome.method);
@@ -99,6 +97,25 @@ fn self_check(counter: &Counter) {
         say!("restarting");
         hw::reset();
     }
+}
+
+/// Whether an update may count: its self-check passes. What is decided here is checked again before anything starts.
+fn passes(image: &[u8]) -> bool {
+    let Ok(image) = Image::<u16>::new_checked(image) else { return false };
+    let mut arena = vec![0; heap::available() / 4];
+    let outcome = boot::check(&image, &config(), &mut arena, &mut feed());
+    say!("trial of {}: {:?}", image.header.name, outcome.verdict);
+    outcome.decision == Decision::Start
+}
+
+/// What feeds the watchdog. Of one type, so that the self-check is there once.
+fn feed() -> fn() {
+    Current::feed_watchdog
+}
+
+/// What is checked. A product takes the parameters from its configuration.
+fn config() -> SelfCheck<'static> {
+    SelfCheck { parameters: &[], slice: Current::SLICE, ..SelfCheck::default() }
 }
 
 /// The application, which runs only if it may. Not inlined, and what comes first is to ask whether it is here

@@ -61,22 +61,12 @@ pub fn start(
     store: &mut Store<Nor>,
     passes: impl Fn(&[u8]) -> bool,
 ) -> Result<(Vec<u8>, u32), StoreError> {
-    loop {
-        let stored = store.select()?;
-        let image = store.image(&stored).to_vec();
-        if vouch_device::package::sha256(&image) != stored.header.hash {
-            return Err(StoreError::Hash);
-        }
-        if passes(&image) {
-            // If it cannot be confirmed now it is tried again, or the counter rises another time.
-            let _ = store.confirm(&stored);
-            return Ok((image, stored.header.counter));
-        }
-        if stored.confirmed {
-            return Err(StoreError::Empty);
-        }
-        store.reject(&stored);
+    let stored = store.select_tried(&passes)?;
+    let image = store.image(&stored).to_vec();
+    if vouch_device::package::sha256(&image) != stored.header.hash || !passes(&image) {
+        return Err(StoreError::Hash);
     }
+    Ok((image, stored.header.counter))
 }
 
 /// What goes wrong in a life besides power cuts.

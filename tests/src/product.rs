@@ -9,7 +9,7 @@ use vouch::transport::qemu::Board;
 use vouch_core::ic3::Verdict;
 use vouch_device::package::HEADER_LEN;
 use vouch_device::ram::RamFlash;
-use vouch_device::{Policy, Store};
+use vouch_device::{Policy, Store, Stored};
 
 /// Compiles a model, and puts a proof into its image if it is safe and `with_certificate` says so.
 pub fn image(model: &Path, with_certificate: bool) -> AlignedImage {
@@ -32,13 +32,31 @@ pub fn models(board: &Board, image: &[u8]) -> Option<Vec<u8>> {
 
 /// The same with a package that is already made.
 pub fn models_with(board: &Board, package: &[u8]) -> Option<Vec<u8>> {
-    let flash = RamFlash::new(vec![u32::MAX; board.models.len() / 4]);
-    let mut store = Store::new(flash, Policy::Signed);
-    store.provision_key(&owner().verifying_key().to_bytes()).unwrap();
-    store.begin_update(&package[..HEADER_LEN]).ok()?;
-    store.write_update(HEADER_LEN as u32, &package[HEADER_LEN..]).unwrap();
-    let stored = store.finish_update().unwrap();
+    let mut store = provisioned(board);
+    let stored = update(&mut store, package)?;
     store.select().unwrap();
     store.confirm(&stored).unwrap();
     Some(store.flash().bytes().to_vec())
+}
+
+/// The same with an update that is to be tried.
+pub fn updated(board: &Board, image: &[u8], new: &[u8]) -> Option<Vec<u8>> {
+    let flash = models(board, image)?;
+    let mut store = provisioned(board);
+    store.flash_mut().bytes_mut().copy_from_slice(&flash);
+    update(&mut store, &package(new, 2))?;
+    Some(store.flash().bytes().to_vec())
+}
+
+fn provisioned(board: &Board) -> Store<RamFlash<Vec<u32>>> {
+    let flash = RamFlash::new(vec![u32::MAX; board.models.len() / 4]);
+    let mut store = Store::new(flash, Policy::Signed);
+    store.provision_key(&owner().verifying_key().to_bytes()).unwrap();
+    store
+}
+
+fn update(store: &mut Store<RamFlash<Vec<u32>>>, package: &[u8]) -> Option<Stored> {
+    store.begin_update(&package[..HEADER_LEN]).ok()?;
+    store.write_update(HEADER_LEN as u32, &package[HEADER_LEN..]).unwrap();
+    Some(store.finish_update().unwrap())
 }

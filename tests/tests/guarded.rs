@@ -94,3 +94,24 @@ fn a_model_without_a_step_needs_no_guard() {
     let text = run(&folder, board, product::models(board, &image).as_deref());
     assert!(text.contains("self-check: Safe") && text.contains("guard: 0 steps"), "{text}");
 }
+
+/// On the micro:bit, whose flash QEMU lets be written: an update is tried at the next start.
+#[test]
+fn an_update_that_does_not_pass_gives_way_to_the_model_before() {
+    let Some(folder) = folder() else { return };
+    let board = BOARDS.iter().find(|board| board.name == "microbit").unwrap();
+    let good = product::image(&example("precharge.vch"), true);
+    let broken = product::image(&example("precharge-broken.vch"), true);
+    let models = product::updated(board, &good, &broken).unwrap();
+    let text = run(&folder, board, Some(&models));
+    assert!(text.contains("trial of precharge: Unsafe"), "{text}");
+    assert!(text.contains("application started: precharge\n"), "{text}");
+    // It is tried once, and then forgotten; the example restarts by itself.
+    assert_eq!(text.matches("trial of").count(), 1, "{text}");
+    assert_eq!(text.matches("application started").count(), 2, "{text}");
+    // And one that passes counts.
+    let models = product::updated(board, &broken, &good).unwrap();
+    let text = run(&folder, board, Some(&models));
+    assert_eq!(text.matches("trial of precharge: Safe").count(), 1, "{text}");
+    assert_eq!(text.matches("application started: precharge\n").count(), 2, "{text}");
+}
