@@ -245,7 +245,6 @@ impl Client {
     ) -> Result<Loaded, DeviceError> {
         self.shape = Shape::default();
         self.suits(image)?;
-        let shape = Shape::of(image).map_err(|e| self.image_error(e))?;
         let total = u32::try_from(image.len()).map_err(|_| self.image_error(ImageError::Length))?;
         self.done(Request::LoadBegin { total, crc: checksum(image) }, "loading the model")?;
         let chunk = self.chunk();
@@ -255,26 +254,26 @@ impl Client {
             self.done(Request::LoadChunk { offset, data }, "loading the model")?;
             progress(i * chunk + data.len(), image.len());
         }
-        self.accepted(Request::LoadEnd, shape)
+        self.accepted(Request::LoadEnd, image)
     }
 
     /// Has the device use the model that it has stored, which must be `image`.
     pub fn load_stored(&mut self, image: &[u8]) -> Result<Loaded, DeviceError> {
-        let shape = Shape::of(image).map_err(|e| self.image_error(e))?;
         let wanted = vouch_device::package::sha256(image);
         match self.store_status()?.model {
             Some(model) if model.hash != wanted => {
                 Err(DeviceError::OtherModel { board: self.info.board.clone() })
             }
             // If there is none, it says why.
-            _ => self.accepted(Request::LoadStored, shape),
+            _ => self.accepted(Request::LoadStored, image),
         }
     }
 
     /// Asks for the last step of loading.
-    fn accepted(&mut self, request: Request<'_>, shape: Shape) -> Result<Loaded, DeviceError> {
+    fn accepted(&mut self, request: Request<'_>, image: &[u8]) -> Result<Loaded, DeviceError> {
         match self.ask(request, "validating the model")? {
             Reply::Loaded { properties, params, minimum, available } => {
+                let shape = Shape::of(image).map_err(|e| self.image_error(e))?;
                 if (properties as usize, params as usize) != (shape.properties, shape.params) {
                     return Err(self.line.protocol_error("what it has loaded is another model"));
                 }
