@@ -192,6 +192,13 @@ fn liars() -> Vec<(&'static str, Device)> {
             }),
         ),
         (
+            "a step for the first state",
+            liar(|request, reply| match request {
+                Request::FetchInitial { .. } => Reply::Step { edge: 0, bits: 0, data: &[] },
+                _ => reply,
+            }),
+        ),
+        (
             "inputs of 2^32-1 bits",
             liar(|request, reply| match request {
                 Request::FetchStep { index, .. } => {

@@ -476,7 +476,9 @@ impl Client {
         if steps > self.info.heap || room.take(steps as usize).is_none() {
             return Err(self.line.protocol_error("a trace has more steps than it has memory"));
         }
-        let (_, initial) = self.packed(|offset| Request::FetchInitial { offset }, room)?;
+        let (None, initial) = self.packed(|offset| Request::FetchInitial { offset }, room)? else {
+            return Err(self.unexpected("fetching a trace"));
+        };
         let mut trace = DeviceTrace { property, initial, steps: Vec::new() };
         for index in 0..steps {
             self.go_on()?;
