@@ -62,6 +62,15 @@ pub struct Stored {
     pub(crate) seal: Hard,
 }
 
+/// What is remembered of it: its header is in flash, and RAM is scarce.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    slot: usize,
+    sequence: u32,
+    confirmed: bool,
+    seal: Hard,
+}
+
 /// What a model has to be.
 const ACCEPTED: Hard = Hard::of(&[SIGNED, WHOLE, RECENT]);
 
@@ -76,7 +85,7 @@ pub struct Store<F> {
     /// Updates that were begun since the last one that succeeded.
     pub(crate) begun: u8,
     /// What was found and checked, as long as nothing has changed.
-    current: Option<Stored>,
+    current: Option<Found>,
     /// Whether what a power cut left was brought to an end.
     settled: bool,
     /// Whether the attempt to use the current model is marked.
@@ -280,14 +289,24 @@ impl<F: MappedFlash> Store<F> {
 
     /// Knows nothing but this from now on.
     pub(crate) fn found(&mut self, stored: Option<Stored>) {
-        (self.current, self.tried) = (stored, false);
+        let found = |Stored { slot, sequence, confirmed, seal, .. }: Stored| Found {
+            slot,
+            sequence,
+            confirmed,
+            seal,
+        };
+        (self.current, self.tried) = (stored.map(found), false);
     }
 
     /// The newest model that is whole and may be used, on trial or confirmed. Why the newest is not, if none
     /// is. Nothing is tried yet: see [`Store::select`].
     pub fn find(&mut self) -> Result<Stored, StoreError> {
-        if let Some(stored) = self.current.filter(|stored| self.is_there(stored)) {
-            return Ok(stored);
+        if let Some(Found { slot, sequence, confirmed, seal }) = self.current {
+            let header = package::Header::read(self.package(slot));
+            let stored = header.map(|header| Stored { slot, sequence, confirmed, header, seal });
+            if let Some(stored) = stored.ok().filter(|stored| self.is_there(stored)) {
+                return Ok(stored);
+            }
         }
         self.settle();
         let [newer, older] = self.by_age();
@@ -359,7 +378,7 @@ impl<F: MappedFlash> Store<F> {
         if !stored.confirmed {
             let at = self.slot(stored.slot).start + slot::CONFIRMED_AT as u32;
             self.put(at, &slot::CONFIRMED)?;
-            self.current = Some(Stored { confirmed: true, ..*stored });
+            self.found(Some(Stored { confirmed: true, ..*stored }));
         }
         self.raise(stored.header.counter)
     }

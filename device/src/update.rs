@@ -27,9 +27,9 @@ pub(crate) struct Update {
     received: u32,
     /// Those that do not fill a block yet.
     pending: [u8; BLOCK],
-    /// The header, which was found to be authentic, and its bytes.
-    checked: Checked,
-    head: [u8; HEADER_LEN],
+    /// SHA-256 of the header's bytes, which were found to be authentic: they are in flash, and RAM is scarce.
+    head: [u8; 32],
+    seal: Hard,
 }
 
 impl<F: MappedFlash> Store<F> {
@@ -168,8 +168,7 @@ impl<F: MappedFlash> Store<F> {
     /// takes of the slot that is not in use.
     pub fn begin_update(&mut self, head: &[u8]) -> Result<(), StoreError> {
         self.update = None;
-        let checked = self.authentic(head)?;
-        let header = checked.header;
+        let Checked { header, seal } = self.authentic(head)?;
         if header.kind != Kind::Model || header.length == 0 || head.len() != header.len() {
             return Err(StoreError::NotAPackage);
         }
@@ -191,16 +190,14 @@ impl<F: MappedFlash> Store<F> {
             self.bury(slot);
         }
         self.erase(start..start + taken)?;
-        let mut bytes = [0; HEADER_LEN];
-        bytes.get_mut(..head.len()).ok_or(StoreError::NotAPackage)?.copy_from_slice(head);
         self.update = Some(Update {
             slot,
             sequence,
             total: needed,
             received: 0,
             pending: [0xff; BLOCK],
-            checked,
-            head: bytes,
+            head: package::sha256(head),
+            seal,
         });
         self.write_update(0, head)
     }
@@ -277,11 +274,13 @@ impl<F: MappedFlash> Store<F> {
     /// Checks that the package in a slot is the one that was begun, whole, and its image is one: a model that
     /// this firmware cannot read must not replace one that it can.
     fn examine(&self, update: &Update) -> Result<Checked, StoreError> {
-        let Checked { header, mut seal } = update.checked;
         let slot = self.bytes(self.slot(update.slot));
         let package = slot.get(PACKAGE_AT..).and_then(|b| b.get(..update.total as usize));
-        let (head, image) = package.ok_or(StoreError::Length)?.split_at(header.len());
-        if Some(head) != update.head.get(..head.len()) {
+        let package = package.ok_or(StoreError::Length)?;
+        let header = Header::read(package)?;
+        let (head, image) = package.split_at_checked(header.len()).ok_or(StoreError::Length)?;
+        let mut seal = update.seal;
+        if package::sha256(head) != update.head {
             return Err(StoreError::Flash);
         }
         let hash = package::sha256_watched(image, &|| self.flash.idle());
