@@ -238,8 +238,10 @@ impl Checker {
             return Check::Capacity;
         }
         if from == 0 && !self.control {
-            // A solver that finds nothing possible would find every table valid.
-            ask(image, solver, bindings);
+            // A solver that finds nothing possible would find every table valid. That a step may be made or
+            // not always is.
+            solver.begin(1);
+            solver.demand(solver.edge.guard);
             match solver.solve() {
                 Answer::Unsat => {}
                 Answer::Sat => {
@@ -269,7 +271,7 @@ impl Checker {
 }
 
 /// What a check of `table` shows if it comes to its end, see [`Checker::shown`]: over each edge each clause
-/// of where it leads to; and, if anything is shown of the first steps, that one of them is possible.
+/// of where it leads to; and, if anything is shown of the first steps, that the solver finds something possible.
 pub fn to_show<W: Word>(image: &Image<'_, W>, table: &[W]) -> u32 {
     let clauses = |at: usize| records(table).filter(|r| r.location == at).count() as u32;
     let edges = (0..image.edges()).map(|edge| image.ends(edge));

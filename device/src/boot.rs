@@ -15,7 +15,7 @@
 //! not a branch somewhere, but that everything was shown that there is to show. Let [`Outcome::start`]
 //! start the application; an `if` of your own could be skipped.
 
-use crate::harden::{self, ASKED, Hard, PROVED, Passed, Stage};
+use crate::harden::{self, ASKED, Hard, PROVED, Passed, Stage, VIEWED};
 use core::hint::black_box;
 use vouch_core::certificate::{self, Check, Checker};
 use vouch_core::image::Image;
@@ -168,7 +168,7 @@ const MAY_START: Hard = may(Decision::Start);
 const MAY_DEGRADED: Hard = may(Decision::Degraded);
 
 const fn may(decision: Decision) -> Hard {
-    Hard::of(&[ASKED, PROVED, Stage::of(decision as u32)])
+    Hard::of(&[VIEWED, ASKED, PROVED, Stage::of(decision as u32)])
 }
 
 /// That an application may start. There is no other way to one than [`Outcome::start`].
@@ -276,7 +276,14 @@ pub fn check(
             return outcome;
         }
     };
-    let question = Question { image, what, bound };
+    // What is checked is another view than the one that is proved: had something happened to one of them,
+    // it would be of another model.
+    let Ok(view) = Image::new_trusted(image.bytes()) else {
+        outcome.verdict = Verdict::Unknown(Why::Fault);
+        return outcome;
+    };
+    let question = Question { image: &view, what, bound };
+    outcome.seal.add(harden::equal(VIEWED, image.places(), view.places()));
     outcome.seal.add(question.asked());
     // What nobody has shown counts as not safe.
     let mut decision = question.decision(|_| false);
@@ -297,7 +304,7 @@ pub fn check(
     }
     #[cfg(feature = "ic3")]
     if what.mode != Mode::RecheckOnly && outcome.verdict != Verdict::Safe {
-        (decision, proved) = prove::prove(&question, memory, watch, &mut outcome);
+        (decision, proved) = prove::prove(image, &question, memory, watch, &mut outcome);
     }
     outcome.seal.add(proved);
     outcome.seal.add(harden::word(decision as u32));
@@ -492,13 +499,14 @@ mod prove {
 
     /// Seeks a proof, from the certificate on; what follows, and what [`PROVED`](super::PROVED) came to.
     pub(super) fn prove(
+        image: &Image<'_, u16>,
         question: &Question<'_, '_>,
         memory: &mut [u32],
         watch: &mut impl Watch,
         outcome: &mut Outcome,
     ) -> (Decision, Passed) {
         outcome.method = Method::Proof;
-        let Found { decision, words } = match search(question, memory, watch, outcome) {
+        let Found { decision, words } = match search(image, question, memory, watch, outcome) {
             Ok(found) => found,
             Err(why) => {
                 outcome.verdict = Verdict::Unknown(why);
@@ -540,12 +548,13 @@ mod prove {
 
     #[inline(never)]
     fn search(
+        image: &Image<'_, u16>,
         question: &Question<'_, '_>,
         memory: &mut [u32],
         watch: &mut impl Watch,
         outcome: &mut Outcome,
     ) -> Result<Found, Why> {
-        let Question { image, what, bound } = *question;
+        let Question { what, bound, .. } = *question;
         let before = outcome.work;
         let left = what.budget.saturating_sub(before);
         if what.budget != 0 && left == 0 {

@@ -29,6 +29,8 @@ pub const SIGNED: Stage = Stage(0x5a3c_96e1, 0x2d97_4b5c);
 pub const WHOLE: Stage = Stage(0x1bd6_a74c, 0x74e9_1a36);
 /// The counter is not lower than one before.
 pub const RECENT: Stage = Stage(0x63a5_4d92, 0x49b2_e5c7);
+/// The view of the model is what its bytes say.
+pub const VIEWED: Stage = Stage(0x4d72_b8c6, 0x6ab5_3ed1);
 /// The model has what the self-check asks for.
 pub const ASKED: Stage = Stage(0x36d9_58a3, 0x5ce1_936d);
 /// The properties that the decision rests on are proved.
@@ -163,7 +165,7 @@ mod tests {
     use super::*;
     use crate::boot::{Decision, Policy};
 
-    const STAGES: [Stage; 5] = [SIGNED, WHOLE, RECENT, ASKED, PROVED];
+    const STAGES: [Stage; 6] = [SIGNED, WHOLE, RECENT, VIEWED, ASKED, PROVED];
 
     /// Any two words differ in at least 8 bits, from those that mean nothing too.
     fn are_distant(words: &[u32]) {
@@ -181,14 +183,14 @@ mod tests {
         are_distant(&decisions);
         are_distant(&[Policy::Report, Policy::Degrade, Policy::Refuse].map(|p| p as u32));
         are_distant(&[crate::Policy::Signed, crate::Policy::AllowUnsigned].map(|p| p as u32));
-        let stages: [Stage; 8] = core::array::from_fn(|i| match i {
-            0..5 => STAGES[i],
-            i => Stage::of(decisions[i - 5]),
+        let stages: [Stage; 9] = core::array::from_fn(|i| match i {
+            0..6 => STAGES[i],
+            i => Stage::of(decisions[i - 6]),
         });
-        let mut words = [Passed::NOT.a; 9];
+        let mut words = [Passed::NOT.a; 10];
         words.iter_mut().zip(stages).for_each(|(word, stage)| *word = stage.0);
         are_distant(&words);
-        let mut words = [Passed::NOT.b; 9];
+        let mut words = [Passed::NOT.b; 10];
         words.iter_mut().zip(stages).for_each(|(word, stage)| *word = stage.1);
         are_distant(&words);
     }
@@ -202,12 +204,12 @@ mod tests {
             n => Passed { a: STAGES[n - 1].0, b: STAGES[n - 1].1 },
         };
         let mut right = 0;
-        for course in 0..6usize.pow(4) {
+        for course in 0..7usize.pow(4) {
             let mut sum = Hard::NONE;
-            let stages = [course % 6, course / 6 % 6, course / 36 % 6];
+            let stages = [course % 7, course / 7 % 7, course / 49 % 7];
             stages.into_iter().for_each(|n| sum.add(passed(n)));
             let all = [1, 2, 3].iter().all(|n| stages.contains(n));
-            let more = course / 216;
+            let more = course / 343;
             if more > 0 {
                 sum.add(passed(more - 1));
             }

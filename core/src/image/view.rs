@@ -23,6 +23,7 @@ pub struct Image<'a, W> {
     pub(super) fan_out: &'a [W],
     pub(super) names: &'a [u8],
     certificate: &'a [W],
+    bytes: &'a [u8],
 }
 
 /// A location: its live state bits and the edges that enter it.
@@ -159,6 +160,29 @@ impl<'a, W: Word> Image<'a, W> {
             names: raw(names, Table::Names)?,
             certificate: cast(raw(certificate, Table::Certificate)?, Table::Certificate)?,
             header,
+            bytes,
+        })
+    }
+
+    /// The bytes that it is a view of.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// A number for where its tables lie and how long they are: the same for any two views of the same
+    /// bytes, as long as nothing happened to one of them.
+    pub fn places(&self) -> u32 {
+        let h = &self.header;
+        let counts = [h.locations, h.edges, h.properties, h.params, h.state_bits];
+        let words =
+            [self.live, self.in_edges, self.gates, self.next, self.fan_out, self.certificate];
+        let words = words.map(|w| (w.as_ptr().addr(), w.len()));
+        let more = [self.locations, self.edges].map(|w| (w.as_ptr().addr(), w.len()));
+        let names = [self.names, self.bytes].map(|w| (w.as_ptr().addr(), w.len()));
+        let places = words.into_iter().chain(more).chain(names);
+        let places = places.flat_map(|(at, len)| [at as u32, len as u32]);
+        counts.into_iter().chain(places).fold(0x5bd1_e995, |sum: u32, n| {
+            sum.rotate_left(5).wrapping_add(n).wrapping_mul(0x9e37_79b1)
         })
     }
 
