@@ -10,8 +10,8 @@ use vouch_core::link::store::StoreInfo;
 use vouch_core::session::{ModelStore, StoreError};
 use vouch_device::{Policy, Store, Stored};
 
-/// Words of eight bytes for that stack.
-const STACK: usize = 10 * 1024 / 8;
+/// Words of eight bytes for that stack. Measured: 9.5 KiB on a Cortex-M0, 10.1 KiB on RISC-V.
+const STACK: usize = if cfg!(target_arch = "riscv32") { 12 } else { 10 } * 1024 / 8;
 /// What it is filled with, to see how much was used.
 const PAINT: u64 = 0x5054_4E49_5054_4E49;
 
