@@ -289,10 +289,8 @@ impl Life {
         };
         let bit = block * 256 + self.rng.below(256);
         match self.trouble {
-            Trouble::Ageing if !self.aged.contains(&block) => {
-                if flash.age(bit) {
-                    self.aged.push(block);
-                }
+            Trouble::Ageing if !self.aged.contains(&block) && flash.age(bit) => {
+                self.aged.push(block);
             }
             Trouble::Wear if self.rng.one_in(2) => flash.stick(bit),
             Trouble::Wear if self.rng.one_in(3) => {
