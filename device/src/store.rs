@@ -346,13 +346,25 @@ impl<F: MappedFlash> Store<F> {
             if stored.confirmed {
                 return Ok(stored);
             }
-            if passes(self.image(&stored)) {
-                // If it cannot be confirmed, it is tried again after the next start.
-                let _ = self.confirm(&stored);
+            let passed = passes(self.image(&stored));
+            if self.end_trial(&stored, passed) {
                 return Ok(stored);
             }
-            self.reject(&stored);
         }
+    }
+
+    /// Ends the trial of a model: whether it is the one to start with. One that has passed and that flash does
+    /// not let be confirmed is not: the next start would know nothing of it.
+    pub fn end_trial(&mut self, stored: &Stored, passed: bool) -> bool {
+        if passed {
+            // It may be confirmed even if the counter cannot rise.
+            let _ = self.confirm(stored);
+        }
+        let confirmed = self.look(stored.slot).is_some_and(|slot| slot.confirmed);
+        if !confirmed {
+            self.reject(stored);
+        }
+        confirmed
     }
 
     /// Marks that a model on trial is about to be tried.

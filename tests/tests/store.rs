@@ -707,3 +707,21 @@ fn a_second_power_cut_while_recovering_does_no_harm_either() {
         }
     }
 }
+
+/// A cell of the mark that would confirm it is worn out.
+#[test]
+fn a_model_that_cannot_be_confirmed_is_not_started_with() {
+    let mut store = provisioned();
+    confirmed(&mut store, &signed("old", 1)).unwrap();
+    update(&mut store, &signed("new", 2)).unwrap();
+    let mut flash = store.into_flash().restart();
+    let mark = SLOT + 2 * PAGE + 5 * 32;
+    for bit in 0..64 {
+        flash.stick(mark * 8 + bit);
+    }
+    let mut store = self::store(flash);
+    for _ in 0..5 {
+        assert_eq!(started(&mut store), Ok(image("old")));
+        store = restarted(store);
+    }
+}
