@@ -1,9 +1,9 @@
 //! What is written into flash that power may leave at any moment, and that ages.
 //!
-//! The unit is a block: 24 bytes of content, written first, and 8 bytes that say so. If any bit of those
-//! is cleared, the writing of the content had ended: its cells are firm. If none is, the content may be
-//! the torn remains of a write that reads differently tomorrow, and is [written again](crate::store) before
-//! anything rests on it.
+//! The unit is a block: 24 bytes of content, written first, and 8 bytes that are cleared then. If these are,
+//! the writing of the content had ended: its cells are firm. If they are not, not quite even, the content may
+//! be the torn remains of a write that reads differently tomorrow, and is [written again](crate::store)
+//! before anything rests on it.
 //!
 //! Programmed cells lose their charge one by one over the years. So a number stands in a block three times
 //! together with its complement, and a mark counts if nearly all of its bits are right. A torn write leaves
@@ -48,9 +48,15 @@ pub fn is_begun(bytes: &[u8]) -> bool {
     cleared(bytes) >= BEGUN
 }
 
-/// Whether the content had been written when the power last failed.
+/// Whether the content was written to its end.
 pub fn is_firm(block: &Block) -> bool {
-    !is_blank(&block[CONTENT..])
+    cleared(&block[CONTENT..]) >= 8 * WORD as u32 / 2
+}
+
+/// Whether what says so is itself beyond doubt; else the block is written again. That leaves a wide gap to
+/// [`is_firm`]: what reads as settled once does not read as anything else later.
+pub fn is_settled(block: &Block) -> bool {
+    cleared(&block[CONTENT..]) >= 8 * WORD as u32 - 2
 }
 
 /// Whether the content is this mark, some bits of it aged.

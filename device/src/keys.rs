@@ -131,7 +131,7 @@ pub fn mend(page: &[u8], index: usize) -> Mend {
         Record::Key(key) => {
             let right = self::seal(&key);
             let retiring = block::lost(seal, &right) >= block::BEGUN;
-            match (retiring, block::is_firm(seal)) {
+            match (retiring, block::is_settled(seal)) {
                 (true, _) => Mend::Retire,
                 (false, false) => Mend::Seal(key),
                 (false, true) => Mend::Nothing,
@@ -182,7 +182,7 @@ pub fn is_torn(page: &[u8], counter: u32) -> bool {
 /// The last entry, if its writing may not have ended.
 pub fn unfinished(page: &[u8]) -> Option<(u32, u32)> {
     let (at, block) = log(page).rfind(|(_, block)| block::read_number(block).is_some())?;
-    let counter = block::read_number(block).filter(|_| !block::is_firm(block))?;
+    let counter = block::read_number(block).filter(|_| !block::is_settled(block))?;
     Some((at as u32, counter))
 }
 

@@ -43,6 +43,8 @@ pub enum Mend {
     Nothing,
     /// That it no longer counts.
     Bury,
+    /// The mark that it is whole, again.
+    Whole,
     /// The mark of confirmation, again.
     Confirm,
 }
@@ -51,12 +53,38 @@ fn block(slot: &[u8], offset: usize) -> &Block {
     block::at(slot, offset)
 }
 
-fn is_whole(slot: &[u8]) -> bool {
-    block::is_mark(block(slot, WHOLE_AT), &WHOLE)
+/// What a mark says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Mark {
+    /// It is not there.
+    No,
+    /// It reads as if it were, and may read differently the next time.
+    Perhaps,
+    /// It is, but nobody would notice if it were about to change.
+    Likely,
+    /// It is.
+    Yes,
 }
 
-fn is_confirmed(slot: &[u8]) -> bool {
-    block::is_mark(block(slot, CONFIRMED_AT), &CONFIRMED)
+fn mark(slot: &[u8], at: usize, mark: &[u8; CONTENT]) -> Mark {
+    let block = block(slot, at);
+    if !block::is_mark(block, mark) {
+        Mark::No
+    } else if block::is_settled(block) {
+        Mark::Yes
+    } else if block::is_firm(block) {
+        Mark::Likely
+    } else {
+        Mark::Perhaps
+    }
+}
+
+fn whole(slot: &[u8]) -> Mark {
+    mark(slot, WHOLE_AT, &WHOLE)
+}
+
+fn confirmed(slot: &[u8]) -> Mark {
+    mark(slot, CONFIRMED_AT, &CONFIRMED)
 }
 
 fn attempts(slot: &[u8]) -> usize {
@@ -67,27 +95,29 @@ fn attempts(slot: &[u8]) -> usize {
 /// What is in a slot; `None` if nothing that counts.
 pub fn read(slot: &[u8]) -> Option<Slot> {
     let sequence = block::read_number(block(slot, SEQUENCE_AT))?;
-    let (confirmed, attempts) = (is_confirmed(slot), attempts(slot));
+    let (confirmed, attempts) = (confirmed(slot) >= Mark::Likely, attempts(slot));
     let dead = block::is_begun(block(slot, DEAD_AT));
-    (is_whole(slot) && !dead).then_some(Slot { sequence, confirmed, attempts })
+    (whole(slot) >= Mark::Likely && !dead).then_some(Slot { sequence, confirmed, attempts })
 }
 
 /// What a power cut has left to do.
 pub fn mend(slot: &[u8]) -> Mend {
     let dead = block(slot, DEAD_AT);
-    let confirmed = block(slot, CONFIRMED_AT);
-    let untouched = attempts(slot) == 0 && !block::is_begun(confirmed);
-    let given_up = is_whole(slot) && attempts(slot) == ATTEMPTS && !is_confirmed(slot);
-    // The mark of a model that was tried is firm. If it reads wrong nevertheless, supply or memory fail:
-    // no reason to give up what worked.
-    let torn = untouched && !is_whole(slot) && block::is_begun(block(slot, WHOLE_AT));
-    if block::is_begun(dead) {
-        if dead.iter().any(|byte| *byte != 0) { Mend::Bury } else { Mend::Nothing }
-    } else if torn || given_up {
-        Mend::Bury
-    } else if is_confirmed(slot) && !block::is_firm(confirmed) {
-        Mend::Confirm
-    } else {
-        Mend::Nothing
+    // Of a model on trial any bit of it is enough: whatever it reads as, it is decided now.
+    let on_trial = confirmed(slot) == Mark::No && !block::is_blank(dead);
+    if block::is_begun(dead) || on_trial {
+        let all = dead.iter().all(|byte| *byte == 0);
+        return if all { Mend::Nothing } else { Mend::Bury };
+    }
+    match (whole(slot), confirmed(slot)) {
+        (Mark::Yes, Mark::No) if attempts(slot) == ATTEMPTS => Mend::Bury,
+        (Mark::Perhaps | Mark::Likely, _) => Mend::Whole,
+        (_, Mark::Perhaps | Mark::Likely) => Mend::Confirm,
+        // The mark of a model that was tried is firm. If it reads wrong nevertheless, supply or memory
+        // fail: no reason to give up what worked.
+        (Mark::No, Mark::No) if attempts(slot) == 0 && block::is_begun(block(slot, WHOLE_AT)) => {
+            Mend::Bury
+        }
+        _ => Mend::Nothing,
     }
 }

@@ -169,8 +169,10 @@ impl<F: MappedFlash> Store<F> {
 
     /// Writes a [block](crate::block).
     pub(crate) fn put(&mut self, at: u32, content: &[u8; CONTENT]) -> Result<(), StoreError> {
-        self.program(at, content)?;
-        self.program(at + CONTENT as u32, &[0; WORD])
+        let written = self.program(at, content);
+        // Also behind what could not be written quite right: what is there is firm.
+        let ended = self.program(at + CONTENT as u32, &[0; WORD]);
+        written.and(ended)
     }
 
     /// Erases pages, and looks whether they are blank.
@@ -260,6 +262,9 @@ impl<F: MappedFlash> Store<F> {
             match slot::mend(self.bytes(self.slot(slot))) {
                 slot::Mend::Nothing => {}
                 slot::Mend::Bury => self.bury(slot),
+                slot::Mend::Whole => {
+                    let _ = self.put(start + slot::WHOLE_AT as u32, &slot::WHOLE);
+                }
                 slot::Mend::Confirm => {
                     let _ = self.put(start + slot::CONFIRMED_AT as u32, &slot::CONFIRMED);
                 }
@@ -326,7 +331,7 @@ impl<F: MappedFlash> Store<F> {
         for _ in 0..2 {
             let stored = self.find()?;
             let marked = stored.confirmed || core::mem::replace(&mut self.tried, true);
-            if marked || self.attempt(stored.slot, stored.sequence).is_ok() {
+            if marked || self.attempt(stored.slot).is_ok() {
                 return Ok(stored);
             }
             // Attempts that cannot be counted could go on for ever.
@@ -368,15 +373,9 @@ impl<F: MappedFlash> Store<F> {
     }
 
     /// Marks that a model on trial is about to be tried.
-    fn attempt(&mut self, slot: usize, sequence: u32) -> Result<(), StoreError> {
+    fn attempt(&mut self, slot: usize) -> Result<(), StoreError> {
         let start = self.slot(slot).start;
         let attempts = self.look(slot).map_or(slot::ATTEMPTS, |slot| slot.attempts);
-        if attempts == 0 {
-            // The mark may be the torn remains of the update's last write: from now on it is firm. A bit
-            // that cannot be written right any more is none that matters.
-            let _ = self.put(start + slot::SEQUENCE_AT as u32, &block::number(sequence));
-            let _ = self.put(start + slot::WHOLE_AT as u32, &slot::WHOLE);
-        }
         let at = slot::ATTEMPTS_AT + attempts.min(slot::ATTEMPTS - 1) * BLOCK;
         self.program(start + at as u32, &[0; BLOCK])
     }
@@ -389,7 +388,11 @@ impl<F: MappedFlash> Store<F> {
         }
         if !stored.confirmed {
             let at = self.slot(stored.slot).start + slot::CONFIRMED_AT as u32;
-            self.put(at, &slot::CONFIRMED)?;
+            // A bit of it may be worn out.
+            let written = self.put(at, &slot::CONFIRMED);
+            if !self.look(stored.slot).is_some_and(|slot| slot.confirmed) {
+                return written.and(Err(StoreError::Flash));
+            }
             self.found(Some(Stored { confirmed: true, ..*stored }));
         }
         self.raise(stored.header.counter)
