@@ -11,7 +11,8 @@ use vouch_core::session::{ModelStore, StoreError};
 use vouch_device::{Policy, Store, Stored};
 
 /// Words of eight bytes for that stack; code for RISC-V saves more registers.
-const STACK: usize = if cfg!(target_arch = "riscv32") { 13 * 1024 / 8 } else { (10 * 1024 + 512) / 8 };
+const STACK: usize =
+    if cfg!(target_arch = "riscv32") { 13 * 1024 / 8 } else { (10 * 1024 + 512) / 8 };
 /// What it is filled with, to see how much was used.
 const PAINT: u64 = 0x5054_4E49_5054_4E49;
 
