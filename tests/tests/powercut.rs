@@ -9,37 +9,15 @@
 //! `VOUCH_POWERCUT=all`. Without `VOUCH_FIRMWARE_DIR` there is nothing to test.
 #![cfg(unix)]
 
-use ed25519_dalek::{Signer, SigningKey};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use vouch::device::{Client, Patience};
 use vouch::transport::qemu;
-use vouch_core::image::{EdgeSpec, ImageBuilder, LocationSpec, PropertySpec};
-use vouch_device::package::{Header, sha256};
+use vouch_device::package::sha256;
 use vouch_tests::emulator::{Emulator, flash_with};
+use vouch_tests::history::{image, signed};
+use vouch_tests::maker;
 use vouch_tests::rng::Rng;
-
-fn image(name: &str) -> Vec<u8> {
-    let live = |bits: &[u32]| LocationSpec { live: bits.into() };
-    let edge = EdgeSpec::plain;
-    let model = ImageBuilder {
-        name: name.into(),
-        state_bits: 1,
-        locations: vec![live(&[]), live(&[0]), live(&[])],
-        edges: vec![edge(0, 1, 0, &[1]), edge(1, 1, 0, &[2]), edge(1, 2, 2, &[])],
-        properties: vec![PropertySpec { name: "never".into(), error: 2 }],
-        ..ImageBuilder::default()
-    };
-    model.build_as::<u16>().unwrap()
-}
-
-fn package(name: &str, counter: u32) -> Vec<u8> {
-    let key = SigningKey::from_bytes(&[7; 32]);
-    let image = image(name);
-    let public = key.verifying_key().to_bytes();
-    let header = Header::signed(&image, counter, &public, |b| key.sign(b).to_bytes());
-    [&header.to_bytes()[..], &image].concat()
-}
 
 fn client(emulator: &Emulator) -> Client {
     Client::greet(emulator.line(), Patience::default()).unwrap()
@@ -76,8 +54,8 @@ fn the_micro_bit_survives_a_power_cut_at_any_flash_operation() {
     // A board with a key and the old model.
     let emulator = Emulator::start(board, &flash_with(board, &elf, None), false);
     let mut host = client(&emulator);
-    host.provision(&SigningKey::from_bytes(&[7; 32]).verifying_key().to_bytes()).unwrap();
-    let stored = host.store(&package("old", 1), |_, _| {}).unwrap();
+    host.provision(&maker::public()).unwrap();
+    let stored = host.store(&signed("old", 1), |_, _| {}).unwrap();
     assert_eq!(stored.model.unwrap().hash, sha256(&image("old")));
     let before = emulator.flash();
     drop((host, emulator));
@@ -92,7 +70,7 @@ fn the_micro_bit_survives_a_power_cut_at_any_flash_operation() {
     let patience = Patience { silence: Duration::from_secs(600), ..Patience::default() };
     let update = std::thread::spawn(move || {
         let mut host = Client::greet(line, patience).unwrap();
-        host.store(&package("new", 2), |_, _| {}).unwrap()
+        host.store(&signed("new", 2), |_, _| {}).unwrap()
     });
     let mut cuts = Vec::new();
     while debugger.stopped(Duration::from_secs(2)) {
@@ -106,7 +84,7 @@ fn the_micro_bit_survives_a_power_cut_at_any_flash_operation() {
     drop(emulator);
     let operations = cuts.len();
     // Each word of the package, and some.
-    assert!(operations > package("new", 2).len() / 4, "{operations}");
+    assert!(operations > signed("new", 2).len() / 4, "{operations}");
     if !all {
         // Some of them all over, and more of the last ones: record, mark and counter.
         let mut index = 0..operations;
@@ -118,7 +96,7 @@ fn the_micro_bit_survives_a_power_cut_at_any_flash_operation() {
 
     let mut rng = Rng::new(1);
     let (mut old, mut new) = (0, 0);
-    let next = package("next", 2);
+    let next = signed("next", 2);
     let mut try_it = |flash: &[u8]| match start(board, flash, &next) {
         hash if hash == sha256(&image("old")) => old += 1,
         hash => {
