@@ -363,7 +363,7 @@ impl Question<'_, '_> {
         harden::equal(ASKED, found + some, self.what.required.len() as u32 + 1)
     }
 
-    /// What follows if `is_safe` tells which properties are.
+    /// What follows if `is_safe` says which properties are safe.
     fn decision(&self, is_safe: impl Fn(usize) -> bool) -> Decision {
         let policy = |name: &str| {
             let named = self.what.policies.iter().find(|(other, _)| *other == name);

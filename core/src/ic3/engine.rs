@@ -39,7 +39,7 @@ pub(super) struct State {
     pub(super) stats: Stats,
     /// Grows with each change of a frame; starts anew at a word's end.
     pub(super) epoch: usize,
-    /// Whether a lemma was learnt since obligations were last dropped for want of room.
+    /// Whether a lemma was learnt since obligations were last dropped to make room.
     pub(super) learned: bool,
     /// How often lemmas have moved.
     pub(super) compactions: u32,

@@ -47,7 +47,7 @@ impl<W: Word> Run<'_, W> {
         Ok(())
     }
 
-    /// Drops literals of `cube` that the step to `target` does not depend on. `false`: for want of memory
+    /// Drops literals of `cube` that the step to `target` does not depend on. `false`: without enough memory
     /// it stays as it is, which is always right.
     fn lift(&mut self, target: usize, cube: usize) -> Result<bool, Limit> {
         let first_input = 1 + self.solver.edge.live;
