@@ -16,6 +16,7 @@
 //! start the application; an `if` of your own could be skipped.
 
 use crate::harden::{self, ASKED, Hard, PROVED, Passed, Stage, VIEWED};
+use crate::walk::{Ground, Stop, walk};
 use core::hint::black_box;
 use vouch_core::certificate::{self, Check, Checker};
 use vouch_core::image::Image;
@@ -456,9 +457,23 @@ impl Question<'_, '_> {
         let errors = self.errors(decision).count() as u32;
         let to_show = certificate::to_show(image, table).wrapping_add(errors.wrapping_mul(EACH));
         let passed = harden::equal(PROVED, shown, to_show);
-        passed.then(PROVED, || passed).ok_or(Why::Fault)
+        passed.then(PROVED, || ()).ok_or(Why::Fault)?;
+        let ground = Ground { image, invariant: table, bound };
+        let least = if outcome.method == Method::Proof { WALK } else { 0 };
+        let left =
+            if what.budget == 0 { u64::MAX } else { what.budget.saturating_sub(outcome.work) };
+        let effort = least.max(outcome.work / 32).min(left);
+        match walk(ground, effort, memory, watch) {
+            Ok(effort) => outcome.work += effort,
+            Err(Stop::Left) => return Err(Why::Fault),
+            Err(Stop::Memory(needed)) => return Err(Why::Memory { needed }),
+        }
+        Ok(passed)
     }
 }
+
+/// Work units that are spent on a walk through the model after a proof, at least.
+pub const WALK: u64 = 8192;
 
 /// What an excluded error location counts, beside the solver's answers.
 const EACH: u32 = 0x0100_0193;

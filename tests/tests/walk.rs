@@ -1,0 +1,86 @@
+//! The walk after a proof: it never leaves an invariant, and soon leaves most tables that are none.
+
+use std::path::Path;
+use vouch::engines::{Engine, Setup};
+use vouch::pipeline;
+use vouch_core::certificate::{Check, Flaw};
+use vouch_core::image::Image;
+use vouch_device::boot::WALK;
+use vouch_device::walk::{Ground, Stop, walk};
+use vouch_tests::engine::{certificate_table, recheck};
+use vouch_tests::image_oracle::Clause;
+
+/// Ten times what a device spends, as little is wrong here: one clause is missing.
+const EFFORT: u64 = 10 * WALK;
+
+fn walked(image: &Image<'_, u16>, clauses: &[Clause], bound: &[(usize, u64)]) -> bool {
+    let invariant = certificate_table::<u16>(clauses);
+    let ground = Ground { image, invariant: &invariant, bound };
+    let mut memory = [0xdead_beef; 1000];
+    walk(ground, EFFORT, &mut memory, &mut || {}).is_ok()
+}
+
+/// Each clause of a proof left out in turn: where the rest is no invariant, a step that leads out of it is found
+/// in most cases. With all clauses none is.
+#[test]
+fn what_is_no_invariant_is_left() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let (mut wrong, mut noticed) = (0, 0);
+    for name in ["precharge", "elevator", "flight-failsafe", "charging-station"] {
+        let model = examples.join(name).with_extension("vch");
+        let image = pipeline::load(&model, &pipeline::Options::default()).unwrap().image;
+        let answer = Engine::default().run(&image, &Setup::default(), &mut |_| true).unwrap();
+        let view = image.view::<u16>().unwrap();
+        assert!(walked(&view, &answer.clauses, &[]), "{name}");
+        for left_out in 0..answer.clauses.len() {
+            let mut clauses = answer.clauses.clone();
+            clauses.remove(left_out);
+            match recheck::<u16>(&image, &clauses, &[], &[], 10_000).0 {
+                Check::Valid => assert!(walked(&view, &clauses, &[]), "{name}, {left_out}"),
+                Check::Invalid(Flaw::Edge(_)) => {
+                    wrong += 1;
+                    noticed += usize::from(!walked(&view, &clauses, &[]));
+                }
+                other => panic!("{name}, {left_out}: {other:?}"),
+            }
+        }
+    }
+    assert!(wrong > 40 && noticed * 3 > wrong * 2, "{noticed} of {wrong} noticed");
+}
+
+/// What holds for some values of the parameters only is walked with these.
+#[test]
+fn parameters_keep_their_values() {
+    let text = "machine pump { param limit: u4; input go: bool; var timer: u4 = 0;
+        initial state Running { on timer < limit && go -> Running { timer += 1; } else { timer = 0; } }
+        property short: always timer <= 12; }";
+    let source = vouch::frontend::Source { path: "pump.vch".into(), text: text.into() };
+    let options = pipeline::Options::default();
+    let language = vouch::frontend::Language::Vch;
+    let image = pipeline::compile(source, language, &options).unwrap().image;
+    let view = image.view::<u16>().unwrap();
+    let setup = Setup { bindings: vec![(0, 12)], ..Setup::default() };
+    let answer = Engine::default().run(&image, &setup, &mut |_| true).unwrap();
+    assert!(!answer.clauses.is_empty());
+    assert!(walked(&view, &answer.clauses, &[(0, 12)]));
+    println!(
+        "{:?} {} edges {:?}",
+        answer.clauses,
+        view.edges(),
+        (0..view.edges()).map(|e| (view.ends(e), view.edge(e).vars())).collect::<Vec<_>>()
+    );
+    assert!(!walked(&view, &answer.clauses, &[(0, 14)]));
+    assert!(!walked(&view, &answer.clauses, &[]), "with any value");
+}
+
+#[test]
+fn too_little_memory_is_said() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/elevator.vch");
+    let image = pipeline::load(&examples, &pipeline::Options::default()).unwrap().image;
+    let view = image.view::<u16>().unwrap();
+    let ground = Ground { image: &view, invariant: &[], bound: &[] };
+    let Err(Stop::Memory(needed)) = walk(ground, 100, &mut [0; 4], &mut || {}) else {
+        panic!("it fits in 16 bytes")
+    };
+    assert!(walk(ground, 100, &mut vec![0; needed.div_ceil(4)], &mut || {}).is_ok());
+}
