@@ -22,6 +22,9 @@ pub enum Stop {
 /// Steps between two calls of [`Watch::idle`].
 const SLICE: u32 = 8;
 
+/// Gates that are as much work as a step without any.
+const STEP: u64 = 16;
+
 /// Numbers by chance, the same in each walk.
 struct Dice(u32);
 
@@ -76,12 +79,11 @@ struct Walker<'w> {
     next: &'w mut [u8],
     inputs: &'w mut [u8],
     scratch: &'w mut [u8],
-    /// Gates evaluated and words of the invariant read, so far.
+    /// Gates evaluated so far, and what is as much work.
     effort: u64,
 }
 
-/// Walks until about `effort` gates are evaluated and words of the invariant read, at least one step. What
-/// it took.
+/// Walks until about `effort` gates are evaluated, at least one step. What it took.
 pub fn walk(
     ground: Ground<'_>,
     effort: u64,
@@ -101,6 +103,9 @@ pub fn walk(
     let dice = Dice(0x2545_f491);
     let mut walker =
         Walker { ground, guard, dice, location: 0, state, next, inputs, scratch, effort: 0 };
+    if ground.image.edges() == 0 {
+        return Ok(0);
+    }
     walker.begin();
     let mut steps = 0u32;
     loop {
@@ -146,6 +151,8 @@ impl Walker<'_> {
 
     /// A step by an edge that is possible with inputs by chance; where there is none, it begins anew.
     fn step(&mut self) -> Result<(), Stop> {
+        // A step costs something even where there is no edge, so that the walk ends.
+        self.effort += STEP;
         self.dice.fill(self.inputs);
         let image = self.ground.image;
         let edges = image.edges();
@@ -164,7 +171,6 @@ impl Walker<'_> {
                 return if holds { Ok(()) } else { Err(Stop::Left) };
             }
         }
-        self.effort += edges as u64;
         self.begin();
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! The walk after a proof: it never leaves an invariant, and soon leaves most tables that are none.
 
 use std::path::Path;
+use vouch::blast::AlignedImage;
 use vouch::engines::{Engine, Setup};
 use vouch::pipeline;
 use vouch_core::certificate::{Check, Flaw};
-use vouch_core::image::Image;
+use vouch_core::image::{EdgeSpec, Image, ImageBuilder, LocationSpec, PropertySpec};
 use vouch_device::boot::WALK;
 use vouch_device::walk::{Ground, Stop, walk};
 use vouch_tests::engine::{certificate_table, recheck};
@@ -83,4 +84,23 @@ fn too_little_memory_is_said() {
         panic!("it fits in 16 bytes")
     };
     assert!(walk(ground, 100, &mut vec![0; needed.div_ceil(4)], &mut || {}).is_ok());
+}
+
+/// A model may have come down to no step at all, or to none that chance finds.
+#[test]
+fn a_walk_ends_where_there_is_no_step() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/cell-monitor.vch");
+    let image = pipeline::load(&examples, &pipeline::Options::default()).unwrap().image;
+    let mut never = ImageBuilder {
+        locations: vec![LocationSpec::default(); 2],
+        properties: vec![PropertySpec { name: "p".into(), error: 1 }],
+        ..ImageBuilder::default()
+    };
+    let without = never.build_as::<u16>().unwrap();
+    never.edges.push(EdgeSpec::plain(0, 1, 1, &[]));
+    let impossible = never.build_as::<u16>().unwrap();
+    for image in [image, AlignedImage::new(&without), AlignedImage::new(&impossible)] {
+        let view = image.view::<u16>().unwrap();
+        assert!(walked(&view, &[(1, vec![])], &[]));
+    }
 }
