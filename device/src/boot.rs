@@ -463,7 +463,7 @@ impl Question<'_, '_> {
         let left =
             if what.budget == 0 { u64::MAX } else { what.budget.saturating_sub(outcome.work) };
         let effort = least.max(outcome.work / 32).min(left);
-        match walk(ground, effort, memory, watch) {
+        match walk(ground, effort, memory, &mut || watch.idle()) {
             Ok(effort) => outcome.work += effort,
             Err(Stop::Left) => return Err(Why::Fault),
             Err(Stop::Memory(needed)) => return Err(Why::Memory { needed }),

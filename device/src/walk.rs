@@ -6,7 +6,6 @@
 //! that a run reaches; so after each step the walk tries to go on from another one, and has not to find its way
 //! to a far one. It shows nothing where it finds nothing: it comes after a proof.
 
-use crate::boot::Watch;
 use vouch_core::guard::{At, Guard, bit, set_bit};
 use vouch_core::image::Image;
 
@@ -19,7 +18,7 @@ pub enum Stop {
     Memory(usize),
 }
 
-/// Steps between two calls of [`Watch::idle`].
+/// Steps between two calls of `idle`.
 const SLICE: u32 = 8;
 
 /// Gates that are as much work as a step without any.
@@ -83,12 +82,13 @@ struct Walker<'w> {
     effort: u64,
 }
 
-/// Walks until about `effort` gates are evaluated, at least one step. What it took.
+/// Walks until about `effort` gates are evaluated, at least one step. What it took. `idle` is called
+/// now and then.
 pub fn walk(
     ground: Ground<'_>,
     effort: u64,
     memory: &mut [u32],
-    watch: &mut impl Watch,
+    idle: &mut impl FnMut(),
 ) -> Result<u64, Stop> {
     let guard = Guard::new(ground.image, ground.invariant);
     let header = &ground.image.header;
@@ -116,7 +116,7 @@ pub fn walk(
         }
         steps = steps.wrapping_add(1);
         if steps % SLICE == 0 {
-            watch.idle();
+            idle();
         }
     }
 }

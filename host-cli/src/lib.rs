@@ -7,26 +7,21 @@
 //! be shown; the commands of the `vouch` program are written with the two.
 #![deny(unsafe_code)]
 
-pub mod blast;
-pub mod deadline;
-pub mod decode;
+pub use vouch_compile::{blast, decode, gates, simplify};
+pub use vouch_frontends as frontend;
+pub use vouch_ir as ir;
+pub use vouch_ir::{deadline, escape, formats, read};
+pub use vouch_validate as validate;
+
 pub mod device;
 pub mod engines;
-pub mod escape;
 pub mod export;
-pub mod formats;
-pub mod frontend;
-pub mod gates;
-pub mod ir;
 pub mod judge;
 pub mod lint;
 pub mod log;
 pub mod memory;
 pub mod pipeline;
-pub mod read;
 pub mod report;
 pub mod signing;
-pub mod simplify;
 pub mod transport;
-pub mod validate;
 pub mod write;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Where `vouch.h` is.
-const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/frontend/c/include");
+const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/frontends/src/c/include");
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/c")

@@ -204,7 +204,7 @@ pub fn trace(cfa: &Cfa, run: &Run) -> Vec<StateOutcome> {
 mod tests {
     use super::*;
     use crate::validate::replay;
-    use crate::validate::sample::*;
+    use vouch_ir::sample::*;
 
     #[test]
     fn nothing_known_is_null_and_in_order() {

@@ -301,7 +301,7 @@ fn abbreviate(text: &str, width: usize, marks: &Marks) -> String {
 mod tests {
     use super::*;
     use crate::validate::replay;
-    use crate::validate::sample::*;
+    use vouch_ir::sample::*;
 
     fn sample() -> (Cfa, Run) {
         let cfa = timer(true);

@@ -142,8 +142,8 @@ mod tests {
     use super::*;
     use crate::ir::VarId;
     use crate::validate::replay;
-    use crate::validate::sample::*;
     use vcd::Command;
+    use vouch_ir::sample::*;
 
     /// Read back with the library's parser: every value at every time.
     #[test]

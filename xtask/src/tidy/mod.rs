@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: rules of the code base that no other tool checks.
 //!
 //! - [`source`]: a file with what is not code taken out.
-//! - [`rules`]: what is wrong with one file.
+//! - [`rules`]: findings in one file.
 //! - [`layers`]: who may import whom.
 
 mod layers;
@@ -14,8 +14,9 @@ use source::Source;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rooms with code of ours. Models written in Rust are not among them.
-const ROOMS: [&str; 7] = ["core", "host-cli", "firmware", "tests", "xtask", "benches", "fuzz"];
+/// The folders with code of ours.
+const ROOMS: [&str; 8] =
+    ["core", "device", "host-cli", "firmware", "tests", "xtask", "benches", "fuzz"];
 
 /// Something that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,157 @@
+//! The control of a circuit becomes locations.
+//!
+//! A circuit is one loop, whatever it was made from: where a program stands is a state like any other. But this
+//! state decides most of what a step does, so that the circuit falls apart when it is known. A variable is
+//! *control* if that shows: if the gates that are left when it is true, and those that are left when it is
+//! false, are together not many more than all gates. (Of data, each half is nearly the whole.) The loop is then
+//! split into [copies](super::copies), one for each combination of values that control has, and edges between
+//! them, which are small: queries get easier, lemmas speak of one combination and its live bits alone, and
+//! a check needs memory for the largest edge only.
+
+use super::back::Step;
+use super::copies::{Limits, Search};
+use crate::gates::Blaster;
+use crate::gates::aig::{Graph, Lit, Node};
+use vouch_ir::live::Live;
+use vouch_ir::{Cfa, LocId, VarId, VarKind, Word};
+
+/// A few copies, and edges that go to a few of them.
+const LIMITS: Limits = Limits { copies: 200, parts: 40 };
+/// Gates of a circuit that is looked at.
+const GATES: usize = 200_000;
+/// Gates to look at in all.
+const WORK: usize = 5_000_000;
+/// Bits of a word that may be control.
+const BITS: u32 = 5;
+/// How many gates may be left in all, of each, when a bit is known to be either.
+const LEFT: f64 = 1.5;
+
+/// How many times as many expressions as before edges may have, each by itself, and how many more in any case.
+const GROWTH: usize = 10;
+const ANYWAY: usize = 200;
+
+/// Makes locations of control, if there is any. All of it or none: a part of what says where a program stands
+/// tells little, and makes things worse.
+pub fn run(cfa: &mut Cfa) -> Step {
+    let vars = if is_circuit(cfa) { control(cfa) } else { vec![] };
+    if !vars.is_empty() {
+        let before: usize = cfa.edges.iter().map(|e| cfa.pool.cone(e.roots()).len()).sum();
+        let live = Live::of(cfa);
+        let mut search = Search::new(cfa, &live, &vars, LIMITS);
+        if search.run().is_ok() && search.expressions() <= GROWTH * before + ANYWAY {
+            return search.finish();
+        }
+    }
+    Step::unchanged(cfa)
+}
+
+/// Whether all happens at one location.
+fn is_circuit(cfa: &Cfa) -> bool {
+    let is_end = |l: LocId| l == cfa.init || cfa.properties.iter().any(|p| p.error == l);
+    let mut places = cfa.edges.iter().map(|e| e.to).filter(|l| !is_end(*l));
+    places.next().is_some_and(|first| places.all(|l| l == first))
+}
+
+/// The variables that are control.
+fn control(cfa: &Cfa) -> Vec<VarId> {
+    let states: Vec<VarId> = (0..cfa.vars.len() as u32)
+        .map(VarId)
+        .filter(|v| cfa.vars[v.index()].kind == VarKind::State && cfa.vars[v.index()].width <= BITS)
+        .collect();
+    // A circuit with more gates than can be counted for each value is not even blasted to its end.
+    let trials: usize = states.iter().map(|v| 1 << cfa.vars[v.index()].width).sum();
+    let most = GATES.min(WORK / trials.max(1));
+    let Ok(mut blaster) = Blaster::new(cfa, most) else { return vec![] };
+    let mut roots = vec![];
+    for edge in &cfa.edges {
+        for root in edge.roots() {
+            let Ok(bits) = blaster.word(root) else { return vec![] };
+            roots.extend_from_slice(bits);
+        }
+    }
+    let size = blaster.graph().len();
+    let mut counter = Counter { values: vec![None; size], counted: vec![false; size] };
+    let all = counter.left(blaster.graph(), &roots, |_| None) as f64;
+    let mut found = vec![];
+    for var in states {
+        let width = cfa.vars[var.index()].width;
+        let first = blaster.flat(var, 0);
+        let left = |value: Word| {
+            let known = |flat: u32| {
+                let bit = flat.checked_sub(first).filter(|bit| *bit < width)?;
+                Some(value >> bit & 1 == 1)
+            };
+            counter.left(blaster.graph(), &roots, known)
+        };
+        let left: usize = (0..1 << width).map(left).sum();
+        // As much for each bit of a word as for one that stands alone.
+        let share = (left as f64 / all).powf(1.0 / f64::from(width));
+        if share <= LEFT {
+            found.push(var);
+        }
+    }
+    found
+}
+
+/// Counts gates.
+struct Counter {
+    /// What each node is known to be.
+    values: Vec<Option<bool>>,
+    counted: Vec<bool>,
+}
+
+impl Counter {
+    /// What a literal is known to be.
+    fn is(&self, lit: Lit) -> Option<bool> {
+        self.values[lit.var()].map(|value| value == lit.is_positive())
+    }
+
+    /// The gates that `roots` need when some leaves are known.
+    fn left(&mut self, graph: &Graph, roots: &[Lit], known: impl Fn(u32) -> Option<bool>) -> usize {
+        for node in 0..graph.len() {
+            self.values[node] = match graph.node(node) {
+                Node::True => Some(true),
+                Node::Leaf(flat) => known(flat),
+                Node::And(a, b) => match (self.is(a), self.is(b)) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), b) => b,
+                    (a, Some(true)) => a,
+                    _ => None,
+                },
+                Node::Xor(a, b) => self.is(a).zip(self.is(b)).map(|(a, b)| a != b),
+                Node::Mux(s, t, e) => match self.is(s) {
+                    Some(true) => self.is(t),
+                    Some(false) => self.is(e),
+                    None => self.is(t).filter(|t| self.is(e) == Some(*t)),
+                },
+            };
+        }
+        self.counted.fill(false);
+        let mut count = 0;
+        let mut stack: Vec<usize> = roots.iter().map(|r| r.var()).collect();
+        while let Some(node) = stack.pop() {
+            vouch_ir::deadline::tick();
+            let is_known = self.values[node].is_some();
+            if is_known || std::mem::replace(&mut self.counted[node], true) {
+                continue;
+            }
+            match graph.node(node) {
+                Node::True | Node::Leaf(_) => {}
+                Node::And(a, b) | Node::Xor(a, b) => {
+                    // With one operand known, it is the other one.
+                    count += (self.is(a).is_none() && self.is(b).is_none()) as usize;
+                    stack.extend([a.var(), b.var()]);
+                }
+                Node::Mux(s, t, e) => match self.is(s) {
+                    Some(true) => stack.push(t.var()),
+                    Some(false) => stack.push(e.var()),
+                    None => {
+                        count += 1;
+                        stack.extend([s.var(), t.var(), e.var()]);
+                    }
+                },
+            }
+        }
+        count
+    }
+}

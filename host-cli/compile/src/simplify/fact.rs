@@ -1,0 +1,53 @@
+//! What a pass has found and relied on, to be said in clauses if a certificate needs it.
+//!
+//! Most of it never is: most locations of a program are passed by blocks in the end. So a set of values
+//! stays a set of values until then.
+
+use super::value::Value;
+use serde::{Deserialize, Serialize};
+use vouch_ir::{Clause, LocId, VarId};
+
+/// Something that holds whenever a run is at a location.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Fact {
+    /// This clause.
+    Clause(Clause),
+    /// A variable has one of these values.
+    Value {
+        /// Where.
+        location: LocId,
+        /// Whose.
+        var: VarId,
+        /// Which.
+        value: Value,
+    },
+}
+
+impl Fact {
+    /// Where it holds.
+    pub fn location(&self) -> LocId {
+        match self {
+            Fact::Clause(clause) => clause.location,
+            Fact::Value { location, .. } => *location,
+        }
+    }
+
+    /// The same in clauses.
+    pub fn clauses(&self) -> Vec<Clause> {
+        match self {
+            Fact::Clause(clause) => vec![clause.clone()],
+            Fact::Value { location, var, value } => {
+                let clause = |lits| Clause { location: *location, lits };
+                value.clauses(*var).into_iter().map(clause).collect()
+            }
+        }
+    }
+
+    /// Whether this can be used; one that was read from a file may be anything.
+    pub fn is_sound(&self) -> bool {
+        match self {
+            Fact::Clause(_) => true,
+            Fact::Value { value, .. } => value.is_sound(),
+        }
+    }
+}

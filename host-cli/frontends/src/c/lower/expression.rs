@@ -1,0 +1,561 @@
+//! Expressions: values, places, conditions.
+//!
+//! Operands are evaluated from left to right, the right side of an assignment before its left side.
+
+use super::block::Hazard;
+use super::memory::{Base, Index, Place};
+use super::{Fail, Lower, Value};
+use crate::c::builtin;
+use crate::c::tree::{Expr, ExprKind, Op, StmtKind};
+use crate::c::types::Type;
+use vouch_ir::{self as ir, BinOp, ExprId, LocId, Span};
+
+/// Where the address space of functions begins; objects lie above.
+pub const FUNCTIONS: u64 = 0x100;
+
+fn has_call(expr: &Expr) -> bool {
+    let mut calls = false;
+    expr.walk(&mut |e| calls |= matches!(e.kind, ExprKind::Call(..)));
+    calls
+}
+
+impl Lower<'_> {
+    /// Whether evaluating it may end the edge at hand.
+    pub(super) fn may_cut(&self, expr: &Expr) -> bool {
+        let mut cut = false;
+        expr.walk(&mut |e| match &e.kind {
+            ExprKind::Call(id, _) => {
+                let function = &self.unit.functions[*id];
+                cut |= match builtin::of(function) {
+                    Some(builtin) => builtin.ends_or_asks(),
+                    None => function.body.is_some(),
+                };
+            }
+            ExprKind::CallPointer(..) | ExprKind::Statements(_) => cut = true,
+            // These become control flow when they are evaluated only sometimes.
+            ExprKind::AndThen(_, b) | ExprKind::OrElse(_, b) => cut |= has_call(b),
+            ExprKind::Choice(_, a, b) => cut |= has_call(a) || has_call(b),
+            _ => {}
+        });
+        cut
+    }
+
+    /// Whether it has to be control flow to be evaluated only sometimes: what may cut, and calls whose
+    /// value a run chooses, so that a run has one value for each call.
+    fn may_branch(&self, expr: &Expr) -> bool {
+        has_call(expr) || self.may_cut(expr)
+    }
+
+    /// The value of a scalar expression.
+    pub(super) fn scalar(&mut self, expr: &Expr) -> Result<ExprId, Fail> {
+        match self.value(expr)? {
+            Value::Scalar(value) => Ok(value),
+            _ => {
+                let width = self.width(&expr.ty, expr.span)?;
+                // Only a call that never returns gives nothing where a number is wanted.
+                Ok(self.cfa.pool.constant(0, width))
+            }
+        }
+    }
+
+    /// Two scalars, the first one kept while the second is evaluated.
+    pub(super) fn pair(&mut self, a: &Expr, b: &Expr) -> Result<(ExprId, ExprId), Fail> {
+        let x = self.scalar(a)?;
+        if !self.may_cut(b) {
+            return Ok((x, self.scalar(b)?));
+        }
+        let held = self.hold_scalar(x);
+        let y = self.scalar(b)?;
+        Ok((self.read_var(held), y))
+    }
+
+    /// Whether a scalar is not zero.
+    pub(super) fn truth(&mut self, value: ExprId) -> ExprId {
+        let width = self.cfa.pool.width(value);
+        if let ir::Expr::Extend { x, signed: false } = self.cfa.pool.get(value)
+            && self.cfa.pool.width(x) == 1
+        {
+            return x;
+        }
+        let zero = self.cfa.pool.constant(0, width);
+        let is_zero = self.cfa.pool.equal(value, zero);
+        self.cfa.pool.not(is_zero)
+    }
+
+    /// 0 or 1 as an `int`.
+    fn int_of(&mut self, truth: ExprId) -> ExprId {
+        self.cfa.pool.extend(truth, 32, false)
+    }
+
+    /// A condition of width 1.
+    pub(super) fn condition(&mut self, expr: &Expr) -> Result<ExprId, Fail> {
+        let value = self.scalar(expr)?;
+        Ok(self.truth(value))
+    }
+
+    /// The value of an expression.
+    pub(super) fn value(&mut self, expr: &Expr) -> Result<Value, Fail> {
+        let span = expr.span;
+        let scalar = match &expr.kind {
+            ExprKind::Int(value) => {
+                let width = self.width(&expr.ty, span)?;
+                self.cfa.pool.constant(*value, width)
+            }
+            ExprKind::Global(_)
+            | ExprKind::Local(_)
+            | ExprKind::Deref(_)
+            | ExprKind::Index(..)
+            | ExprKind::Literal(..) => {
+                let place = self.place(expr)?;
+                return self.read(&place, span);
+            }
+            ExprKind::Member { of, .. } if of.is_place() => {
+                let place = self.place(expr)?;
+                return self.read(&place, span);
+            }
+            ExprKind::Member { of, offset, bits } => {
+                return self.member_of_value(of, *offset, *bits, expr);
+            }
+            ExprKind::Function(_) => return self.refuse("a function as a value", span),
+            ExprKind::Neg(a) => {
+                let x = self.scalar(a)?;
+                self.negate(x, &a.ty, span)?
+            }
+            ExprKind::Not(a) => {
+                let x = self.scalar(a)?;
+                self.cfa.pool.not(x)
+            }
+            ExprKind::IsZero(a) => {
+                let truth = self.condition(a)?;
+                let not = self.cfa.pool.not(truth);
+                self.int_of(not)
+            }
+            ExprKind::Binary(op, a, b) => {
+                self.width(&a.ty, span)?;
+                let (x, y) = self.pair(a, b)?;
+                let value = self.arithmetic(*op, x, y, &a.ty, &b.ty, span)?;
+                if op.compares() { self.int_of(value) } else { value }
+            }
+            ExprKind::Move { pointer, by, back } => {
+                let (p, n) = self.pair(pointer, by)?;
+                self.moved(p, n, *back, &expr.ty, span)?
+            }
+            ExprKind::Distance(a, b) => {
+                let (x, y) = self.pair(a, b)?;
+                let bytes = self.cfa.pool.binary(BinOp::Sub, x, y);
+                let size = a.ty.pointee().and_then(|to| self.unit.types.size(to)).unwrap_or(1);
+                let word = self.unit.types.word();
+                let size = self.cfa.pool.constant(size.max(1) as u128, word);
+                self.cfa.pool.binary(BinOp::SDiv, bytes, size)
+            }
+            ExprKind::AndThen(a, b) | ExprKind::OrElse(a, b) => {
+                let and = matches!(expr.kind, ExprKind::AndThen(..));
+                let truth = self.short_circuit(a, b, and)?;
+                self.int_of(truth)
+            }
+            ExprKind::Choice(c, a, b) => return self.choice(c, a, b),
+            ExprKind::Comma(a, b) => {
+                self.effect(a)?;
+                return self.value(b);
+            }
+            ExprKind::Cast(a) => return self.cast(a, &expr.ty, span),
+            ExprKind::Assign(place, value) => return self.assign(place, value, span),
+            ExprKind::Update { op, place, value, within, old } => {
+                self.update(*op, place, value, within, *old, span)?
+            }
+            ExprKind::Address(place) => match &place.kind {
+                ExprKind::Function(id) => {
+                    let word = self.unit.types.word();
+                    self.cfa.pool.constant((FUNCTIONS + 4 * *id as u64) as u128, word)
+                }
+                _ => {
+                    let place = self.place(place)?;
+                    self.address(&place)
+                }
+            },
+            ExprKind::Call(id, args) => return self.call(*id, args, span),
+            ExprKind::VaArg(list) => return self.va_arg(list, &expr.ty, span),
+            ExprKind::CallPointer(callee, args) => {
+                return self.call_pointer(callee, args, &expr.ty, span);
+            }
+            ExprKind::Statements(statements) => {
+                let Some((last, before)) = statements.split_last() else { return Ok(Value::Void) };
+                let opened = self.open_block(statements);
+                for statement in before {
+                    self.statement(statement)?;
+                }
+                let value = match &last.kind {
+                    StmtKind::Expr(value) => self.value(value)?,
+                    _ => {
+                        self.statement(last)?;
+                        Value::Void
+                    }
+                };
+                self.close_block(opened);
+                return Ok(value);
+            }
+            ExprKind::Refused(what) => return self.refuse(what, span),
+        };
+        Ok(Value::Scalar(scalar))
+    }
+
+    /// Where functions lie.
+    pub(super) fn function_address(&mut self, id: usize) -> ExprId {
+        let word = self.unit.types.word();
+        self.cfa.pool.constant((FUNCTIONS + 4 * id as u64) as u128, word)
+    }
+
+    /// The object that an expression names.
+    pub(super) fn place(&mut self, expr: &Expr) -> Result<Place, Fail> {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Global(id) => {
+                let object = self.global_object(*id)?;
+                // The length of an array may be known only later in the text.
+                let ty = match expr.ty {
+                    Type::Array(_, None) => &self.unit.globals[*id].ty,
+                    _ => &expr.ty,
+                };
+                Ok(Place::at(object, 0, ty.clone(), None))
+            }
+            ExprKind::Local(id) => {
+                let (function, depth) = self.current();
+                let object = self.local_object(function, depth, *id)?;
+                Ok(Place::at(object, 0, expr.ty.clone(), None))
+            }
+            ExprKind::Literal(id, init) => {
+                let (function, depth) = self.current();
+                let object = self.local_object(function, depth, *id)?;
+                self.initialise(object, init)?;
+                Ok(Place::at(object, 0, expr.ty.clone(), None))
+            }
+            ExprKind::Deref(pointer) => {
+                let pointer = self.scalar(pointer)?;
+                Ok(self.at_address(pointer, expr.ty.clone()))
+            }
+            ExprKind::Member { of, offset, bits } => {
+                Ok(self.place(of)?.part(*offset, expr.ty.clone(), *bits))
+            }
+            ExprKind::Index(array, index) => {
+                let mut value = self.scalar(index)?;
+                let place = if self.may_cut(array) {
+                    let held = self.hold_scalar(value);
+                    let place = self.place(array)?;
+                    value = self.read_var(held);
+                    place
+                } else {
+                    self.place(array)?
+                };
+                self.element(place, value, expr.ty.clone(), span)
+            }
+            _ => self.refuse("a value without an address in this place", span),
+        }
+    }
+
+    /// An element of an array.
+    fn element(
+        &mut self,
+        array: Place,
+        index: ExprId,
+        ty: Type,
+        span: Span,
+    ) -> Result<Place, Fail> {
+        let Some(size) = self.unit.types.size(&ty) else {
+            return self.refuse("an array of unknown element size", span);
+        };
+        let stride = size * 8;
+        let Type::Array(_, Some(length)) = array.ty else {
+            return self.refuse("an array of unknown length", span);
+        };
+        let mut array = array;
+        match &mut array.base {
+            Base::Object { offset, indices, .. } => match self.cfa.pool.as_const(index) {
+                Some(i) if i < length as u128 => *offset += i as u64 * stride,
+                _ => indices.push(Index { value: index, length, stride }),
+            },
+            Base::Address { pointer, align, indices, .. } => {
+                let word = self.unit.types.word();
+                // Arrays of no or one element at the end of a struct are as long as the object.
+                let inside = self.cfa.pool.as_const(index).is_some_and(|i| i < length as u128);
+                if length > 1 && !inside {
+                    indices.push((index, length));
+                }
+                *align = (*align).min(self.unit.types.align(&ty).max(1));
+                let size = self.cfa.pool.constant(size as u128, word);
+                let by = self.cfa.pool.binary(BinOp::Mul, index, size);
+                *pointer = self.cfa.pool.binary(BinOp::Add, *pointer, by);
+            }
+        }
+        Ok(Place { base: array.base, ty, bits: None })
+    }
+
+    /// A member of a record that is no object: of what a function returns.
+    fn member_of_value(
+        &mut self,
+        of: &Expr,
+        offset: u64,
+        bits: Option<u32>,
+        expr: &Expr,
+    ) -> Result<Value, Fail> {
+        let value = self.value(of)?;
+        let Value::Record(cells) = value else { return Ok(Value::Void) };
+        let layout = self.unit.types.cells(&of.ty);
+        let size = self.unit.types.size(&expr.ty).unwrap_or(1) * 8;
+        let width = bits.map_or(size, |b| b as u64);
+        let inside = layout
+            .iter()
+            .zip(&cells)
+            .filter(|(c, _)| c.offset >= offset && c.offset + c.width as u64 <= offset + width);
+        let found: Vec<ExprId> = inside.map(|(_, v)| *v).collect();
+        match (&expr.ty, found.as_slice()) {
+            (Type::Record(_), _) => Ok(Value::Record(found)),
+            (ty, [value]) => {
+                let width = self.width(ty, expr.span)?;
+                let signed = ty.integer().is_some_and(|i| i.1);
+                Ok(Value::Scalar(self.cfa.pool.resize(*value, width, signed)))
+            }
+            _ => self.refuse("a part of a returned union", expr.span),
+        }
+    }
+
+    /// A pointer moved by some elements.
+    fn moved(
+        &mut self,
+        pointer: ExprId,
+        by: ExprId,
+        back: bool,
+        ty: &Type,
+        span: Span,
+    ) -> Result<ExprId, Fail> {
+        let Some(size) = ty.pointee().and_then(|to| self.unit.types.size(to)) else {
+            return self.refuse("a pointer to something of unknown size", span);
+        };
+        let word = self.unit.types.word();
+        let size = self.cfa.pool.constant(size as u128, word);
+        let bytes = self.cfa.pool.binary(BinOp::Mul, by, size);
+        let op = if back { BinOp::Sub } else { BinOp::Add };
+        Ok(self.cfa.pool.binary(op, pointer, bytes))
+    }
+
+    fn cast(&mut self, inner: &Expr, ty: &Type, span: Span) -> Result<Value, Fail> {
+        if *ty == Type::Void {
+            self.effect(inner)?;
+            return Ok(Value::Void);
+        }
+        let value = self.scalar(inner)?;
+        Ok(Value::Scalar(self.converted(value, &inner.ty, ty, span)?))
+    }
+
+    /// A value of one scalar type as one of another.
+    pub(super) fn converted(
+        &mut self,
+        value: ExprId,
+        from: &Type,
+        to: &Type,
+        span: Span,
+    ) -> Result<ExprId, Fail> {
+        let width = self.width(to, span)?;
+        self.width(from, span)?;
+        match (from, to) {
+            (_, Type::Bool) => Ok(self.truth(value)),
+            (Type::Pointer(..), Type::Pointer(..)) => Ok(value),
+            (Type::Pointer(..), _) => {
+                // Where things lie is the linker's business; what depends on it is not provable.
+                if self.cfa.pool.as_const(value) == Some(0) {
+                    return Ok(self.cfa.pool.constant(0, width));
+                }
+                self.refuse("an address as a number", span)
+            }
+            (_, Type::Pointer(..)) => {
+                let signed = from.integer().is_some_and(|i| i.1);
+                let address = self.cfa.pool.resize(value, width, signed);
+                match self.cfa.pool.as_const(address) {
+                    Some(_) => Ok(address),
+                    None => self.refuse("a number as an address", span),
+                }
+            }
+            _ => {
+                let signed = from.integer().is_some_and(|i| i.1);
+                Ok(self.cfa.pool.resize(value, width, signed))
+            }
+        }
+    }
+
+    fn assign(&mut self, place: &Expr, value: &Expr, span: Span) -> Result<Value, Fail> {
+        let mut new = self.value(value)?;
+        let target = if self.may_cut(place) {
+            let held = self.hold(&new);
+            let target = self.place(place)?;
+            new = self.recall(&held);
+            target
+        } else {
+            self.place(place)?
+        };
+        self.write(&target, &new, span)?;
+        Ok(match (&new, target.bits) {
+            (Value::Scalar(x), Some(bits)) => Value::Scalar(self.as_field(*x, bits, &place.ty)),
+            _ => new,
+        })
+    }
+
+    /// What a bit-field holds after this was stored in it.
+    fn as_field(&mut self, value: ExprId, bits: u32, ty: &Type) -> ExprId {
+        let (width, signed) = ty.integer().unwrap_or((bits, false));
+        let cut = self.cfa.pool.slice(value, 0, bits.min(width));
+        self.cfa.pool.resize(cut, width, signed)
+    }
+
+    fn update(
+        &mut self,
+        op: Op,
+        place: &Expr,
+        value: &Expr,
+        within: &Type,
+        old: bool,
+        span: Span,
+    ) -> Result<ExprId, Fail> {
+        self.width(within, span)?;
+        let mut by = self.scalar(value)?;
+        let target = if self.may_cut(place) {
+            let held = self.hold_scalar(by);
+            let target = self.place(place)?;
+            by = self.read_var(held);
+            target
+        } else {
+            self.place(place)?
+        };
+        let Value::Scalar(before) = self.read(&target, span)? else {
+            return self.refuse("this assignment", span);
+        };
+        let after = match within {
+            Type::Pointer(..) => self.moved(before, by, op == Op::Sub, within, span)?,
+            _ => {
+                let x = self.converted(before, &place.ty, within, span)?;
+                let result = self.arithmetic(op, x, by, within, &value.ty, span)?;
+                self.converted(result, within, &place.ty, span)?
+            }
+        };
+        self.write(&target, &Value::Scalar(after), span)?;
+        let after = match target.bits {
+            Some(bits) => self.as_field(after, bits, &place.ty),
+            None => after,
+        };
+        Ok(if old { before } else { after })
+    }
+
+    fn short_circuit(&mut self, a: &Expr, b: &Expr, and: bool) -> Result<ExprId, Fail> {
+        if !self.may_branch(b) {
+            let x = self.condition(a)?;
+            let when = if and { x } else { self.cfa.pool.not(x) };
+            let y = match self.cfa.pool.as_const(when) {
+                Some(0) => return Ok(x),
+                _ => self.conditional(when, |s| s.condition(b))?,
+            };
+            return Ok(if and { self.cfa.pool.and(x, y) } else { self.cfa.pool.or(x, y) });
+        }
+        let result = self.temporary(1);
+        let x = self.condition(a)?;
+        self.write_var(result, x);
+        let (more, end) = self.two_locations(b.span);
+        if and {
+            self.split(x, more, end);
+        } else {
+            self.split(x, end, more);
+        }
+        self.resume(more);
+        let y = self.condition(b)?;
+        self.write_var(result, y);
+        self.jump(end);
+        self.resume(end);
+        Ok(self.read_var(result))
+    }
+
+    fn two_locations(&mut self, span: Span) -> (LocId, LocId) {
+        (self.location("", span), self.location("", span))
+    }
+
+    fn choice(&mut self, c: &Expr, a: &Expr, b: &Expr) -> Result<Value, Fail> {
+        let when = self.condition(c)?;
+        match self.cfa.pool.as_const(when) {
+            Some(0) => return self.value(b),
+            Some(_) => return self.value(a),
+            None => {}
+        }
+        if !self.may_branch(a) && !self.may_branch(b) {
+            let not = self.cfa.pool.not(when);
+            let x = self.conditional(when, |s| s.value(a))?;
+            let y = self.conditional(not, |s| s.value(b))?;
+            return Ok(match (x, y) {
+                (Value::Scalar(x), Value::Scalar(y)) => {
+                    Value::Scalar(self.cfa.pool.ite(when, x, y))
+                }
+                (Value::Record(x), Value::Record(y)) => {
+                    let both = x.into_iter().zip(y);
+                    Value::Record(both.map(|(x, y)| self.cfa.pool.ite(when, x, y)).collect())
+                }
+                _ => Value::Void,
+            });
+        }
+        let (then, other) = self.two_locations(a.span);
+        let end = self.location("", b.span);
+        let depth = self.held;
+        self.split(when, then, other);
+        self.resume(then);
+        let x = self.value(a)?;
+        self.held = depth;
+        let held = self.hold(&x);
+        let top = self.held;
+        self.jump(end);
+        self.resume(other);
+        // The second value goes where the first went; until then nobody else may use it.
+        self.held = top;
+        let y = self.value(b)?;
+        self.copy_into(&held, &y);
+        self.jump(end);
+        self.resume(end);
+        Ok(self.recall(&held))
+    }
+
+    pub(super) fn copy_into(&mut self, held: &super::block::Held, value: &Value) {
+        use super::block::Held;
+        match (held, value) {
+            (Held::Scalar(var), Value::Scalar(value)) => self.write_var(*var, *value),
+            (Held::Record(vars), Value::Record(values)) => {
+                for (var, value) in vars.iter().zip(values) {
+                    self.write_var(*var, *value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the block: runs go where the condition says. Only what may cut becomes control flow.
+    pub(super) fn branch(&mut self, expr: &Expr, then: LocId, other: LocId) -> Result<(), Fail> {
+        match &expr.kind {
+            ExprKind::AndThen(a, b) if self.may_branch(b) => {
+                let middle = self.location("", b.span);
+                self.branch(a, middle, other)?;
+                self.resume(middle);
+                self.branch(b, then, other)
+            }
+            ExprKind::OrElse(a, b) if self.may_branch(b) => {
+                let middle = self.location("", b.span);
+                self.branch(a, then, middle)?;
+                self.resume(middle);
+                self.branch(b, then, other)
+            }
+            ExprKind::IsZero(a) => self.branch(a, other, then),
+            _ => {
+                let condition = self.condition(expr)?;
+                self.split(condition, then, other);
+                Ok(())
+            }
+        }
+    }
+
+    /// The program claims that no run gets here.
+    pub(super) fn claimed_unreachable(&mut self, span: Span) {
+        let always = self.cfa.pool.bool(true);
+        self.hazard(Hazard::Unreachable, always, span);
+    }
+}

@@ -1,0 +1,509 @@
+//! Reading and writing objects.
+//!
+//! A place is an object with an offset, possibly with indices that are not constant, or whatever is at
+//! an address. Both come down to a list of candidates, each an offset in an object with the condition
+//! under which it is meant. An access that none of them meets is outside of every object: a hazard.
+
+use super::block::Hazard;
+use super::object::{Cell, ObjectId, Owner};
+use super::{Fail, Lower, Value, fail};
+use crate::c::types::{self, Type};
+use vouch_ir::{self as ir, BinOp, ExprId, Span};
+
+/// The most places that one access may mean.
+const MAX_CANDIDATES: u64 = 20_000;
+
+/// An object or part of one.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub base: Base,
+    pub ty: Type,
+    /// Its width if it is a bit-field.
+    pub bits: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Base {
+    /// In a known object.
+    Object {
+        object: ObjectId,
+        /// In bits.
+        offset: u64,
+        indices: Vec<Index>,
+    },
+    /// At an address.
+    Address {
+        pointer: ExprId,
+        /// In bits.
+        offset: u64,
+        /// Of what the pointer points to, in bytes.
+        align: u64,
+        /// Indices on the way, each with the length of the array that it must stay in.
+        indices: Vec<(ExprId, u64)>,
+    },
+}
+
+/// An index that is not constant.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// As wide as a pointer.
+    pub value: ExprId,
+    pub length: u64,
+    /// In bits.
+    pub stride: u64,
+}
+
+/// Where an access may go.
+pub struct Candidate {
+    pub object: ObjectId,
+    /// In bits.
+    pub offset: u64,
+    /// `None`: always.
+    pub when: Option<ExprId>,
+}
+
+impl Place {
+    /// At a constant offset.
+    pub fn at(object: ObjectId, offset: u64, ty: Type, bits: Option<u32>) -> Place {
+        Place { base: Base::Object { object, offset, indices: vec![] }, ty, bits }
+    }
+
+    /// A part of it.
+    pub fn part(mut self, by: u64, ty: Type, bits: Option<u32>) -> Place {
+        match &mut self.base {
+            Base::Object { offset, .. } | Base::Address { offset, .. } => *offset += by,
+        }
+        Place { base: self.base, ty, bits }
+    }
+}
+
+impl Lower<'_> {
+    /// Bits that an access touches.
+    fn access_width(&self, ty: &Type, bits: Option<u32>, span: Span) -> Result<u32, Fail> {
+        if let Some(bits) = bits {
+            return Ok(bits);
+        }
+        self.width(ty, span)?;
+        Ok(self.unit.types.size(ty).unwrap_or(1) as u32 * 8)
+    }
+
+    /// An address as the automaton has it.
+    pub(super) fn address(&mut self, place: &Place) -> ExprId {
+        let word = self.unit.types.word();
+        match &place.base {
+            Base::Object { object, offset, indices } => {
+                let base = self.objects[*object].address + offset / 8;
+                let mut sum = self.cfa.pool.constant(base as u128, word);
+                for index in indices {
+                    let by = self.cfa.pool.constant(index.stride as u128 / 8, word);
+                    let step = self.cfa.pool.binary(BinOp::Mul, index.value, by);
+                    sum = self.cfa.pool.binary(BinOp::Add, sum, step);
+                }
+                sum
+            }
+            Base::Address { pointer, offset, .. } => {
+                let by = self.cfa.pool.constant(*offset as u128 / 8, word);
+                self.cfa.pool.binary(BinOp::Add, *pointer, by)
+            }
+        }
+    }
+
+    /// What is at an address, in the object if that is known.
+    pub(super) fn at_address(&self, pointer: ExprId, ty: Type) -> Place {
+        if let Some(address) = self.cfa.pool.as_const(pointer)
+            && let Some(object) = self.object_at(address).filter(|o| self.is_alive(*o))
+        {
+            let offset = (address as u64 - self.objects[object].address) * 8;
+            return Place::at(object, offset, ty, None);
+        }
+        let align = self.unit.types.align(&ty).max(1);
+        Place { base: Base::Address { pointer, offset: 0, align, indices: vec![] }, ty, bits: None }
+    }
+
+    /// The object that holds the byte at an address, dead or alive.
+    fn object_at(&self, address: u128) -> Option<ObjectId> {
+        self.objects.iter().position(|o| {
+            o.addressed && (o.address as u128..(o.address + o.size) as u128).contains(&address)
+        })
+    }
+
+    /// Whether an object can exist where this is lowered: its function runs, and its block is open.
+    pub(super) fn is_alive(&self, object: ObjectId) -> bool {
+        let Some(Owner { function, depth, local }) = self.objects[object].owner else {
+            return true;
+        };
+        if let Some(frame) = self.frames.iter().find(|f| f.function == function && f.depth == depth)
+        {
+            let function = &self.unit.functions[function];
+            return local.is_none_or(|l| !function.dies_with_block(l) || frame.open.contains(&l));
+        }
+        // Who called a shared body is not known here; anyone who can may have.
+        let Some(shared) = self.instances.get(self.instance) else { return false };
+        match self.reach.together(function, shared.function) {
+            true => depth < shared.depth,
+            false => self.reach.may_call(function, shared.function),
+        }
+    }
+
+    /// Every place that is meant in some run. Runs in which none is meant meet a hazard.
+    pub(super) fn candidates(
+        &mut self,
+        place: &Place,
+        width: u32,
+        write: bool,
+        span: Span,
+    ) -> Result<Vec<Candidate>, Fail> {
+        match &place.base {
+            Base::Object { object, offset, indices } => {
+                self.indexed(*object, *offset, indices, width, write, span)
+            }
+            Base::Address { .. } => self.pointed(&place.base, width, write, span),
+        }
+    }
+
+    fn indexed(
+        &mut self,
+        object: ObjectId,
+        offset: u64,
+        indices: &[Index],
+        width: u32,
+        write: bool,
+        span: Span,
+    ) -> Result<Vec<Candidate>, Fail> {
+        let word = self.unit.types.word();
+        let mut list = vec![Candidate { object, offset, when: None }];
+        let total = indices.iter().try_fold(1u64, |n, i| n.checked_mul(i.length));
+        if total.is_none_or(|n| n > MAX_CANDIDATES) {
+            return Err(Box::new(
+                fail("this access may mean too many elements", span, "too large an array")
+                    .help("make the array smaller"),
+            ));
+        }
+        for index in indices {
+            self.check_index(index.value, index.length, span);
+            let mut next = vec![];
+            for candidate in list {
+                for i in 0..index.length {
+                    let this = self.cfa.pool.constant(i as u128, word);
+                    let here = self.cfa.pool.equal(index.value, this);
+                    if self.cfa.pool.as_const(here) == Some(0) {
+                        continue;
+                    }
+                    let when = match candidate.when {
+                        Some(when) => self.cfa.pool.and(when, here),
+                        None => here,
+                    };
+                    let offset = candidate.offset + i * index.stride;
+                    next.push(Candidate { object, offset, when: Some(when) });
+                }
+            }
+            list = next;
+        }
+        // A pointer that was cast may reach over the end; a constant must not be written but once.
+        let size = self.objects[object].size * 8;
+        let constant =
+            write && self.objects[object].constant && self.block.start() != self.cfa.init;
+        if list.iter().any(|c| c.offset + width as u64 > size) || constant {
+            let always = self.cfa.pool.bool(true);
+            self.hazard(Hazard::Bounds, always, span);
+            list.retain(|c| c.offset + width as u64 <= size && !constant);
+        }
+        Ok(list)
+    }
+
+    fn pointed(
+        &mut self,
+        base: &Base,
+        width: u32,
+        write: bool,
+        span: Span,
+    ) -> Result<Vec<Candidate>, Fail> {
+        let &Base::Address { pointer, offset, align, ref indices } = base else {
+            return Ok(vec![]);
+        };
+        let word = self.unit.types.word();
+        if let Some(address) = self.cfa.pool.as_const(pointer).filter(|a| *a != 0) {
+            if self.object_at(address).is_some() {
+                // Of a variable that is gone.
+                let always = self.cfa.pool.bool(true);
+                self.hazard(Hazard::Bounds, always, span);
+                return Ok(vec![]);
+            }
+            return Err(Box::new(
+                fail(format!("nothing is known of address {address:#x}"), span, "this access")
+                    .help("declare registers as `extern volatile` variables: each read of one gives any value"),
+            ));
+        }
+        let zero = self.cfa.pool.constant(0, word);
+        let null = self.cfa.pool.equal(pointer, zero);
+        self.hazard(Hazard::Null, null, span);
+        for (index, length) in indices {
+            self.check_index(*index, *length, span);
+        }
+        let mut list = vec![];
+        let mut outside = self.cfa.pool.bool(true);
+        for object in 0..self.objects.len() {
+            let o = &self.objects[object];
+            if !o.addressed || write && o.constant || !self.is_alive(object) {
+                continue;
+            }
+            let (address, size) = (o.address, o.size * 8);
+            for start in self.starts(object, offset, width, align) {
+                let target = address + (start - offset) / 8;
+                let target = self.cfa.pool.constant(target as u128, word);
+                let when = self.cfa.pool.equal(pointer, target);
+                if self.cfa.pool.as_const(when) == Some(0) {
+                    continue;
+                }
+                let not = self.cfa.pool.not(when);
+                outside = self.cfa.pool.and(outside, not);
+                list.push(Candidate { object, offset: start, when: Some(when) });
+            }
+            if list.len() as u64 > MAX_CANDIDATES {
+                return Err(fail("this pointer may point to too many places", span, "here"));
+            }
+            debug_assert!(
+                list.iter().all(|c| c.object != object || c.offset + width as u64 <= size)
+            );
+        }
+        let not_null = self.cfa.pool.not(null);
+        let outside = self.cfa.pool.and(outside, not_null);
+        if align > 1 {
+            self.unaligned(outside, pointer, offset, width, span);
+        }
+        self.hazard(Hazard::Bounds, outside, span);
+        Ok(list)
+    }
+
+    /// Where in an object an access may begin: where a cell does, and wherever the pointer is aligned as
+    /// its type asks for.
+    fn starts(&self, object: ObjectId, offset: u64, width: u32, align: u64) -> Vec<u64> {
+        let object = &self.objects[object];
+        let size = object.size * 8;
+        let fits = |start: &u64| {
+            *start >= offset && start + width as u64 <= size && (start - offset).is_multiple_of(8)
+        };
+        let aligned = (offset..size).step_by(align as usize * 8);
+        let mut starts: Vec<u64> =
+            aligned.chain(object.cells.iter().map(|c| c.offset)).filter(fits).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
+    /// An index beyond its array.
+    fn check_index(&mut self, index: ExprId, length: u64, span: Span) {
+        let word = self.unit.types.word();
+        let length = self.cfa.pool.constant(length as u128, word);
+        let inside = self.cfa.pool.binary(BinOp::Ult, index, length);
+        let outside = self.cfa.pool.not(inside);
+        self.hazard(Hazard::Bounds, outside, span);
+    }
+
+    /// An access that meets none of the places that are modelled, but is in bounds all the same, is
+    /// nobody's mistake: it is only not aligned, and what it does is not known.
+    fn unaligned(&mut self, outside: ExprId, pointer: ExprId, offset: u64, width: u32, span: Span) {
+        if !self.options.c.checks.bounds || self.cfa.pool.as_const(outside) == Some(0) {
+            return;
+        }
+        let word = self.unit.types.word();
+        let end = (offset + width as u64).div_ceil(8);
+        let mut within = self.cfa.pool.bool(false);
+        for object in 0..self.objects.len() {
+            let o = &self.objects[object];
+            if !o.addressed || o.size < end || !self.is_alive(object) {
+                continue;
+            }
+            let first = self.cfa.pool.constant(o.address as u128, word);
+            let room = self.cfa.pool.constant((o.size - end) as u128, word);
+            let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
+            let here = self.cfa.pool.binary(BinOp::Ule, at, room);
+            within = self.cfa.pool.or(within, here);
+        }
+        let odd = self.cfa.pool.and(outside, within);
+        self.hazard(Hazard::Alignment, odd, span);
+    }
+
+    /// The value of a place.
+    pub(super) fn read(&mut self, place: &Place, span: Span) -> Result<Value, Fail> {
+        if let Type::Record(_) | Type::Array(..) = &place.ty {
+            let mut values = vec![];
+            for cell in self.unit.types.cells(&place.ty) {
+                let (ty, bits) = raw(cell.width);
+                let part = place.clone().part(cell.offset, ty, bits);
+                values.push(self.read_raw(&part, cell.width, span)?);
+            }
+            return Ok(Value::Record(values));
+        }
+        let width = self.access_width(&place.ty, place.bits, span)?;
+        let value = self.read_raw(place, width, span)?;
+        Ok(Value::Scalar(self.of_memory(value, &place.ty)))
+    }
+
+    /// Bits in memory to a value of the type.
+    fn of_memory(&mut self, value: ExprId, ty: &Type) -> ExprId {
+        if *ty == Type::Bool {
+            return self.truth(value);
+        }
+        let (width, signed) = match ty.integer() {
+            Some(integer) => integer,
+            None => (self.unit.types.word(), false),
+        };
+        self.cfa.pool.resize(value, width, signed)
+    }
+
+    fn read_raw(&mut self, place: &Place, width: u32, span: Span) -> Result<ExprId, Fail> {
+        let candidates = self.candidates(place, width, false, span)?;
+        let mut value = None;
+        for candidate in candidates.into_iter().rev() {
+            let here = self.read_bits(candidate.object, candidate.offset, width);
+            value = Some(match (value, candidate.when) {
+                (Some(other), Some(when)) => self.cfa.pool.ite(when, here, other),
+                _ => here,
+            });
+        }
+        Ok(match value {
+            Some(value) => value,
+            // No run gets here.
+            None => self.cfa.pool.constant(0, width),
+        })
+    }
+
+    /// Stores a value in a place.
+    pub(super) fn write(&mut self, place: &Place, value: &Value, span: Span) -> Result<(), Fail> {
+        match value {
+            Value::Void => Ok(()),
+            Value::Record(values) => {
+                let cells = self.unit.types.cells(&place.ty);
+                for (cell, value) in cells.iter().zip(values) {
+                    let (ty, bits) = raw(cell.width);
+                    let part = place.clone().part(cell.offset, ty, bits);
+                    self.write_raw(&part, cell.width, *value, span)?;
+                }
+                self.forget_padding(place, &cells, span)
+            }
+            Value::Scalar(value) => {
+                let width = self.access_width(&place.ty, place.bits, span)?;
+                let value = self.cfa.pool.resize(*value, width, false);
+                self.write_raw(place, width, value, span)
+            }
+        }
+    }
+
+    /// What a record is assigned to has any padding then.
+    fn forget_padding(
+        &mut self,
+        place: &Place,
+        cells: &[types::Cell],
+        span: Span,
+    ) -> Result<(), Fail> {
+        if let Base::Object { object, .. } = place.base
+            && !self.objects[object].addressed
+        {
+            return Ok(());
+        }
+        let size = self.unit.types.size(&place.ty).unwrap_or(0) * 8;
+        for (offset, width) in types::gaps(cells, size) {
+            let (ty, bits) = raw(width);
+            let part = place.clone().part(offset, ty, bits);
+            let any = self.fresh("padding", width, ir::Type::Unsigned);
+            self.write_raw(&part, width, any, span)?;
+        }
+        Ok(())
+    }
+
+    fn write_raw(
+        &mut self,
+        place: &Place,
+        width: u32,
+        value: ExprId,
+        span: Span,
+    ) -> Result<(), Fail> {
+        for candidate in self.candidates(place, width, true, span)? {
+            self.write_bits(candidate.object, candidate.offset, width, value, candidate.when);
+        }
+        Ok(())
+    }
+
+    /// The cells that an access touches.
+    pub(super) fn touched(&self, object: ObjectId, offset: u64, width: u32) -> Vec<Cell> {
+        let end = offset + width as u64;
+        let cells = &self.objects[object].cells;
+        let first = cells.partition_point(|c| c.offset + c.width as u64 <= offset);
+        cells[first..].iter().take_while(|c| c.offset < end).cloned().collect()
+    }
+
+    pub(super) fn read_bits(&mut self, object: ObjectId, offset: u64, width: u32) -> ExprId {
+        if self.objects[object].register {
+            let name = self.objects[object].name.clone();
+            return self.fresh(&name, width, ir::Type::Unsigned);
+        }
+        let end = offset + width as u64;
+        let mut at = offset;
+        let mut value: Option<ExprId> = None;
+        let mut append = |lower: &mut Self, piece: ExprId| {
+            value = Some(match value {
+                Some(low) => lower.cfa.pool.binary(BinOp::Concat, piece, low),
+                None => piece,
+            });
+        };
+        for cell in self.touched(object, offset, width) {
+            if cell.offset > at {
+                let padding = self.fresh("padding", (cell.offset - at) as u32, ir::Type::Unsigned);
+                append(self, padding);
+                at = cell.offset;
+            }
+            let stop = end.min(cell.offset + cell.width as u64);
+            let whole = self.read_cell(&cell);
+            let lo = (at - cell.offset) as u32;
+            let piece = self.cfa.pool.slice(whole, lo, (stop - at) as u32);
+            append(self, piece);
+            at = stop;
+        }
+        if at < end {
+            let padding = self.fresh("padding", (end - at) as u32, ir::Type::Unsigned);
+            append(self, padding);
+        }
+        match value {
+            Some(value) => value,
+            None => self.cfa.pool.constant(0, width),
+        }
+    }
+
+    pub(super) fn write_bits(
+        &mut self,
+        object: ObjectId,
+        offset: u64,
+        width: u32,
+        value: ExprId,
+        when: Option<ExprId>,
+    ) {
+        let end = offset + width as u64;
+        for cell in self.touched(object, offset, width) {
+            let from = offset.max(cell.offset);
+            let stop = end.min(cell.offset + cell.width as u64);
+            let piece = self.cfa.pool.slice(value, (from - offset) as u32, (stop - from) as u32);
+            let old = self.read_cell(&cell);
+            let mut new = piece;
+            // What the access does not touch stays.
+            if from > cell.offset {
+                let low = self.cfa.pool.slice(old, 0, (from - cell.offset) as u32);
+                new = self.cfa.pool.binary(BinOp::Concat, new, low);
+            }
+            let above = cell.offset + cell.width as u64 - stop;
+            if above > 0 {
+                let high = self.cfa.pool.slice(old, (stop - cell.offset) as u32, above as u32);
+                new = self.cfa.pool.binary(BinOp::Concat, high, new);
+            }
+            if let Some(when) = when {
+                new = self.cfa.pool.ite(when, new, old);
+            }
+            self.write_cell(&cell, new);
+        }
+    }
+}
+
+/// A type and width with which the bits of a cell are copied as they are.
+fn raw(width: u32) -> (Type, Option<u32>) {
+    (Type::Int { bits: width, signed: false }, Some(width))
+}

@@ -1,0 +1,323 @@
+//! The typed tree to an automaton.
+//!
+//! Each statement becomes an edge or a few. Within one, values are built symbolically over the
+//! variables at its start ([`block`]), so that the order of evaluation is kept without temporaries;
+//! those are needed only where a call or a branch cuts an expression in two.
+//!
+//! - [`block`]: the edge under construction, properties, checks, inputs
+//! - [`object`]: variables of C to variables of the automaton, cell by cell
+//! - [`memory`]: reading and writing objects, also through pointers; [`copy`]: whole blocks of it
+//! - [`expression`], [`arithmetic`], [`statement`]
+//! - [`notes`]: what the automaton has to do with the text
+//! - [`call`]: inlining, recursion up to its bound, functions that are known by name
+//! - [`intrinsic`]: those of the compiler that compute; [`variadic`]: any number of arguments
+
+mod arithmetic;
+mod block;
+mod call;
+mod copy;
+mod expression;
+mod intrinsic;
+mod memory;
+pub mod notes;
+mod object;
+mod statement;
+mod variadic;
+
+use super::reach::Reach;
+use super::tree::{Function, FunctionId, GlobalId, LocalId, Unit};
+use super::types::Type;
+use super::{Fail, fail};
+use crate::Options;
+use block::Block;
+use notes::{Branching, Notes};
+use object::{Object, ObjectId};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use vouch_ir::{Cfa, Edge, ExprId, InputId, LocId, Span, VarId};
+
+/// More than this and the automaton is of no use to anyone.
+const MAX_EDGES: usize = 400_000;
+
+/// A value: its bits, or those of the cells of a record.
+#[derive(Clone, Debug)]
+enum Value {
+    Void,
+    Scalar(ExprId),
+    Record(Vec<ExprId>),
+}
+
+/// A function that is being run.
+struct Frame {
+    function: FunctionId,
+    /// How often it is already running below this.
+    depth: u32,
+    labels: HashMap<Rc<str>, LocId>,
+    cases: HashMap<usize, LocId>,
+    breaks: Vec<LocId>,
+    continues: Vec<LocId>,
+    /// Variables whose block is open.
+    open: HashSet<LocalId>,
+    /// Where it ends.
+    exit: LocId,
+}
+
+/// The one body of a recursive function at some depth, shared by all who call it there.
+struct Instance {
+    function: FunctionId,
+    depth: u32,
+    entry: LocId,
+    exit: LocId,
+    /// Which of `sites` to return to.
+    site: VarId,
+    sites: Vec<LocId>,
+}
+
+struct Lower<'a> {
+    unit: &'a Unit,
+    options: &'a Options,
+    reach: Reach,
+    cfa: Cfa,
+    /// The line of a place in the text.
+    lines: &'a dyn Fn(u32) -> usize,
+    block: Block,
+    /// Conditions under which the expression at hand is evaluated at all.
+    context: Vec<ExprId>,
+    /// The statement at hand.
+    span: Span,
+    objects: Vec<Object>,
+    globals: HashMap<GlobalId, ObjectId>,
+    locals: HashMap<(FunctionId, u32, LocalId), ObjectId>,
+    results: HashMap<(FunctionId, u32), ObjectId>,
+    /// Arguments beyond the parameters.
+    variadic: HashMap<(FunctionId, u32), ObjectId>,
+    next_address: u64,
+    frames: Vec<Frame>,
+    instances: Vec<Instance>,
+    by_depth: HashMap<(FunctionId, u32), usize>,
+    /// The instance whose body is lowered; the entry function has one of its own.
+    instance: usize,
+    /// Temporaries: by instance, number and width.
+    temporaries: HashMap<(usize, usize, u32), VarId>,
+    held: usize,
+    errors: HashMap<String, LocId>,
+    /// Locations that an edge leads to.
+    entered: HashSet<LocId>,
+    inputs: HashMap<(String, usize), InputId>,
+    notes: Notes,
+    branching: Option<Branching>,
+}
+
+/// Lowers what `options.c.entry` does.
+pub fn lower(
+    unit: &Unit,
+    lines: &dyn Fn(u32) -> usize,
+    options: &Options,
+) -> Result<(Cfa, Notes), Fail> {
+    let entry = unit.functions.iter().position(|f| *f.name == *options.c.entry && f.body.is_some());
+    let Some(entry) = entry else {
+        let names: Vec<&str> =
+            unit.functions.iter().filter(|f| f.body.is_some()).map(|f| &*f.name).collect();
+        let message = format!("there is no function `{}` to run", options.c.entry);
+        let help = match names.is_empty() {
+            true => "define one".to_string(),
+            false => format!("name one with `--entry`; there are {}", names.join(", ")),
+        };
+        return Err(Box::new(fail(message, Span::default(), "not in this file").help(help)));
+    };
+    let cfa = Cfa::new(options.c.entry.clone());
+    let start = cfa.init;
+    let mut lower = Lower {
+        unit,
+        options,
+        reach: Reach::new(unit, &roots(unit, entry)),
+        cfa,
+        lines,
+        block: Block::dead(start),
+        context: vec![],
+        span: unit.functions[entry].span,
+        objects: vec![],
+        globals: HashMap::new(),
+        locals: HashMap::new(),
+        results: HashMap::new(),
+        variadic: HashMap::new(),
+        next_address: expression::FUNCTIONS + 4 * (unit.functions.len() as u64).max(0x3c0),
+        frames: vec![],
+        instances: vec![],
+        by_depth: HashMap::new(),
+        instance: usize::MAX,
+        temporaries: HashMap::new(),
+        held: 0,
+        errors: HashMap::new(),
+        entered: HashSet::new(),
+        inputs: HashMap::new(),
+        notes: Notes::default(),
+        branching: None,
+    };
+    lower.run(entry)?;
+    lower.note_names();
+    let (mut cfa, notes) = (lower.cfa, lower.notes);
+    if cfa.properties.is_empty() {
+        // Nothing can go wrong; that is worth a verdict too.
+        let span = unit.functions[entry].span;
+        let error = cfa.add_location("error", span);
+        cfa.properties.push(vouch_ir::Property { name: "reach_error".into(), error, span });
+    }
+    debug_assert_eq!(cfa.check(), Ok(()));
+    Ok((cfa, notes))
+}
+
+/// Functions that run before the entry, in order. Only `main` is called by what calls them.
+fn constructors(unit: &Unit, entry: FunctionId) -> Vec<FunctionId> {
+    in_order(unit, entry, |f| f.constructor)
+}
+
+/// Functions that run after the entry, in order.
+fn destructors(unit: &Unit, entry: FunctionId) -> Vec<FunctionId> {
+    let mut found = in_order(unit, entry, |f| f.destructor);
+    found.reverse();
+    found
+}
+
+fn in_order(
+    unit: &Unit,
+    entry: FunctionId,
+    when: impl Fn(&Function) -> Option<i128>,
+) -> Vec<FunctionId> {
+    if &*unit.functions[entry].name != "main" {
+        return vec![];
+    }
+    let all = unit.functions.iter().enumerate().filter(|f| f.1.body.is_some());
+    let mut found: Vec<(i128, FunctionId)> =
+        all.filter_map(|(id, f)| when(f).map(|when| (when, id))).collect();
+    found.sort_unstable();
+    found.into_iter().map(|f| f.1).collect()
+}
+
+/// Everything that is called from outside.
+fn roots(unit: &Unit, entry: FunctionId) -> Vec<FunctionId> {
+    [vec![entry], constructors(unit, entry), destructors(unit, entry)].concat()
+}
+
+impl Lower<'_> {
+    /// The whole program: initial values, the entry function, then the bodies that it shares.
+    fn run(&mut self, entry: FunctionId) -> Result<(), Fail> {
+        let span = self.unit.functions[entry].span;
+        self.declare_addressed()?;
+        self.declare_variadic()?;
+        let start = self.cfa.add_location("start", span);
+        self.block = self.fresh_block(start);
+        if self.options.c.repeat {
+            self.call_all(&constructors(self.unit, entry))?;
+            let again = self.location("loop", span);
+            self.jump(again);
+            self.block = self.fresh_block(again);
+            self.call_entry(entry, span)?;
+            self.jump(again);
+        } else {
+            self.call_all(&constructors(self.unit, entry))?;
+            self.call_entry(entry, span)?;
+            let after = destructors(self.unit, entry);
+            self.refuse_exit(entry, &after)?;
+            self.call_all(&after)?;
+            let end = self.cfa.add_location("end", span);
+            self.jump(end);
+        }
+        let mut next = 0;
+        while next < self.instances.len() {
+            self.instance_body(next)?;
+            next += 1;
+        }
+        self.return_edges();
+        self.initial_edge(start)
+    }
+
+    /// Calls functions that take nothing.
+    fn call_all(&mut self, functions: &[FunctionId]) -> Result<(), Fail> {
+        for function in functions {
+            self.call_entry(*function, self.unit.functions[*function].span)?;
+        }
+        Ok(())
+    }
+
+    /// `exit` would have to call destructors, from wherever it is called.
+    fn refuse_exit(&self, entry: FunctionId, destructors: &[FunctionId]) -> Result<(), Fail> {
+        let Some(first) = destructors.first() else { return Ok(()) };
+        let exit = self.unit.functions.iter().position(|f| &*f.name == "exit");
+        match exit.filter(|exit| self.reach.calls(entry, *exit)) {
+            Some(_) => self.refuse(
+                "a destructor in a program that calls `exit`",
+                self.unit.functions[*first].span,
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// Assigns every global its initial value. All are known by now.
+    fn initial_edge(&mut self, start: LocId) -> Result<(), Fail> {
+        let mut block = self.fresh_block(self.cfa.init);
+        std::mem::swap(&mut self.block, &mut block);
+        let mut done = 0;
+        // Initial values may name further globals.
+        loop {
+            let mut all: Vec<GlobalId> = self.globals.keys().copied().collect();
+            if all.len() == done {
+                break;
+            }
+            done = all.len();
+            all.sort_unstable();
+            for id in all {
+                self.initialise_global(id)?;
+            }
+        }
+        self.jump(start);
+        Ok(())
+    }
+
+    fn refuse<T>(&self, what: &str, span: Span) -> Result<T, Fail> {
+        Err(Box::new(
+            fail(format!("{what} cannot be compiled"), span, "not supported")
+                .help("docs/c.md lists what is supported"),
+        ))
+    }
+
+    /// A type's width as a value.
+    fn width(&self, ty: &Type, span: Span) -> Result<u32, Fail> {
+        match self.unit.types.width(ty) {
+            Some(width) => Ok(width),
+            None if matches!(ty, Type::Float(_)) => self.refuse("floating-point arithmetic", span),
+            None => {
+                let shown = self.unit.types.show(ty);
+                self.refuse(&format!("a value of type {shown} in this place"), span)
+            }
+        }
+    }
+
+    fn line(&self, span: Span) -> usize {
+        (self.lines)(span.start)
+    }
+
+    /// A new location, named after the function and line.
+    fn location(&mut self, what: &str, span: Span) -> LocId {
+        let function = match self.frames.last() {
+            Some(frame) => self.function_name(frame.function, frame.depth),
+            None => what.to_string(),
+        };
+        let line = self.line(span);
+        self.cfa.add_location(format!("{function}:{line}"), span)
+    }
+
+    fn function_name(&self, function: FunctionId, depth: u32) -> String {
+        let name = &self.unit.functions[function].name;
+        if depth == 0 { name.to_string() } else { format!("{name}@{depth}") }
+    }
+
+    fn add_edge(&mut self, edge: Edge) {
+        if self.cfa.pool.as_const(edge.guard) != Some(0) {
+            let to = edge.to;
+            self.entered.insert(to);
+            let id = self.cfa.add_edge(edge);
+            self.note_edge(id, to);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What the automaton has to do with the text, beyond what stands in it: for witnesses and harnesses,
+//! which speak of calls, branches, loops and variables as the programmer wrote them.
+
+use super::Lower;
+use crate::c::tree::{FunctionId, GlobalId, LocalId, Stmt, StmtKind};
+use crate::c::types::Type;
+use std::collections::{BTreeSet, HashMap};
+use vouch_ir::{EdgeId, ExprId, InputId, LocId, Span, VarId};
+
+/// Notes on an automaton. All spans are those of the preprocessed text.
+#[derive(Default)]
+pub struct Notes {
+    /// Values that runs choose, in the order in which they are chosen within an edge.
+    pub samples: Vec<Sample>,
+    /// Heads of loops: where a condition is about to be evaluated, and of `do` where the body begins.
+    pub heads: Vec<Place>,
+    /// Locations at which a statement is about to be run.
+    pub points: Vec<Place>,
+    /// Statements, by where they begin, that some run enters in the middle of an edge.
+    pub inside: BTreeSet<u32>,
+    /// Edges that take a branch: the statement that asks, and its answer.
+    pub branches: HashMap<EdgeId, (Span, Answer)>,
+    /// Variables that C can name.
+    pub names: HashMap<VarId, Named>,
+    /// Variables that live as long as the program, or parts of them.
+    pub globals: HashMap<VarId, GlobalId>,
+    /// Assertions that a run may get to.
+    pub claims: Vec<Claim>,
+}
+
+/// An assertion as one of its copies in the automaton.
+pub struct Claim {
+    /// Its property.
+    pub property: String,
+    /// Where it is in the text.
+    pub span: Span,
+    /// The location before it.
+    pub at: LocId,
+    /// When runs at that location get to it. `None` if they are those that have failed already.
+    pub reached: Option<ExprId>,
+}
+
+/// A value that a run chooses on the edges that leave a location.
+pub struct Sample {
+    /// The location.
+    pub at: LocId,
+    /// The value.
+    pub input: InputId,
+    /// The call that returns it, if one does.
+    pub call: Option<Span>,
+}
+
+/// A place in the text as one of its copies in the automaton.
+pub struct Place {
+    /// The copy.
+    pub at: LocId,
+    /// The statement.
+    pub span: Span,
+    /// The function it stands in.
+    pub function: FunctionId,
+    /// How deep that is in its recursion.
+    pub depth: u32,
+}
+
+/// What a branch has decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// The condition of an `if` or of a loop.
+    Holds(bool),
+    /// The value of a `switch`.
+    Case(i128),
+    /// No case of a `switch` has the value.
+    Default,
+}
+
+/// A variable of the automaton as a variable of C or a part of one.
+pub struct Named {
+    /// The variable.
+    pub root: Root,
+    /// Which part.
+    pub path: String,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// A variable of C.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Root {
+    /// Of the file.
+    Global(GlobalId),
+    /// Of a function at some depth of its recursion.
+    Local(FunctionId, u32, LocalId),
+}
+
+/// A branch that is being lowered: where its answers lead.
+pub(super) struct Branching {
+    pub span: Span,
+    pub answers: Vec<(LocId, Answer)>,
+}
+
+impl Lower<'_> {
+    fn noted(&self, at: LocId, span: Span) -> Place {
+        let (function, depth) = self.current();
+        Place { at, span, function, depth }
+    }
+
+    /// A loop has its head here.
+    pub(super) fn note_head(&mut self, at: LocId, span: Span) {
+        let place = self.noted(at, span);
+        self.notes.heads.push(place);
+    }
+
+    /// A statement begins.
+    pub(super) fn note_point(&mut self, statement: &Stmt) {
+        let is_point = matches!(
+            statement.kind,
+            StmtKind::Expr(_)
+                | StmtKind::If(..)
+                | StmtKind::While(..)
+                | StmtKind::DoWhile(..)
+                | StmtKind::Switch(..)
+                | StmtKind::Return(_)
+                | StmtKind::Goto(_)
+                | StmtKind::Break
+                | StmtKind::Continue
+        );
+        if !is_point || self.block.dead {
+            return;
+        }
+        if self.block.is_empty() {
+            let place = self.noted(self.block.start(), statement.span);
+            self.notes.points.push(place);
+        } else {
+            self.notes.inside.insert(statement.span.start);
+        }
+    }
+
+    /// Lowers a branch: edges to these places are its answers.
+    pub(super) fn branching<T>(
+        &mut self,
+        span: Span,
+        answers: Vec<(LocId, Answer)>,
+        f: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = self.branching.replace(Branching { span, answers });
+        let result = f(self);
+        self.branching = outer;
+        result
+    }
+
+    /// An edge was added.
+    pub(super) fn note_edge(&mut self, edge: EdgeId, to: LocId) {
+        if let Some(branching) = &self.branching
+            && let Some((_, answer)) = branching.answers.iter().find(|a| a.0 == to)
+        {
+            self.notes.branches.insert(edge, (branching.span, *answer));
+        }
+    }
+
+    /// A run gets to an assertion; what follows depends on whether it holds, unless it has `failed`.
+    pub(super) fn note_claim(&mut self, property: &str, span: Span, failed: bool) {
+        if self.block.dead {
+            return;
+        }
+        let reached = (!failed).then(|| self.reached());
+        let (property, at) = (property.to_string(), self.block.start());
+        self.notes.claims.push(Claim { property, span, at, reached });
+    }
+
+    /// All is lowered: which variables have names.
+    pub(super) fn note_names(&mut self) {
+        let globals = self.globals.iter().map(|(id, object)| (Root::Global(*id), *object));
+        let locals = self
+            .locals
+            .iter()
+            .map(|((f, depth, l), object)| (Root::Local(*f, *depth, *l), *object));
+        let types = &self.unit.types;
+        for (root, object) in globals.chain(locals) {
+            let object = &self.objects[object];
+            if let Root::Global(id) = root {
+                let vars = object.cells.iter().map(|cell| (cell.var, id));
+                self.notes.globals.extend(vars.filter(|_| !object.register));
+            }
+            // The pieces of a union are not its members.
+            if types.has_union(&object.ty) || object.register {
+                continue;
+            }
+            let members = object.cells.iter().filter(|c| !c.padding);
+            for (cell, layout) in members.zip(types.cells(&object.ty)) {
+                let named = Named { root, path: layout.path, ty: layout.ty };
+                self.notes.names.insert(cell.var, named);
+            }
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Objects: variables of C, each a list of cells, each cell a variable of the automaton.
+
+use super::{Fail, Lower, Value, fail};
+use crate::c::tree::{FunctionId, GlobalId, Init, LocalId};
+use crate::c::types::{self, Type, align_up};
+use vouch_ir::{self as ir, ExprId, Span, Var, VarId, VarKind};
+
+/// An object of [`Lower`].
+pub type ObjectId = usize;
+
+/// The most cells of one object.
+const MAX_CELLS: u64 = 20_000;
+
+/// A piece of an object.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Where it begins, in bits.
+    pub offset: u64,
+    /// Its width in memory; that of the variable may be less (`_Bool`).
+    pub width: u32,
+    /// What holds it.
+    pub var: VarId,
+    /// Whether it belongs to no member.
+    pub padding: bool,
+}
+
+/// An object.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Its cells, in the order of their offsets.
+    pub cells: Vec<Cell>,
+    /// Where pointers find it.
+    pub address: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// Whether a pointer may point into it.
+    pub addressed: bool,
+    /// Whether nobody may write it.
+    pub constant: bool,
+    /// Whether every read gives another value: a register that is defined elsewhere.
+    pub register: bool,
+    /// Whose variable it is; globals live forever.
+    pub owner: Option<Owner>,
+}
+
+/// The call that an object lives and dies with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Owner {
+    /// The function.
+    pub function: FunctionId,
+    /// How deep that is in its recursion.
+    pub depth: u32,
+    /// Which of its variables; `None` is one that lives as long as the call.
+    pub local: Option<LocalId>,
+}
+
+/// How values of a type are shown.
+pub fn shown(ty: &Type) -> ir::Type {
+    match ty {
+        Type::Bool => ir::Type::Bool,
+        _ => match ty.integer() {
+            Some((_, true)) => ir::Type::Signed,
+            _ => ir::Type::Unsigned,
+        },
+    }
+}
+
+impl Lower<'_> {
+    pub(super) fn object(
+        &mut self,
+        name: String,
+        ty: &Type,
+        addressed: bool,
+        span: Span,
+    ) -> Result<ObjectId, Fail> {
+        let types = &self.unit.types;
+        let size = types.size(ty);
+        let cells = types.count_cells(ty).filter(|n| *n <= MAX_CELLS);
+        let (Some(size), Some(_)) = (size, cells) else {
+            let (message, help) = match size {
+                None => ("the type of this is incomplete", "define it"),
+                Some(_) => {
+                    ("this array is too large", "each element becomes a variable; make it smaller")
+                }
+            };
+            return Err(Box::new(fail(message, span, format!("`{name}`")).help(help)));
+        };
+        let align = types.align(ty).max(16);
+        let mut cells = types.cells(ty);
+        let gaps = types::gaps(&cells, if addressed { size * 8 } else { 0 });
+        let address = align_up(self.next_address, align);
+        // A gap keeps a pointer just past the end from pointing to a neighbour.
+        self.next_address = address + align_up(size + 1, align) + 16;
+        let members = cells.len();
+        cells.extend(gaps.into_iter().map(|(offset, width)| types::Cell {
+            offset,
+            width,
+            ty: types::unsigned(width),
+            path: format!(".padding@{offset}"),
+        }));
+        let mut cells: Vec<Cell> = (cells.into_iter().enumerate())
+            .map(|(i, cell)| {
+                // Who can see the bytes can make them anything.
+                let narrow = cell.ty == Type::Bool && !addressed;
+                let var = Var {
+                    name: format!("{name}{}", cell.path),
+                    width: if narrow { 1 } else { cell.width },
+                    ty: if cell.ty == Type::Bool && !narrow {
+                        ir::Type::Unsigned
+                    } else {
+                        shown(&cell.ty)
+                    },
+                    kind: VarKind::State,
+                };
+                let var = self.cfa.add_var(var);
+                Cell { offset: cell.offset, width: cell.width, var, padding: i >= members }
+            })
+            .collect();
+        cells.sort_by_key(|c| c.offset);
+        self.objects.push(Object {
+            name,
+            ty: ty.clone(),
+            cells,
+            address,
+            size,
+            addressed,
+            constant: false,
+            register: false,
+            owner: None,
+        });
+        Ok(self.objects.len() - 1)
+    }
+
+    /// Objects that pointers may point into have to be known before the first pointer is followed.
+    pub(super) fn declare_addressed(&mut self) -> Result<(), Fail> {
+        for id in self.reach.globals.clone() {
+            self.global_object(id)?;
+        }
+        for (function, local) in self.reach.locals.clone() {
+            for depth in 0..=self.deepest(function) {
+                self.local_object(function, depth, local)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How deep a function is followed.
+    pub(super) fn deepest(&self, function: FunctionId) -> u32 {
+        if self.reach.recursive(function) { self.options.c.recursion } else { 0 }
+    }
+
+    pub(super) fn global_object(&mut self, id: GlobalId) -> Result<ObjectId, Fail> {
+        if let Some(object) = self.globals.get(&id) {
+            return Ok(*object);
+        }
+        let global = &self.unit.globals[id];
+        let addressed = self.reach.globals.contains(&id);
+        let object = self.object(global.name.clone(), &global.ty, addressed, global.span)?;
+        self.objects[object].constant = global.constant;
+        if let Some(range) = global.param {
+            self.make_param(object, range, global.span)?;
+        }
+        self.objects[object].register = global.foreign && global.volatile;
+        self.globals.insert(id, object);
+        Ok(object)
+    }
+
+    /// Nobody writes a parameter, and nobody knows its value.
+    fn make_param(
+        &mut self,
+        object: ObjectId,
+        (low, high): (i128, i128),
+        span: Span,
+    ) -> Result<(), Fail> {
+        let wrong = |what: &str| fail(what, span, "declared as a parameter");
+        let (Some((bits, _)), [cell]) =
+            (self.objects[object].ty.integer(), &self.objects[object].cells[..])
+        else {
+            return Err(wrong("a parameter must be an integer"));
+        };
+        let var = cell.var;
+        if low > high || bits > 64 {
+            return Err(wrong("a parameter needs a range with at least one value"));
+        }
+        let (min, max) = (low as u128 & ir::mask(bits), high as u128 & ir::mask(bits));
+        let signed = self.objects[object].ty.integer().is_some_and(|i| i.1);
+        let back = |v: u128| match signed {
+            true => ir::eval::sign_extend(v, bits) as i128,
+            false => v as i128,
+        };
+        if (back(min), back(max)) != (low, high) {
+            return Err(wrong("the range of this parameter does not fit its type"));
+        }
+        self.cfa.vars[var.index()].kind = VarKind::Param { min, max };
+        self.objects[object].constant = true;
+        Ok(())
+    }
+
+    pub(super) fn local_object(
+        &mut self,
+        function: FunctionId,
+        depth: u32,
+        id: LocalId,
+    ) -> Result<ObjectId, Fail> {
+        let key = (function, depth, id);
+        if let Some(object) = self.locals.get(&key) {
+            return Ok(*object);
+        }
+        let local = &self.unit.functions[function].locals[id];
+        let name = format!("{}::{}", self.function_name(function, depth), local.name);
+        let addressed = self.reach.locals.contains(&(function, id));
+        let object = self.object(name, &local.ty, addressed, local.span)?;
+        self.objects[object].owner = Some(Owner { function, depth, local: Some(id) });
+        self.locals.insert(key, object);
+        Ok(object)
+    }
+
+    /// Where a function leaves its result.
+    pub(super) fn result_object(
+        &mut self,
+        function: FunctionId,
+        depth: u32,
+    ) -> Result<ObjectId, Fail> {
+        if let Some(object) = self.results.get(&(function, depth)) {
+            return Ok(*object);
+        }
+        let name = format!("{}::result", self.function_name(function, depth));
+        let of = &self.unit.functions[function];
+        let object = self.object(name, &of.result, false, of.span)?;
+        self.results.insert((function, depth), object);
+        Ok(object)
+    }
+
+    /// A variable comes into being without a value.
+    pub(super) fn havoc(&mut self, object: ObjectId) {
+        self.havoc_where(object, |_| true);
+    }
+
+    fn havoc_where(&mut self, object: ObjectId, which: impl Fn(&Cell) -> bool) {
+        for cell in self.objects[object].cells.clone().into_iter().filter(|c| which(c)) {
+            let var = &self.cfa.vars[cell.var.index()];
+            let (name, width, ty) = (var.name.clone(), var.width, var.ty.clone());
+            let value = self.fresh(&name, width, ty);
+            self.write_var(cell.var, value);
+        }
+    }
+
+    pub(super) fn zero(&mut self, object: ObjectId) {
+        for cell in self.objects[object].cells.clone() {
+            let width = self.cfa.vars[cell.var.index()].width;
+            let zero = self.cfa.pool.constant(0, width);
+            self.write_var(cell.var, zero);
+        }
+    }
+
+    /// Gives an object its initial values.
+    pub(super) fn initialise(&mut self, object: ObjectId, init: &Init) -> Result<(), Fail> {
+        // The values are computed before the object changes: `int x = x + 1` is odd but legal, and a
+        // call among them may cut the statement.
+        if init.whole {
+            for item in &init.items {
+                let value = self.value(&item.value)?;
+                self.store(object, item.offset, item.bits, &item.value.ty, &value)?;
+            }
+            return Ok(());
+        }
+        let mut held = vec![];
+        for item in &init.items {
+            let value = self.value(&item.value)?;
+            let cut = init.items.iter().any(|i| self.may_cut(&i.value));
+            held.push(match cut {
+                true => Ok(self.hold(&value)),
+                false => Err(value),
+            });
+        }
+        self.zero(object);
+        // What lives forever begins with zeros, padding and all.
+        if self.objects[object].owner.is_some() {
+            self.havoc_where(object, |cell| cell.padding);
+        }
+        for (item, held) in init.items.iter().zip(held) {
+            let value = match held {
+                Ok(held) => self.recall(&held),
+                Err(value) => value,
+            };
+            self.store(object, item.offset, item.bits, &item.value.ty, &value)?;
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        object: ObjectId,
+        offset: u64,
+        bits: Option<u32>,
+        ty: &Type,
+        value: &Value,
+    ) -> Result<(), Fail> {
+        let place = super::memory::Place::at(object, offset, ty.clone(), bits);
+        self.write(&place, value, self.span)
+    }
+
+    /// The initial values of a global, as the edge that leaves the initial location assigns them.
+    pub(super) fn initialise_global(&mut self, id: GlobalId) -> Result<(), Fail> {
+        let object = self.global_object(id)?;
+        let global = &self.unit.globals[id];
+        self.span = global.span;
+        if let Some((low, high)) = global.param {
+            // Runs start only with values in the range.
+            let var = self.objects[object].cells[0].var;
+            let (bits, signed) = global.ty.integer().unwrap_or((1, false));
+            let at_most = if signed { ir::BinOp::Sle } else { ir::BinOp::Ule };
+            let value = self.cfa.read(var);
+            let low = self.cfa.pool.constant(low as u128, bits);
+            let high = self.cfa.pool.constant(high as u128, bits);
+            let above = self.cfa.pool.binary(at_most, low, value);
+            let below = self.cfa.pool.binary(at_most, value, high);
+            self.assume(above);
+            self.assume(below);
+            return Ok(());
+        }
+        match &global.init {
+            // Whatever another file made of it.
+            None if global.foreign => Ok(()),
+            None => {
+                self.zero(object);
+                Ok(())
+            }
+            Some(init) => {
+                if let Some(item) = init.items.iter().find(|i| self.may_cut(&i.value)) {
+                    let label = "not known before the program runs";
+                    return Err(fail(
+                        "an initial value must be a constant",
+                        item.value.span,
+                        label,
+                    ));
+                }
+                self.zero(object);
+                self.initialise(object, init)
+            }
+        }
+    }
+
+    /// The bits of a cell of an object, as it lies in memory.
+    pub(super) fn read_cell(&mut self, cell: &Cell) -> ExprId {
+        let value = self.read_var(cell.var);
+        self.cfa.pool.extend(value, cell.width, false)
+    }
+
+    pub(super) fn write_cell(&mut self, cell: &Cell, value: ExprId) {
+        let width = self.cfa.vars[cell.var.index()].width;
+        let value = self.cfa.pool.slice(value, 0, width);
+        self.write_var(cell.var, value);
+    }
+}

@@ -1,0 +1,654 @@
+//! Tokens to the typed tree, in one pass: C cannot be parsed without knowing which names are types,
+//! and once types are known, expressions can be typed on the spot.
+//!
+//! - this file: the cursor, scopes, and what stands at file scope
+//! - [`specifier`]: `static const unsigned …`; [`attribute`]
+//! - [`record`]: `struct { … }`, `union`, `enum`
+//! - [`declarator`], as in `*a[3](int)`; [`compatible`]: whether two of them may be of one thing
+//! - [`initializer`]: `= { .x = 1, [2] = … }`
+//! - [`statement`], [`label`]s, [`assembly`], [`expression`], [`primary`]
+//! - [`typing`]: promotions and conversions
+//! - [`bodies`] of library functions
+//! - [`library`]: functions that every program may call
+//!
+//! Written by hand: the C grammars that can be had as crates either read no comments and report bare
+//! lists of expected characters, or do not tell casts from calls.
+
+mod assembly;
+mod attribute;
+mod bodies;
+mod compatible;
+mod declarator;
+mod expression;
+mod initializer;
+mod label;
+mod library;
+mod primary;
+mod record;
+mod specifier;
+mod statement;
+mod steady;
+mod typing;
+
+use super::lexer::Packing;
+use super::token::{Text, Token, TokenKind};
+use super::tree::{Expr, Function, FunctionId, Global, GlobalId, Local, LocalId, Stmt, Unit};
+use super::types::{Signature, Type, Types};
+use super::{Fail, fail};
+use crate::Diagnostic;
+use attribute::Attributes;
+use declarator::{Declarator, Param};
+use label::Labels;
+use specifier::{Qualified, Specifiers, Storage};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use vouch_ir::Span;
+
+/// How deep statements and expressions may nest; the stack is sized for it.
+const MAX_DEPTH: u32 = 6000;
+
+/// Parses a translation unit.
+pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<Unit, Fail> {
+    let unit = Unit { types, globals: vec![], functions: vec![], warnings: vec![] };
+    let mut parser = Parser {
+        tokens,
+        packing,
+        at: 0,
+        depth: 0,
+        unit,
+        names: vec![HashMap::new()],
+        tags: vec![HashMap::new()],
+        links: HashMap::new(),
+        prototypes: HashMap::new(),
+        undeclared: HashMap::new(),
+        current: None,
+        variable_length: false,
+        length_with_effect: None,
+        lives_forever: false,
+        strings: HashMap::new(),
+    };
+    let va_list = Qualified {
+        ty: super::types::pointer(Type::Void),
+        volatile: false,
+        constant: false,
+        align: None,
+    };
+    parser.declare_name("__builtin_va_list".into(), Name::Typedef(va_list));
+    while parser.peek() != &TokenKind::End {
+        parser.external()?;
+    }
+    parser.library()?;
+    parser.judge_undeclared();
+    Ok(parser.unit)
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+enum Name {
+    Typedef(Qualified),
+    Global(GlobalId),
+    Local(LocalId),
+    Function(FunctionId),
+    Constant(i128, Type),
+    /// A parameter, within its own prototype.
+    Param(Type),
+}
+
+/// What a tag stands for.
+#[derive(Clone, Debug)]
+enum Tag {
+    Record(usize),
+    Enum(Type),
+}
+
+/// Cases of a switch that are known so far.
+#[derive(Default)]
+struct Switch {
+    cases: Vec<(i128, i128, usize)>,
+    default: Option<usize>,
+    ty: Option<Type>,
+}
+
+/// The function whose body is parsed.
+struct Current {
+    name: Rc<str>,
+    result: Type,
+    locals: Vec<Local>,
+    switches: Vec<Switch>,
+    cases: usize,
+    /// Constants that locals begin with.
+    steady: HashMap<LocalId, u128>,
+    /// Locals that nobody may write.
+    constants: HashSet<LocalId>,
+    labels: Labels,
+}
+
+struct Parser {
+    tokens: Vec<Token>,
+    packing: Vec<Packing>,
+    at: usize,
+    depth: u32,
+    unit: Unit,
+    names: Vec<HashMap<Rc<str>, Name>>,
+    tags: Vec<HashMap<Rc<str>, Tag>>,
+    /// What the linker's names stand for.
+    links: HashMap<Rc<str>, Name>,
+    /// The types of functions as they were first declared, and where.
+    prototypes: HashMap<FunctionId, (Signature, Span)>,
+    /// Functions that were called before anything was known of them, and where.
+    undeclared: HashMap<FunctionId, Span>,
+    current: Option<Current>,
+    /// Whether the last declarator had an array whose length is no constant.
+    variable_length: bool,
+    /// A length that is no constant and does something.
+    length_with_effect: Option<Span>,
+    /// Whether the initial value of something that lives forever is read.
+    lives_forever: bool,
+    /// The objects of strings.
+    strings: HashMap<Text, GlobalId>,
+}
+
+impl Parser {
+    fn peek(&self) -> &TokenKind {
+        &self.tokens[self.at].kind
+    }
+    fn peek_at(&self, ahead: usize) -> &TokenKind {
+        &self.tokens[(self.at + ahead).min(self.tokens.len() - 1)].kind
+    }
+    fn span(&self) -> Span {
+        self.tokens[self.at].span
+    }
+    /// From `start` to the last token that was taken.
+    fn since(&self, start: Span) -> Span {
+        let end = self.tokens[self.at.saturating_sub(1)].span.end;
+        Span { start: start.start, end: end.max(start.start) }
+    }
+    fn advance(&mut self) {
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+    }
+    fn is(&self, text: &str) -> bool {
+        self.is_at(0, text)
+    }
+    fn is_at(&self, ahead: usize, text: &str) -> bool {
+        match self.peek_at(ahead) {
+            TokenKind::Punct(p) => *p == text,
+            TokenKind::Word(w) => &**w == text,
+            _ => false,
+        }
+    }
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.is(text);
+        if found {
+            self.advance();
+        }
+        found
+    }
+    fn expect(&mut self, text: &str) -> Result<(), Fail> {
+        if self.eat(text) {
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("`{text}`")))
+    }
+    fn unexpected(&self, wanted: &str) -> Fail {
+        let found = match self.peek() {
+            TokenKind::Word(w) => format!("`{w}`"),
+            TokenKind::Punct(p) => format!("`{p}`"),
+            TokenKind::Int { .. } | TokenKind::Float => "a number".into(),
+            TokenKind::Char(_) => "a character".into(),
+            TokenKind::Text(_) => "a string".into(),
+            TokenKind::End => "the end of the file".into(),
+        };
+        fail(format!("expected {wanted}, found {found}"), self.span(), format!("not {wanted}"))
+    }
+    fn word(&mut self) -> Result<(Rc<str>, Span), Fail> {
+        let span = self.span();
+        if let TokenKind::Word(word) = self.peek().clone() {
+            self.advance();
+            return Ok((word, span));
+        }
+        Err(self.unexpected("a name"))
+    }
+    /// Runs something that may nest.
+    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Fail>) -> Result<T, Fail> {
+        vouch_ir::deadline::tick();
+        if self.depth >= MAX_DEPTH {
+            return Err(fail("this is nested too deeply", self.span(), "give up here"));
+        }
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn lookup(&self, name: &str) -> Option<&Name> {
+        self.names.iter().rev().find_map(|scope| scope.get(name))
+    }
+    fn declare_name(&mut self, name: Rc<str>, what: Name) {
+        if let Some(scope) = self.names.last_mut() {
+            scope.insert(name, what);
+        }
+    }
+    fn lookup_tag(&self, name: &str) -> Option<&Tag> {
+        self.tags.iter().rev().find_map(|scope| scope.get(name))
+    }
+    fn open_scope(&mut self) {
+        self.names.push(HashMap::new());
+        self.tags.push(HashMap::new());
+    }
+    fn close_scope(&mut self) {
+        self.names.pop();
+        self.tags.pop();
+    }
+
+    /// A declaration or function at file scope.
+    fn external(&mut self) -> Result<(), Fail> {
+        vouch_ir::deadline::tick();
+        if self.eat(";") {
+            return Ok(());
+        }
+        if self.at_asm() {
+            return self.skip_asm();
+        }
+        if self.is("_Static_assert") {
+            return self.static_assert();
+        }
+        let start = self.span();
+        let specifiers = self.specifiers(true)?;
+        if self.eat(";") {
+            return Ok(());
+        }
+        let mut first = true;
+        loop {
+            let mut declarator = self.declarator(&specifiers)?;
+            if self.variable_length {
+                return Err(fail(
+                    "an array at file scope needs a constant length",
+                    self.since(start),
+                    "its length is no constant",
+                ));
+            }
+            let Some((name, span)) = declarator.name.clone() else {
+                return Err(self.unexpected("a name"));
+            };
+            let attributes = self.declaration_tail()?;
+            declarator.ty = attributes.retype(declarator.ty);
+            let is_function = matches!(declarator.ty, Type::Function(_));
+            let ends = self.is(";") || self.is(",") || self.is("=");
+            if first && is_function && !ends && (self.is("{") || declarator.old) {
+                self.old_parameters(&mut declarator)?;
+                let id = self.function_id(&name, &declarator, &specifiers, &attributes, span)?;
+                self.function(id, declarator, name.clone(), span)?;
+                if specifiers.storage != Storage::Static {
+                    self.shadow_inline(id, &name, span);
+                }
+                return Ok(());
+            }
+            self.external_name(&specifiers, &declarator, &attributes, name, span)?;
+            first = false;
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")
+    }
+
+    fn external_name(
+        &mut self,
+        specifiers: &Specifiers,
+        declarator: &Declarator,
+        attributes: &Attributes,
+        name: Rc<str>,
+        span: Span,
+    ) -> Result<(), Fail> {
+        if specifiers.storage == Storage::Typedef {
+            return self.type_definition(specifiers, declarator, attributes, name, span);
+        }
+        if let Type::Function(_) = &declarator.ty {
+            return self.function_id(&name, declarator, specifiers, attributes, span).map(|_| ());
+        }
+        self.global(specifiers, declarator, attributes, name, span).map(|_| ())
+    }
+
+    /// A name for a type; the same one may be given again.
+    fn type_definition(
+        &mut self,
+        specifiers: &Specifiers,
+        declarator: &Declarator,
+        attributes: &Attributes,
+        name: Rc<str>,
+        span: Span,
+    ) -> Result<(), Fail> {
+        let plain = !matches!(declarator.ty, Type::Pointer(..));
+        let inherited = specifiers.attributes.align.or(specifiers.type_align).filter(|_| plain);
+        let named = Qualified {
+            ty: declarator.ty.clone(),
+            volatile: declarator.volatile,
+            constant: declarator.constant,
+            align: attributes.align.or(inherited),
+        };
+        let known = self.names.last().and_then(|scope| scope.get(&name));
+        match known {
+            None => {}
+            Some(Name::Typedef(known)) if compatible::types(&known.ty, &named.ty) => {}
+            Some(_) => return Err(self.declared_otherwise(&name, span, None)),
+        }
+        self.declare_name(name, Name::Typedef(named));
+        Ok(())
+    }
+
+    fn declared_otherwise(&self, name: &str, span: Span, first: Option<Span>) -> Fail {
+        let message = format!("`{name}` is declared as something else before");
+        let wrong = Diagnostic::error(message, span, "the types differ");
+        Box::new(match first {
+            Some(first) => wrong.related(first, "declared here"),
+            None => wrong,
+        })
+    }
+
+    /// A variable at file scope; it may be declared several times.
+    fn global(
+        &mut self,
+        specifiers: &Specifiers,
+        declarator: &Declarator,
+        attributes: &Attributes,
+        name: Rc<str>,
+        span: Span,
+    ) -> Result<GlobalId, Fail> {
+        let noinit = attributes.noinit || specifiers.attributes.noinit;
+        let foreign = noinit || specifiers.storage == Storage::Extern && !self.is("=");
+        let symbol = attributes.symbol.clone().unwrap_or(name.clone());
+        let known = self.names[0].get(&name).or_else(|| self.links.get(&symbol));
+        let id = match known {
+            Some(Name::Global(id)) => *id,
+            Some(_) => return Err(self.declared_otherwise(&name, span, None)),
+            None => {
+                self.unit.globals.push(Global {
+                    name: name.to_string(),
+                    ty: declarator.ty.clone(),
+                    span,
+                    init: None,
+                    foreign: true,
+                    volatile: declarator.volatile,
+                    constant: declarator.constant,
+                    param: specifiers.attributes.param.or(attributes.param),
+                });
+                self.unit.globals.len() - 1
+            }
+        };
+        self.names[0].insert(name.clone(), Name::Global(id));
+        self.links.insert(symbol, Name::Global(id));
+        let known = &self.unit.globals[id];
+        if !compatible::types(&known.ty, &declarator.ty) {
+            return Err(self.declared_otherwise(&name, span, Some(known.span)));
+        }
+        let known = &mut self.unit.globals[id];
+        known.foreign &= foreign;
+        known.volatile |= declarator.volatile;
+        if !foreign {
+            known.span = span;
+        }
+        if self.unit.types.size(&known.ty).is_none() {
+            known.ty = declarator.ty.clone();
+        }
+        let first = known.init.as_ref().map(|_| known.span);
+        if self.is("=") {
+            if let Some(first) = first {
+                let again = fail(format!("`{name}` is defined twice"), span, "again");
+                return Err(Box::new(again.related(first, "first")));
+            }
+            self.initial_value(id)?;
+        }
+        Ok(id)
+    }
+
+    /// `= …` of something that lives forever.
+    fn initial_value(&mut self, id: GlobalId) -> Result<(), Fail> {
+        self.expect("=")?;
+        let mut ty = self.unit.globals[id].ty.clone();
+        let outer = std::mem::replace(&mut self.lives_forever, true);
+        let init = self.initializer(&mut ty);
+        self.lives_forever = outer;
+        self.unit.globals[id].ty = ty;
+        self.unit.globals[id].init = Some(init?);
+        Ok(())
+    }
+
+    /// The function that is declared here, which may not be for the first time.
+    fn function_id(
+        &mut self,
+        name: &Rc<str>,
+        declarator: &Declarator,
+        specifiers: &Specifiers,
+        attributes: &Attributes,
+        span: Span,
+    ) -> Result<FunctionId, Fail> {
+        let Type::Function(signature) = &declarator.ty else {
+            return Err(self.unexpected("a function"));
+        };
+        let symbol = attributes.symbol.clone().or(specifiers.attributes.symbol.clone());
+        let symbol = symbol.unwrap_or(name.clone());
+        let known = self.names[0].get(name).or_else(|| self.links.get(&symbol));
+        let id = match known {
+            Some(Name::Function(id)) => {
+                let id = *id;
+                self.declare_again(id, name, signature, span)?;
+                id
+            }
+            Some(_) => return Err(self.declared_otherwise(name, span, None)),
+            None => self.new_function(name, signature, span),
+        };
+        self.names[0].insert(name.clone(), Name::Function(id));
+        self.links.insert(symbol, Name::Function(id));
+        let function = &mut self.unit.functions[id];
+        let asked = [attributes, &specifiers.attributes];
+        let when = asked.iter().find_map(|a| a.constructor);
+        function.constructor = function.constructor.or(when);
+        let when = asked.iter().find_map(|a| a.destructor);
+        function.destructor = function.destructor.or(when);
+        function.noreturn |= asked.iter().any(|a| a.noreturn);
+        Ok(id)
+    }
+
+    fn new_function(&mut self, name: &Rc<str>, signature: &Signature, span: Span) -> FunctionId {
+        self.unit.functions.push(Function {
+            name: name.clone(),
+            result: signature.result.clone(),
+            params: signature.params.len(),
+            locals: unnamed(&signature.params, span),
+            body: None,
+            span,
+            library: false,
+            undeclared: false,
+            constructor: None,
+            destructor: None,
+            noreturn: false,
+        });
+        let id = self.unit.functions.len() - 1;
+        self.prototypes.insert(id, (signature.clone(), span));
+        id
+    }
+
+    /// A later declaration may know more; a body knows all.
+    fn declare_again(
+        &mut self,
+        id: FunctionId,
+        name: &str,
+        signature: &Signature,
+        span: Span,
+    ) -> Result<(), Fail> {
+        // What was called without a declaration may turn out to return nothing.
+        let guessed = self.undeclared.remove(&id).is_some();
+        let nothing = guessed && signature.result == Type::Void;
+        let library = guessed && library::knows(name);
+        if let Some((first, at)) = self.prototypes.get(&id)
+            && !compatible::signatures(first, signature)
+            && !nothing
+            && !library
+        {
+            return Err(self.declared_otherwise(name, span, Some(*at)));
+        }
+        let has_prototype = !signature.params.is_empty() || !signature.open;
+        let known = &mut self.unit.functions[id];
+        known.undeclared = false;
+        if has_prototype || nothing || library {
+            self.prototypes.insert(id, (signature.clone(), span));
+            if known.body.is_none() {
+                known.params = signature.params.len();
+                known.locals = unnamed(&signature.params, span);
+            }
+        }
+        if known.body.is_none() {
+            known.result = signature.result.clone();
+        }
+        Ok(())
+    }
+
+    fn function(
+        &mut self,
+        id: FunctionId,
+        declarator: Declarator,
+        name: Rc<str>,
+        span: Span,
+    ) -> Result<(), Fail> {
+        let Type::Function(signature) = &declarator.ty else {
+            return Err(self.unexpected("a function"));
+        };
+        if let Some(body) = &self.unit.functions[id].body {
+            let first = body.span;
+            return Err(Box::new(
+                fail(format!("`{name}` is defined twice"), span, "again").related(first, "first"),
+            ));
+        }
+        let params: Vec<Param> = declarator.params.unwrap_or_default();
+        self.open_scope();
+        let mut locals = vec![];
+        let mut constants = HashSet::new();
+        for (i, param) in params.iter().enumerate() {
+            let (name, span) = param.name.clone().unwrap_or((format!("#{i}").into(), span));
+            self.declare_local(name.clone(), Name::Local(i), span)?;
+            constants.extend(param.constant.then_some(i));
+            locals.push(Local { name, ty: param.ty.clone(), span });
+        }
+        let result = signature.result.clone();
+        let function = &mut self.unit.functions[id];
+        // It may have been met under another name.
+        function.name = name.clone();
+        function.params = locals.len();
+        function.locals = locals.clone();
+        function.result = result.clone();
+        function.span = span;
+        self.current = Some(Current {
+            name,
+            result,
+            locals,
+            switches: vec![],
+            cases: 0,
+            steady: HashMap::new(),
+            constants,
+            labels: Labels::default(),
+        });
+        let body = self.block().and_then(|body| self.with_jumps(body));
+        self.close_scope();
+        let current = self.current.take();
+        let function = &mut self.unit.functions[id];
+        function.body = Some(body?);
+        if let Some(current) = current {
+            function.locals = current.locals;
+        }
+        Ok(())
+    }
+
+    /// A name in a function; there is one thing of a name in each block.
+    fn declare_local(&mut self, name: Rc<str>, what: Name, span: Span) -> Result<(), Fail> {
+        // The outermost block of a function shares its scope with the parameters.
+        let scopes = if self.names.len() == 3 { 1.. } else { self.names.len() - 1.. };
+        if self.names[scopes].iter().any(|scope| scope.contains_key(&name)) {
+            let message = format!("`{name}` is declared twice in one block");
+            return Err(fail(message, span, "again"));
+        }
+        self.declare_name(name, what);
+        Ok(())
+    }
+
+    /// A new local of the function.
+    fn local(&mut self, name: Rc<str>, ty: Type, span: Span) -> Result<LocalId, Fail> {
+        match &mut self.current {
+            Some(current) => {
+                current.locals.push(Local { name, ty, span });
+                Ok(current.locals.len() - 1)
+            }
+            None => Err(fail("this needs a function around it", span, "not at file scope")),
+        }
+    }
+
+    /// A string, or another object without a name that lives forever.
+    fn anonymous(
+        &mut self,
+        name: String,
+        (ty, constant): (Type, bool),
+        init: super::tree::Init,
+        span: Span,
+    ) -> Expr {
+        let global = Global {
+            name,
+            ty: ty.clone(),
+            span,
+            init: Some(init),
+            foreign: false,
+            volatile: false,
+            constant,
+            param: None,
+        };
+        self.unit.globals.push(global);
+        let id = self.unit.globals.len() - 1;
+        Expr { kind: super::tree::ExprKind::Global(id), ty, span }
+    }
+
+    /// The initial value and steps of a block, with its braces.
+    fn block(&mut self) -> Result<Stmt, Fail> {
+        self.nested(Self::compound)
+    }
+
+    /// Skips a balanced pair of parentheses and what is between.
+    fn skip_parens(&mut self) -> Result<(), Fail> {
+        self.expect("(")?;
+        let mut depth = 1;
+        while depth > 0 {
+            match self.peek() {
+                TokenKind::Punct("(") => depth += 1,
+                TokenKind::Punct(")") => depth -= 1,
+                TokenKind::End => return Err(self.unexpected("`)`")),
+                _ => {}
+            }
+            self.advance();
+        }
+        Ok(())
+    }
+
+    fn static_assert(&mut self) -> Result<(), Fail> {
+        let start = self.span();
+        self.advance();
+        self.expect("(")?;
+        let condition = self.constant_expression()?;
+        if self.eat(",") {
+            if !matches!(self.peek(), TokenKind::Text(_)) {
+                return Err(self.unexpected("a string"));
+            }
+            self.advance();
+        }
+        self.expect(")")?;
+        self.expect(";")?;
+        if condition == 0 {
+            return Err(fail("a static assertion fails", self.since(start), "it is false"));
+        }
+        Ok(())
+    }
+}
+
+fn unnamed(params: &[Type], span: Span) -> Vec<Local> {
+    let local =
+        |(i, ty): (usize, &Type)| Local { name: format!("#{i}").into(), ty: ty.clone(), span };
+    params.iter().enumerate().map(local).collect()
+}

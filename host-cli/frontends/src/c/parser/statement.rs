@@ -1,0 +1,380 @@
+//! Statements and local declarations.
+
+use super::attribute::Attributes;
+use super::declarator::Declarator;
+use super::specifier::{Specifiers, Storage};
+use super::{Name, Parser, Switch};
+use crate::c::token::TokenKind;
+use crate::c::tree::{Expr, Global, Init, InitItem, Stmt, StmtKind};
+use crate::c::types::Type;
+use crate::c::{Fail, fail};
+use std::rc::Rc;
+use vouch_ir::Span;
+
+impl Parser {
+    /// `{ … }`.
+    pub(super) fn compound(&mut self) -> Result<Stmt, Fail> {
+        let start = self.span();
+        self.expect("{")?;
+        self.open_scope();
+        self.open_block();
+        let mut statements = vec![];
+        while !self.is("}") {
+            if self.peek() == &TokenKind::End {
+                return Err(Box::new(self.unexpected("`}`").related(start, "opened here")));
+            }
+            let label = matches!(self.peek(), TokenKind::Word(_)) && self.is_at(1, ":");
+            if self.is("_Static_assert") {
+                self.static_assert()?;
+            } else if self.is("__label__") {
+                self.own_labels()?;
+            } else if self.at_type(0) && !label {
+                self.local_declaration(&mut statements)?;
+            } else {
+                statements.push(self.statement()?);
+            }
+        }
+        self.advance();
+        self.close_block();
+        self.close_scope();
+        Ok(Stmt { kind: StmtKind::Block(statements), span: self.since(start) })
+    }
+
+    fn local_declaration(&mut self, out: &mut Vec<Stmt>) -> Result<(), Fail> {
+        // An attribute alone, as in `__attribute__((fallthrough));`
+        let start = self.span();
+        if self.is("__attribute__") {
+            let at = self.at;
+            while self.attributes(&mut Default::default())? {}
+            if self.eat(";") {
+                return Ok(());
+            }
+            self.at = at;
+        }
+        let specifiers = self.specifiers(false)?;
+        while !self.eat(";") {
+            let mut declarator = self.declarator(&specifiers)?;
+            let variable_length = self.variable_length;
+            let attributes = self.declaration_tail()?;
+            declarator.ty = attributes.retype(declarator.ty);
+            let Some((name, span)) = declarator.name.clone() else {
+                return Err(self.unexpected("a name"));
+            };
+            match (&declarator.ty, specifiers.storage) {
+                (_, Storage::Typedef) => {
+                    self.type_definition(&specifiers, &declarator, &attributes, name, span)?;
+                }
+                (Type::Function(_), _) if self.is("{") => {
+                    let message = "a function within a function is not supported";
+                    return Err(fail(message, span, "define it outside"));
+                }
+                (Type::Function(_), _) => {
+                    let id =
+                        self.function_id(&name, &declarator, &specifiers, &attributes, span)?;
+                    self.declare_name(name, Name::Function(id));
+                }
+                (_, Storage::Extern) => {
+                    let id =
+                        self.global(&specifiers, &declarator, &attributes, name.clone(), span)?;
+                    self.declare_name(name, Name::Global(id));
+                }
+                (_, Storage::Static) if variable_length => {
+                    let message = "a static array needs a constant length";
+                    return Err(fail(message, span, "its length is no constant"));
+                }
+                (_, Storage::Static) => {
+                    self.static_local(&specifiers, &declarator, &attributes, name, span)?;
+                }
+                (Type::Void, _) => return Err(fail("nothing is of type void", span, "here")),
+                _ => {
+                    let cleanup = attributes.cleanup || specifiers.attributes.cleanup;
+                    let init = self.local_variable(&specifiers, &declarator, name, span)?;
+                    let span = self.since(if init.1.is_some() { span } else { start });
+                    let kind = match (variable_length, cleanup) {
+                        (true, _) => StmtKind::Refused("an array whose length is no constant"),
+                        (_, true) => StmtKind::Refused("the attribute `cleanup`"),
+                        _ => StmtKind::Declare(init.0, init.1),
+                    };
+                    out.push(Stmt { kind, span });
+                }
+            }
+            if !self.eat(",") {
+                self.expect(";")?;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A variable of the function that lives forever.
+    fn static_local(
+        &mut self,
+        specifiers: &Specifiers,
+        declarator: &Declarator,
+        attributes: &Attributes,
+        name: Rc<str>,
+        span: Span,
+    ) -> Result<(), Fail> {
+        let function = self.current.as_ref().map_or("".into(), |c| c.name.clone());
+        self.unit.globals.push(Global {
+            name: format!("{function}::{name}"),
+            ty: declarator.ty.clone(),
+            span,
+            init: None,
+            foreign: attributes.noinit || specifiers.attributes.noinit,
+            volatile: declarator.volatile,
+            constant: declarator.constant,
+            param: specifiers.attributes.param.or(attributes.param),
+        });
+        let id = self.unit.globals.len() - 1;
+        self.declare_local(name, Name::Global(id), span)?;
+        if self.is("=") {
+            self.initial_value(id)?;
+        }
+        Ok(())
+    }
+
+    /// A variable that lives as long as its block.
+    fn local_variable(
+        &mut self,
+        specifiers: &Specifiers,
+        declarator: &Declarator,
+        name: Rc<str>,
+        span: Span,
+    ) -> Result<(usize, Option<Init>), Fail> {
+        let mut ty = declarator.ty.clone();
+        if specifiers.deduced {
+            // The name is not known within its initial value.
+            self.expect("=")?;
+            let value = self.assignment()?;
+            let value = self.rvalue(value);
+            ty = value.ty.clone();
+            let local = self.local(name.clone(), ty, span)?;
+            self.declare_local(name, Name::Local(local), span)?;
+            let item = InitItem { offset: 0, bits: None, value };
+            return Ok((local, Some(Init { items: vec![item], whole: true })));
+        }
+        let local = self.local(name.clone(), ty.clone(), span)?;
+        self.declare_local(name, Name::Local(local), span)?;
+        if let Some(current) = &mut self.current {
+            current.constants.extend(declarator.constant.then_some(local));
+        }
+        if !self.eat("=") {
+            return Ok((local, None));
+        }
+        let outer = std::mem::replace(&mut self.lives_forever, false);
+        let init = self.initializer(&mut ty);
+        self.lives_forever = outer;
+        let init = init?;
+        let first = self.first(&init);
+        if let Some(current) = &mut self.current {
+            current.locals[local].ty = ty;
+            let first = first.filter(|_| !declarator.volatile);
+            current.steady.extend(first.map(|first| (local, first)));
+        }
+        Ok((local, Some(init)))
+    }
+
+    fn statement(&mut self) -> Result<Stmt, Fail> {
+        self.nested(Self::statement_in)
+    }
+
+    fn statement_in(&mut self) -> Result<Stmt, Fail> {
+        let start = self.span();
+        if self.is("{") {
+            return self.compound();
+        }
+        if self.eat(";") {
+            return Ok(Stmt { kind: StmtKind::Block(vec![]), span: start });
+        }
+        let kind = match self.peek().clone() {
+            TokenKind::Word(word) => match &*word {
+                "if" => self.if_statement()?,
+                "while" => {
+                    self.advance();
+                    let condition = self.parenthesised()?;
+                    StmtKind::While(condition, Box::new(self.statement()?))
+                }
+                "do" => {
+                    self.advance();
+                    let body = self.statement()?;
+                    self.expect("while")?;
+                    let condition = self.parenthesised()?;
+                    self.expect(";")?;
+                    StmtKind::DoWhile(Box::new(body), condition)
+                }
+                "for" => self.for_statement(start)?,
+                "switch" => self.switch_statement()?,
+                "case" | "default" => self.case()?,
+                "goto" => self.goto()?,
+                "break" => self.simple(StmtKind::Break)?,
+                "continue" => self.simple(StmtKind::Continue)?,
+                "return" => {
+                    self.advance();
+                    let result = self.current.as_ref().map_or(Type::Void, |c| c.result.clone());
+                    let value = match self.is(";") {
+                        true => None,
+                        false => {
+                            let value = self.expression()?;
+                            let value = self.rvalue(value);
+                            Some(match &result {
+                                Type::Void => value,
+                                ty => self.assignable(value, ty)?,
+                            })
+                        }
+                    };
+                    self.expect(";")?;
+                    StmtKind::Return(value)
+                }
+                "asm" | "__asm__" | "__asm" => self.assembly()?,
+                _ if self.is_at(1, ":") => {
+                    self.advance();
+                    self.advance();
+                    while self.attributes(&mut Default::default())? {}
+                    let label = self.define_label(word, start)?;
+                    StmtKind::Label(label, Box::new(self.labelled(start)?))
+                }
+                _ => self.expression_statement()?,
+            },
+            _ => self.expression_statement()?,
+        };
+        Ok(Stmt { kind, span: self.since(start) })
+    }
+
+    /// What follows a label: a statement, or in practice a declaration or nothing.
+    fn labelled(&mut self, start: Span) -> Result<Stmt, Fail> {
+        if self.is("}") {
+            return Ok(Stmt { kind: StmtKind::Block(vec![]), span: start });
+        }
+        let label = matches!(self.peek(), TokenKind::Word(_)) && self.is_at(1, ":");
+        if self.at_type(0) && !label {
+            let mut declared = vec![];
+            self.local_declaration(&mut declared)?;
+            return Ok(Stmt { kind: StmtKind::Block(declared), span: self.since(start) });
+        }
+        self.statement()
+    }
+
+    fn simple(&mut self, kind: StmtKind) -> Result<StmtKind, Fail> {
+        self.advance();
+        self.expect(";")?;
+        Ok(kind)
+    }
+
+    fn expression_statement(&mut self) -> Result<StmtKind, Fail> {
+        let expr = self.expression()?;
+        self.expect(";")?;
+        Ok(StmtKind::Expr(self.rvalue(expr)))
+    }
+
+    fn parenthesised(&mut self) -> Result<Expr, Fail> {
+        self.expect("(")?;
+        let expr = self.expression()?;
+        self.expect(")")?;
+        self.condition(expr)
+    }
+
+    fn if_statement(&mut self) -> Result<StmtKind, Fail> {
+        self.advance();
+        let condition = self.parenthesised()?;
+        let then = self.statement()?;
+        let other = match self.eat("else") {
+            true => Some(Box::new(self.statement()?)),
+            false => None,
+        };
+        Ok(StmtKind::If(condition, Box::new(then), other))
+    }
+
+    fn for_statement(&mut self, start: Span) -> Result<StmtKind, Fail> {
+        self.advance();
+        self.expect("(")?;
+        self.open_scope();
+        let mut before = vec![];
+        if self.at_type(0) {
+            self.local_declaration(&mut before)?;
+        } else if !self.eat(";") {
+            let span = self.span();
+            before.push(Stmt { kind: self.expression_statement()?, span: self.since(span) });
+        }
+        let condition = match self.is(";") {
+            true => None,
+            false => {
+                let expr = self.expression()?;
+                Some(self.condition(expr)?)
+            }
+        };
+        self.expect(";")?;
+        let next = match self.is(")") {
+            true => None,
+            false => {
+                let expr = self.expression()?;
+                Some(self.rvalue(expr))
+            }
+        };
+        self.expect(")")?;
+        let body = self.statement()?;
+        self.close_scope();
+        let kind = StmtKind::For(condition, next, Box::new(body));
+        before.push(Stmt { kind, span: self.since(start) });
+        Ok(StmtKind::Block(before))
+    }
+
+    fn switch_statement(&mut self) -> Result<StmtKind, Fail> {
+        self.advance();
+        let value = self.parenthesised()?;
+        let value = self.promote(value);
+        if !value.ty.is_integer() {
+            return Err(fail("a switch needs an integer", value.span, "this is none"));
+        }
+        let Some(current) = &mut self.current else {
+            return Err(self.unexpected("a function"));
+        };
+        current.switches.push(Switch { ty: Some(value.ty.clone()), ..Switch::default() });
+        let body = self.statement()?;
+        let switch = self.current.as_mut().and_then(|c| c.switches.pop()).unwrap_or_default();
+        Ok(StmtKind::Switch(value, switch.cases, switch.default, Box::new(body)))
+    }
+
+    fn case(&mut self) -> Result<StmtKind, Fail> {
+        let start = self.span();
+        let is_default = self.is("default");
+        self.advance();
+        let range = match is_default {
+            true => None,
+            false => {
+                let low = self.constant_expression()?;
+                let high = if self.eat("...") { self.constant_expression()? } else { low };
+                Some((low, high))
+            }
+        };
+        let span = self.since(start);
+        self.expect(":")?;
+        let Some(current) = &mut self.current else {
+            return Err(self.unexpected("a function"));
+        };
+        let label = current.cases;
+        current.cases += 1;
+        let Some(switch) = current.switches.last_mut() else {
+            return Err(fail("this belongs in a switch", span, "there is none around it"));
+        };
+        match range {
+            None if switch.default.is_some() => {
+                return Err(fail("a second `default`", span, "one is enough"));
+            }
+            None => switch.default = Some(label),
+            Some((low, high)) => {
+                let wrap = |v: i128| match switch.ty.as_ref().and_then(Type::integer) {
+                    Some((bits, true)) => vouch_ir::eval::sign_extend(v as u128, bits) as i128,
+                    Some((bits, false)) => (v as u128 & vouch_ir::mask(bits)) as i128,
+                    None => v,
+                };
+                let (low, high) = (wrap(low), wrap(high));
+                if switch.cases.iter().any(|(l, h, _)| low <= *h && *l <= high) {
+                    return Err(fail("a second case of this value", span, "here"));
+                }
+                switch.cases.push((low, high, label));
+            }
+        }
+        Ok(StmtKind::Case(label, Box::new(self.labelled(start)?)))
+    }
+}

@@ -1,0 +1,193 @@
+//! What a run can meet: functions, recursion, and objects whose address is taken.
+
+use super::builtin;
+use super::tree::{Expr, ExprKind, FunctionId, GlobalId, LocalId, Unit};
+use std::collections::{BTreeSet, HashSet};
+
+/// What can be met.
+#[derive(Default, Debug)]
+pub struct Reach {
+    /// For each function those that it may call, itself not at once but in the end.
+    calls: Vec<HashSet<FunctionId>>,
+    /// Globals that a pointer may point into.
+    pub globals: BTreeSet<GlobalId>,
+    /// Locals that a pointer may point into.
+    pub locals: BTreeSet<(FunctionId, LocalId)>,
+    /// Functions that a pointer may point to.
+    pub functions: BTreeSet<FunctionId>,
+    /// Functions that may be called.
+    reached: HashSet<FunctionId>,
+}
+
+impl Reach {
+    /// Looks at everything that can be reached from functions.
+    pub fn new(unit: &Unit, roots: &[FunctionId]) -> Reach {
+        let mut reach =
+            Reach { calls: vec![HashSet::new(); unit.functions.len()], ..Reach::default() };
+        let mut seen = Seen::default();
+        seen.functions.extend(roots);
+        let mut queue: Vec<Task> = roots.iter().map(|f| Task::Function(*f)).collect();
+        let mut pointer_calls: Vec<(FunctionId, usize)> = vec![];
+        while let Some(task) = queue.pop() {
+            vouch_ir::deadline::tick();
+            let mut visit = |from: Option<FunctionId>, e: &Expr| {
+                reach.visit(unit, from, e, &mut seen, &mut queue, &mut pointer_calls);
+            };
+            match task {
+                Task::Function(id) => {
+                    if let Some(body) = &unit.functions[id].body {
+                        body.expressions(&mut |e| explore(unit, e, &mut |e| visit(Some(id), e)));
+                    }
+                }
+                Task::Global(id) => {
+                    for item in unit.globals[id].init.iter().flat_map(|i| &i.items) {
+                        item.value.walk(&mut |e| visit(None, e));
+                    }
+                }
+            }
+            // A call through a pointer calls whatever has an address; both sets grow.
+            if queue.is_empty() && !pointer_calls.is_empty() {
+                for f in reach.functions.clone() {
+                    for (from, args) in &pointer_calls {
+                        if unit.functions[f].params <= *args {
+                            reach.calls[*from].insert(f);
+                        }
+                    }
+                    if seen.functions.insert(f) {
+                        queue.push(Task::Function(f));
+                    }
+                }
+            }
+        }
+        reach.reached = seen.functions;
+        reach.close();
+        reach
+    }
+
+    /// Whether a function may be called at all.
+    pub fn is_reached(&self, f: FunctionId) -> bool {
+        self.reached.contains(&f)
+    }
+
+    fn visit(
+        &mut self,
+        unit: &Unit,
+        from: Option<FunctionId>,
+        expr: &Expr,
+        seen: &mut Seen,
+        queue: &mut Vec<Task>,
+        pointer_calls: &mut Vec<(FunctionId, usize)>,
+    ) {
+        match &expr.kind {
+            ExprKind::Global(id) if seen.globals.insert(*id) => queue.push(Task::Global(*id)),
+            ExprKind::Call(id, _) => {
+                if let Some(from) = from {
+                    self.calls[from].insert(*id);
+                }
+                if !builtin::is_known(&unit.functions[*id]) && seen.functions.insert(*id) {
+                    queue.push(Task::Function(*id));
+                }
+            }
+            ExprKind::CallPointer(_, args) => {
+                pointer_calls.extend(from.map(|from| (from, args.len())));
+            }
+            ExprKind::Address(place) => match root(place) {
+                Some(Root::Global(id)) => {
+                    self.globals.insert(id);
+                }
+                Some(Root::Local(id)) => self.locals.extend(from.map(|from| (from, id))),
+                Some(Root::Function(id)) => {
+                    self.functions.insert(id);
+                }
+                None => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// Makes the calls transitive.
+    fn close(&mut self) {
+        for start in 0..self.calls.len() {
+            let mut stack: Vec<FunctionId> = self.calls[start].iter().copied().collect();
+            let mut all = HashSet::new();
+            while let Some(f) = stack.pop() {
+                if all.insert(f) {
+                    stack.extend(self.calls[f].iter().copied());
+                }
+            }
+            self.calls[start] = all;
+        }
+    }
+
+    /// Whether one function may call the other, perhaps through others.
+    pub fn calls(&self, f: FunctionId, g: FunctionId) -> bool {
+        self.calls[f].contains(&g)
+    }
+
+    /// Whether a function may be called while it runs.
+    pub fn recursive(&self, f: FunctionId) -> bool {
+        self.calls[f].contains(&f)
+    }
+
+    /// Whether a call of `f` may lead to one of `g`.
+    pub fn may_call(&self, f: FunctionId, g: FunctionId) -> bool {
+        self.calls[f].contains(&g)
+    }
+
+    /// Whether both call each other.
+    pub fn together(&self, f: FunctionId, g: FunctionId) -> bool {
+        f == g || self.calls[f].contains(&g) && self.calls[g].contains(&f)
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    functions: HashSet<FunctionId>,
+    globals: HashSet<GlobalId>,
+}
+
+enum Task {
+    Function(FunctionId),
+    Global(GlobalId),
+}
+
+/// Calls `visit` for an expression and all below, but not for strings that a known function gets: those
+/// are names and formats, and nobody follows a pointer to them.
+fn explore<'a>(unit: &Unit, expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    visit(expr);
+    let known = match &expr.kind {
+        ExprKind::Call(id, _) => builtin::is_known(&unit.functions[*id]),
+        _ => false,
+    };
+    let is_string = |e: &Expr| {
+        let ExprKind::Address(place) = &e.kind else { return false };
+        matches!(root(place), Some(Root::Global(id)) if unit.globals[id].name.starts_with('"'))
+    };
+    expr.operands(&mut |e| {
+        if !(known && is_string(e)) {
+            explore(unit, e, visit);
+        }
+    });
+}
+
+/// The object that a place is in, if that has a name.
+pub enum Root {
+    /// A global.
+    Global(GlobalId),
+    /// A local.
+    Local(LocalId),
+    /// A function.
+    Function(FunctionId),
+}
+
+/// The object that a place is in, if that has a name.
+pub fn root(place: &Expr) -> Option<Root> {
+    match &place.kind {
+        ExprKind::Global(id) => Some(Root::Global(*id)),
+        ExprKind::Local(id) | ExprKind::Literal(id, _) => Some(Root::Local(*id)),
+        ExprKind::Function(id) => Some(Root::Function(*id)),
+        ExprKind::Index(array, _) => root(array),
+        ExprKind::Member { of, .. } => root(of),
+        _ => None,
+    }
+}

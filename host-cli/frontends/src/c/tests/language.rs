@@ -1,0 +1,273 @@
+//! What the language means, and what is refused.
+
+use super::{compile, options, run};
+use crate::c::{Checks, DataModel};
+use crate::{Options, Overflow};
+use vouch_ir::{Cfa, VarId};
+
+pub fn cfa(text: &str, options: &Options) -> Cfa {
+    match compile(text, options) {
+        Ok(compiled) => compiled.cfa,
+        Err(errors) => panic!("{errors:#?}"),
+    }
+}
+
+/// The location where the only run of `main` ends.
+fn ends(text: &str) -> String {
+    run(&cfa(text, &options("main")), 0, 10_000).location
+}
+
+/// What is wrong with a text, and the text that it points at.
+fn wrong(text: &str) -> (String, String) {
+    let errors = compile(text, &options("main")).unwrap_err();
+    let span = errors[0].span;
+    (errors[0].message.clone(), text[span.start as usize..span.end as usize].to_string())
+}
+
+pub fn refused(text: &str, message: &str, at: &str) {
+    let (found, place) = wrong(text);
+    assert!(found.contains(message) && place == at, "{found:?} at {place:?}");
+}
+
+/// A main that reaches an error unless the condition holds.
+pub fn holds(declarations: &str, statements: &str, condition: &str) {
+    let text = format!(
+        "extern void reach_error(void);\n{declarations}\n\
+         int main(void) {{ {statements} if (!({condition})) reach_error(); return 0; }}"
+    );
+    assert_eq!(ends(&text), "end", "{text}");
+    let text = text.replace("if (!(", "if ((");
+    assert_eq!(ends(&text), "error reach_error", "{text}");
+}
+
+#[test]
+fn integers_are_promoted_and_converted() {
+    holds("unsigned char c = 255;", "c++;", "c == 0");
+    holds("unsigned char c = 255;", "", "c + 1 == 256");
+    holds("signed char c = -1; unsigned u = 1;", "", "c > u");
+    holds("long l = -1; unsigned u = 1;", "", "l > u");
+    holds("long long l = -1; unsigned u = 1;", "", "l < u");
+    holds("int x = 0x7fffffff;", "x = x + 1;", "x < 0");
+    holds("_Bool b;", "b = 256;", "b == 1");
+    holds("enum e { A, B = 5, C } e = C;", "", "e == 6 && sizeof(e) == 4");
+    holds("", "int x = 'a'; x <<= 2;", "x == 388 && -7 / 2 == -3 && -7 % 3 == -1");
+    holds(
+        "struct { signed a : 3; unsigned b : 3; } s;",
+        "s.a = 5; s.b = 13;",
+        "s.a == -3 && s.b == 5",
+    );
+}
+
+#[test]
+fn objects_lie_in_memory() {
+    holds(
+        "union { int i; unsigned char b[4]; } u;",
+        "u.i = 0x01020304;",
+        "u.b[0] == 4 && u.b[3] == 1",
+    );
+    holds(
+        "int a[3] = { 1, 2, 3 }, *p = a;",
+        "p++; *p += 5; p[1] = 9;",
+        "a[1] == 7 && a[2] == 9 && p - a == 1",
+    );
+    holds(
+        "struct s { int x; struct { char c[3]; }; } s;",
+        "struct s *p = &s; p->c[2] = 7; s.x = p->c[2];",
+        "s.x == 7",
+    );
+    holds(
+        "static void swap(int *a, int *b) { int t = *a; *a = *b; *b = t; }",
+        "int x = 1, y = 2; swap(&x, &y);",
+        "x == 2 && y == 1",
+    );
+    holds(
+        "char s[] = \"ab\";",
+        "int n = 0; for (char *p = s; *p; p++) n++;",
+        "n == 2 && sizeof s == 3",
+    );
+    holds(
+        "int m[2][3] = { { 1 }, 4, [1][2] = 6 };",
+        "int (*row)[3] = &m[1];",
+        "(*row)[0] == 4 && m[1][2] == 6",
+    );
+    holds(
+        "struct p { int x, y; }; struct p f(int x) { struct p p = { x, x + 1 }; return p; }",
+        "struct p q = f(3);",
+        "q.y == 4 && f(5).x == 5",
+    );
+    holds(
+        "int f(int x) { return x + 1; } int g(int x) { return x * 2; } int (*t[2])(int) = { f, g };",
+        "int i = 1;",
+        "t[i](5) == 10 && t[0](5) == 6",
+    );
+}
+
+#[test]
+fn control_flows() {
+    holds(
+        "int n;",
+        "for (int i = 0; i < 10; i++) { if (i == 3) continue; if (i == 6) break; n += i; }",
+        "n == 12",
+    );
+    holds(
+        "int n;",
+        "switch (3) { case 1: n = 1; case 3: n += 3; case 4: n += 4; break; default: n = 9; }",
+        "n == 7",
+    );
+    holds("int n;", "goto in; while (n < 3) { in: n++; }", "n == 3");
+    holds("int n;", "do n++; while (n < 5 && n != 3);", "n == 3");
+    holds("int n; int f(void) { n++; return n; }", "int x = f() + 10 * f();", "x == 21");
+    holds(
+        "int n; int f(void) { return ++n; }",
+        "0 && f(); 1 || f(); int x = 0 ? f() : 5;",
+        "n == 0 && x == 5",
+    );
+    holds("int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }", "", "fib(7) == 13");
+    holds("int f(void) { static int n = 5; return n++; }", "f(); f();", "f() == 7");
+    holds("", "int x = ({ int y = 3; y + 1; });", "x == 4");
+}
+
+#[test]
+fn what_a_run_must_not_do_ends_in_a_limit() {
+    let ends_at = |text: &str| ends(text);
+    let recursive = "int f(int n) { return f(n + 1); } int main(void) { return f(0); }";
+    assert_eq!(ends_at(recursive), "error recursion_limit");
+    let outside = "int a[4], i = 5; int main(void) { a[i] = 1; return 0; }";
+    assert_eq!(ends_at(outside), "error memory_limit");
+    let null = "int *p; int main(void) { return *p; }";
+    assert_eq!(ends_at(null), "error memory_limit");
+    let model = cfa(outside, &options("main"));
+    let limit = &model.properties[model.limits[0].index()];
+    assert_eq!((limit.name.as_str(), model.limits.len()), ("memory_limit", 1));
+}
+
+#[test]
+fn checks_make_them_properties() {
+    let ends_at = |text: &str, checks: &str| {
+        let mut options = options("main");
+        options.c.checks = checks.parse::<Checks>().unwrap();
+        let cfa = cfa(text, &options);
+        assert_eq!(cfa.limits, []);
+        // A run ends there, and who is proved besides rests on it.
+        let end = run(&cfa, 0, 100).location;
+        let fatal = cfa.fatal.iter().map(|p| &cfa.properties[p.index()]);
+        let fatal: Vec<String> = fatal.map(|p| format!("error {}", p.name)).collect();
+        assert!(fatal.contains(&end), "{fatal:?}");
+        end
+    };
+    let main = |body: &str| format!("int a[4], i = 5, *p, z; int main(void) {{ {body} }}");
+    assert_eq!(ends_at(&main("return a[i];"), "bounds,null"), "error bounds");
+    assert_eq!(ends_at(&main("return *p;"), "all"), "error null");
+    assert!("bound".parse::<Checks>().is_err());
+    let with = |text: &str, overflow| {
+        let mut options = options("main");
+        options.overflow = overflow;
+        cfa(text, &options).properties.iter().map(|p| p.name.clone()).collect::<Vec<_>>()
+    };
+    let adds = "int x; int main(void) { x = x + 1; return 0; }";
+    assert_eq!(with(adds, Overflow::Error), ["no_overflow"]);
+    assert_eq!(with(adds, Overflow::Wrap), ["reach_error"]);
+}
+
+/// On the target nothing is in the place of a claim; a failed `assert()` ends the program.
+#[test]
+fn claims_hide_nothing_but_assert_ends() {
+    let after = |claim: &str| {
+        let declared = "void vouch_assert(int), vouch_assert_named(const char *, int), assert(int), \
+             __CPROVER_assert(int, const char *), __assert_fail(void), reach_error(void);";
+        let text = format!("{declared} int n; int main(void) {{ {claim} n = 1; return 0; }}");
+        let cfa = cfa(&text, &options("main"));
+        let names: Vec<String> = cfa.properties.iter().map(|p| p.name.clone()).collect();
+        let n = cfa.vars.iter().position(|v| v.name == "n").map(|n| VarId(n as u32));
+        let sets = |e: &vouch_ir::Edge| e.updates.iter().any(|u| Some(u.0) == n);
+        let goes_on = cfa.edges.iter().any(|e| e.from != cfa.init && sets(e));
+        (names.join(" "), goes_on, cfa.fatal.len())
+    };
+    let with = |name: &str, goes_on| (name.to_string(), goes_on, 0);
+    assert_eq!(after("vouch_assert(0);"), with("assert_1", true));
+    assert_eq!(after("vouch_assert_named(\"small\", 0);"), with("small", true));
+    assert_eq!(after("__CPROVER_assert(0, \"small\");"), with("assert_1", true));
+    assert_eq!(after("assert(0);"), with("assert_1", false));
+    assert_eq!(after("__assert_fail();"), with("assert_1", false));
+    assert_eq!(after("reach_error();"), with("reach_error", false));
+    // With the assert.h that comes with vouch too.
+    let text = "#include <assert.h>\nint main(void) { assert(0); for (;;) { } return 0; }";
+    let cfa = cfa(text, &options("main"));
+    assert_eq!(run(&cfa, 0, 100).location, "error assert_2");
+}
+
+#[test]
+fn data_models_differ() {
+    let size = |model, expression: &str| {
+        let mut options = options("main");
+        options.c.model = model;
+        let text = format!(
+            "long long r; enum e {{ A }}; int main(void) {{ r = {expression}; return 0; }}"
+        );
+        run(&cfa(&text, &options), 0, 100).values["r"]
+    };
+    use DataModel::*;
+    assert_eq!([Ilp32, Lp64, Arm32].map(|m| size(m, "sizeof(long)")), [4, 8, 4]);
+    assert_eq!([Ilp32, Lp64, Arm32].map(|m| size(m, "sizeof(enum e)")), [4, 4, 1]);
+    assert_eq!([Ilp32, Lp64, Arm32].map(|m| size(m, "(char)200 > 0")), [0, 0, 1]);
+}
+
+#[test]
+fn what_is_not_supported_is_refused_where_it_stands() {
+    let main = |body: &str| {
+        format!(
+            "float x; int *p, n; void *malloc(unsigned); void g(int *); int main(void) {{ {body} }}"
+        )
+    };
+    refused(&main("x = 1;"), "floating-point", "1");
+    refused(&main("p = malloc(4);"), "heap", "malloc(4)");
+    refused(&main("int a[n];"), "length is no constant", "int a[n]");
+    refused(&main("n = (int)p;"), "address as a number", "(int)p");
+    refused(&main("p = (int *)n;"), "number as an address", "(int *)n");
+    refused(&main("n = *(int *)0x1234;"), "0x1234", "*(int *)0x1234");
+    refused(&main("asm(\"nop\");"), "assembly", "asm(\"nop\");");
+    refused(&main("g(&n);"), "could change", "&n");
+    refused(&main("n = y;"), "not declared", "y");
+    refused(&main("n = 1"), "expected `;`", "}");
+    refused("int main(void) { return 0;", "expected `}`", "");
+    // What no run meets does not matter.
+    compile("float f(float x) { return x * 2; } int main(void) { return 0; }", &options("main"))
+        .unwrap();
+}
+
+#[test]
+fn uninitialised_is_any_value() {
+    let text = "int main(void) { int x; unsigned char y; if (x == -1 && y == 255) { ERROR: ; } return 0; }";
+    let cfa = cfa(text, &options("main"));
+    assert_eq!(run(&cfa, 0, 100).location, "end");
+    // A label has two ways on: the property, and the program's.
+    let error = cfa.properties[0].error;
+    assert!(cfa.edges.iter().any(|e| e.to == error));
+    assert_eq!(cfa.inputs.iter().map(|i| i.width).collect::<Vec<_>>(), [32, 8]);
+}
+
+#[test]
+fn bad_texts_do_not_panic() {
+    let text = include_str!("../include/vouch.h").to_string()
+        + "struct s { int a : 3; union { int b; char c[2]; }; } t[2] = { { 1 }, { .c = { 1 } } };\n\
+           int f(int (*g)(int), int n) { switch (n) { case 1 ... 3: return g(n); default: ; } return 0; }\n\
+           int h(int x) { return x ? f(h, x - 1) : t[x & 1].c[1]; }\n\
+           int main(void) { int i; for (i = 0; i < 3; i++) { h(i); } return i; }\n";
+    let text = text.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n");
+    compile(&text, &options("main")).unwrap();
+    let mut r = super::random::Random::new(7);
+    for _ in 0..400 {
+        let mut bytes = text.clone().into_bytes();
+        for _ in 0..1 + r.below(3) {
+            let at = r.below(bytes.len() as u64) as usize;
+            match r.below(3) {
+                0 => bytes.truncate(at.max(1)),
+                1 => {
+                    bytes.remove(at);
+                }
+                _ => bytes.insert(at, *r.pick(&[&b'(', &b'}', &b'*', &b'1', &b';', &b'[', &b'-'])),
+            }
+        }
+        let _ = compile(&String::from_utf8_lossy(&bytes), &options("main"));
+    }
+}

@@ -1,0 +1,157 @@
+//! Objects: their bytes, their parts, their ends, and their lifetimes.
+
+use super::language::{cfa, holds};
+use super::{options, run};
+use crate::Overflow;
+use crate::c::Checks;
+
+/// Where the run of `main` ends when bounds are not checked, and when they are.
+fn hazard(declarations: &str, statements: &str) -> (String, String) {
+    let text = format!("{declarations}\nint main(void) {{ {statements} return 0; }}");
+    let mut checked = options("main");
+    checked.c.checks = Checks { bounds: true, ..Checks::default() };
+    let ends = |options| run(&cfa(&text, options), 0, 10_000).location;
+    (ends(&options("main")), ends(&checked))
+}
+
+fn leaves(declarations: &str, statements: &str) {
+    let found = hazard(declarations, statements);
+    assert_eq!(found, ("error memory_limit".into(), "error bounds".into()), "{statements}");
+}
+
+fn stays(declarations: &str, statements: &str) {
+    let found = hazard(declarations, statements);
+    assert_eq!(found, ("end".into(), "end".into()), "{statements}");
+}
+
+#[test]
+fn padding_is_memory() {
+    let s = "struct S { char a; int b; } g;";
+    let fill = "struct S s; unsigned char *p = (unsigned char *)&s; \
+                for (unsigned i = 0; i < sizeof s; i++) p[i] = 0x5a;";
+    holds(s, fill, "p[1] == 0x5a && p[3] == 0x5a && s.b == 0x5a5a5a5a");
+    holds(s, &format!("{fill} s.a = 1;"), "p[0] == 1 && p[1] == 0x5a");
+    holds(s, "unsigned char *p = (unsigned char *)&g;", "p[1] == 0 && p[2] == 0 && p[3] == 0");
+    let bits = "struct B { unsigned a : 3; int b; };";
+    let fill = fill.replace("struct S", "struct B").replace("0x5a", "0xff");
+    holds(bits, &format!("{fill} s.a = 0;"), "p[0] == 0xf8 && p[1] == 0xff");
+    let truth = "struct T { _Bool t; char c; };";
+    let fill = fill.replace("struct B", "struct T");
+    holds(truth, &fill, "p[0] == 0xff && s.t");
+}
+
+#[test]
+fn padding_of_a_copy_is_anything() {
+    let text = "extern void reach_error(void); struct S { char a; int b; } g;
+        int main(void) { struct S s = g; unsigned char *p = (unsigned char *)&s;
+        if (p[1] == 0x7b) reach_error(); return 0; }";
+    assert_eq!(run(&cfa(text, &options("main")), 0, 1000).location, "end");
+    assert_eq!(run(&cfa(text, &options("main")), 0x7b7b7b, 1000).location, "error reach_error");
+}
+
+#[test]
+fn narrower_pointers_find_the_parts_of_a_scalar() {
+    holds("int x = 0x40003;", "short *s = (short *)&x; s[1] = 7;", "x == 0x70003 && s[0] == 3");
+    holds("long long x;", "int *p = (int *)&x; p[1] = 1; p[0] = -1;", "x == 0x1ffffffffll");
+    holds("int g[5] = {1, 2, 3, 4, 5};", "short *s = (short *)&g[2];", "s[1] == 0 && s[2] == 4");
+    // Not known which, but aligned.
+    holds(
+        "int g[2] = {0x10002, 0x30004}; int zero;",
+        "short *s = (short *)g; s += zero + 3;",
+        "*s == 3 && s[-1] == 4",
+    );
+    stays("int x; int zero;", "short *s = (short *)&x; s[1 + zero] = 7;");
+    leaves("int x; int zero;", "short *s = (short *)&x; s[2 + zero] = 7;");
+}
+
+#[test]
+fn an_index_stays_in_its_array() {
+    let s = "struct S { int buf[4]; unsigned n; } s; int m[2][3]; int i;";
+    stays(s, "struct S *p = &s; p->n = 3; p->buf[p->n] = 1;");
+    leaves(s, "struct S *p = &s; p->n = 4; p->buf[p->n] = 1;");
+    leaves(s, "int (*p)[3] = m; i = 4; p[0][i] = 7;");
+    stays(s, "int (*p)[3] = m; i = 2; p[1][i] = 7;");
+    // One past the end is an address, only not of anything.
+    stays(s, "struct S *p = &s; i = 4; int *end = &p->buf[i]; if (end != (int *)&p->n) i = 9;");
+    // The last array of a struct may be as long as the object.
+    stays(
+        "struct M { int n; char data[1]; }; int buf[4]; int i;",
+        "struct M *m = (struct M *)buf; i = 5; m->data[i] = 1;",
+    );
+}
+
+#[test]
+fn variables_die_with_their_block_and_call() {
+    let p = "int *p; int n;";
+    leaves(&format!("{p} void f(void) {{ int local = 5; p = &local; }}"), "f(); n = *p;");
+    leaves(&format!("{p} int *f(void) {{ int local = 5; return &local; }}"), "p = f(); n = *p;");
+    leaves(p, "{ int inner = 1; p = &inner; } n = *p;");
+    leaves(p, "for (n = 0; n < 2; n++) { if (n) *p = 1; { int inner; p = &inner; } }");
+    stays(p, "{ int inner = 1; p = &inner; n = *p; }");
+    stays(&format!("{p} void f(int *q) {{ *q = 1; }}"), "int x; f(&x); n = x;");
+    stays(p, "int x = 3; l: if (n++ < 2) { p = &x; goto l; } n = *p;");
+    stays(p, "p = (int[]){1, 2}; n = p[1];");
+    // An array in a value that a call returns lives as long as the expression.
+    let f = "struct S { int a[4]; }; struct S f(void) { return (struct S){{1, 2, 3}}; } int i = 2;";
+    holds(f, "", "f().a[i] == 3 && *(f().a + 1) == 2");
+    stays(p, "switch (n) { case 0: ; int x = 1; p = &x; n = *p; }");
+    let recursive =
+        "void f(int *q, int d) { int x = d; if (d) f(d > 1 ? &x : q, d - 1); else *q = 1; }";
+    stays(&format!("{p} {recursive}"), "int y; f(&y, 3);");
+    stays(&format!("{p} {recursive}"), "int y; f(&y, 1);");
+}
+
+#[test]
+fn shifts_of_signed_numbers_overflow() {
+    let ends = |statements: &str| {
+        let text = format!("int main(void) {{ {statements} return 0; }}");
+        let options = crate::Options { overflow: Overflow::Error, ..options("main") };
+        run(&cfa(&text, &options), 0, 1000).location
+    };
+    for wrong in
+        ["int x = 2; x <<= 31;", "int x = -1; x = x << 3;", "int x = 1, n = 31; x = x << n;"]
+    {
+        // The run goes on, in the one way and in the other.
+        let text = format!("int main(void) {{ {wrong} return 0; }}");
+        let options = crate::Options { overflow: Overflow::Error, ..options("main") };
+        let cfa = cfa(&text, &options);
+        assert!(cfa.properties.iter().any(|p| p.name == "no_overflow"), "{wrong}");
+    }
+    for right in ["int x = 1; x <<= 30;", "unsigned x = -1; x <<= 31;", "int x = -8; x >>= 2;"] {
+        assert_eq!(ends(right), "end", "{right}");
+    }
+}
+
+#[test]
+fn what_is_declared_only_gets_no_way_to_change_things() {
+    let main = "int g; int main(void) { struct H h = {&g}; use(ARG); return g; }";
+    for (declaration, arg) in [
+        ("struct H { int *p; }; extern void use(struct H);", "h"),
+        ("struct H { int *p; }; extern void use(const struct H *);", "&h"),
+    ] {
+        let text = format!("{declaration} {}", main.replace("ARG", arg));
+        let errors = super::compile(&text, &options("main")).unwrap_err();
+        assert!(errors[0].message.contains("could change"), "{errors:?}");
+    }
+    let harmless = "struct H { const int *p; }; extern void use(struct H);";
+    cfa(&format!("{harmless} {}", main.replace("ARG", "h")), &options("main"));
+}
+
+#[test]
+fn equal_strings_are_one_object() {
+    holds("const char *a = \"same\";", "const char *b = \"same\";", "a == b && a != \"other\"");
+}
+
+#[test]
+fn unions_are_set_and_returned_member_by_member() {
+    let two = "union U { struct { unsigned a; unsigned short b; } s; unsigned w; };";
+    holds(
+        &format!("{two} union U g = {{ {{ 1, 0xffb4 }}, .w = 5 }};"),
+        "",
+        "g.s.b == 0 && g.w == 5",
+    );
+    holds(&format!("{two} union U g = {{ .s.a = 1, .s.b = 2 }};"), "", "g.s.a == 1 && g.s.b == 2");
+    let returned = "union U { int i; char c[4]; } f(void) { return (union U){ 0x01020304 }; }";
+    holds(returned, "", "f().c[0] == 4 && f().i == 0x01020304");
+    holds("", "int x = --(int){ 3 };", "x == 2");
+}

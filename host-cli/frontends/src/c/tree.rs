@@ -1,0 +1,427 @@
+//! The typed program: names are resolved, every conversion is explicit, constants are folded where C
+//! asks for constants. What cannot be lowered is still in here; it matters only where it is reached.
+
+use super::types::{Type, Types};
+use crate::Diagnostic;
+use std::rc::Rc;
+use vouch_ir::Span;
+
+/// A global of [`Unit`].
+pub type GlobalId = usize;
+/// A function of [`Unit`].
+pub type FunctionId = usize;
+/// A local of its function; parameters come first.
+pub type LocalId = usize;
+
+/// Operators on two operands of one integer type (shifts: the right one has its own).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Op {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl Op {
+    /// Whether the result is 0 or 1.
+    pub fn compares(self) -> bool {
+        matches!(self, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
+    }
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it does.
+    pub kind: ExprKind,
+    /// The type of its value, or of the object that it names.
+    pub ty: Type,
+    /// Where.
+    pub span: Span,
+}
+
+/// What an expression does.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// A constant: the raw bits.
+    Int(u128),
+    /// A global object.
+    Global(GlobalId),
+    /// A local object.
+    Local(LocalId),
+    /// A function.
+    Function(FunctionId),
+    /// Negation.
+    Neg(Box<Expr>),
+    /// Complement.
+    Not(Box<Expr>),
+    /// Whether it is zero.
+    IsZero(Box<Expr>),
+    /// Arithmetic and comparison.
+    Binary(Op, Box<Expr>, Box<Expr>),
+    /// A pointer moved by a number of elements (of the pointer's width, two's complement).
+    Move {
+        /// From here.
+        pointer: Box<Expr>,
+        /// By this.
+        by: Box<Expr>,
+        /// Whether backwards.
+        back: bool,
+    },
+    /// Elements between two pointers.
+    Distance(Box<Expr>, Box<Expr>),
+    /// `&&`.
+    AndThen(Box<Expr>, Box<Expr>),
+    /// `||`.
+    OrElse(Box<Expr>, Box<Expr>),
+    /// `c ? a : b`.
+    Choice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// One after the other; the value of the second.
+    Comma(Box<Expr>, Box<Expr>),
+    /// Conversion to the expression's type.
+    Cast(Box<Expr>),
+    /// Assignment; its value is what was stored.
+    Assign(Box<Expr>, Box<Expr>),
+    /// `a op= b`: computed in the given type.
+    Update {
+        /// The operator.
+        op: Op,
+        /// What is changed.
+        place: Box<Expr>,
+        /// The right side, in the type of the computation (or the pointer's index).
+        value: Box<Expr>,
+        /// The type that is computed in.
+        within: Type,
+        /// Whether the value of the expression is that before the change (`x++`).
+        old: bool,
+    },
+    /// What a pointer points to.
+    Deref(Box<Expr>),
+    /// An element of an array object.
+    Index(Box<Expr>, Box<Expr>),
+    /// A member of a struct or union.
+    Member {
+        /// The record.
+        of: Box<Expr>,
+        /// Where it begins, in bits.
+        offset: u64,
+        /// Its width if it is a bit-field.
+        bits: Option<u32>,
+    },
+    /// The address of an object.
+    Address(Box<Expr>),
+    /// A call of a named function.
+    Call(FunctionId, Vec<Expr>),
+    /// A call through a pointer.
+    CallPointer(Box<Expr>, Vec<Expr>),
+    /// The next argument of a list.
+    VaArg(Box<Expr>),
+    /// Statements, the last of which may give the value.
+    Statements(Vec<Stmt>),
+    /// A fresh object with initial values.
+    Literal(LocalId, Init),
+    /// Something that is refused where it is reached.
+    Refused(&'static str),
+}
+
+/// Initial values, in the order in which they are stored; the rest is zero.
+#[derive(Clone, Debug, Default)]
+pub struct Init {
+    /// Each with its place.
+    pub items: Vec<InitItem>,
+    /// Whether one item covers the whole object.
+    pub whole: bool,
+}
+
+/// An initial value.
+#[derive(Clone, Debug)]
+pub struct InitItem {
+    /// Where, in bits.
+    pub offset: u64,
+    /// Its width if it is a bit-field.
+    pub bits: Option<u32>,
+    /// Converted to the member's type.
+    pub value: Expr,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    /// What it does.
+    pub kind: StmtKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// What a statement does.
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// Evaluates.
+    Expr(Expr),
+    /// A local comes into being.
+    Declare(LocalId, Option<Init>),
+    /// One after the other.
+    Block(Vec<Stmt>),
+    /// `if`.
+    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    /// `while`.
+    While(Expr, Box<Stmt>),
+    /// `do … while`.
+    DoWhile(Box<Stmt>, Expr),
+    /// `for`: the first part stands before.
+    For(Option<Expr>, Option<Expr>, Box<Stmt>),
+    /// `switch`: the labels that it jumps to, and where else.
+    Switch(Expr, Vec<(i128, i128, usize)>, Option<usize>, Box<Stmt>),
+    /// A place in the enclosing `switch`.
+    Case(usize, Box<Stmt>),
+    /// A label.
+    Label(Rc<str>, Box<Stmt>),
+    /// A jump.
+    Goto(Rc<str>),
+    /// `break`.
+    Break,
+    /// `continue`.
+    Continue,
+    /// `return`.
+    Return(Option<Expr>),
+    /// Refused where it is reached.
+    Refused(&'static str),
+}
+
+/// A variable at file scope, a static local, or a string.
+#[derive(Clone, Debug)]
+pub struct Global {
+    /// Its name, with its function's if it is local.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Where it is declared.
+    pub span: Span,
+    /// Its initial values.
+    pub init: Option<Init>,
+    /// Whether it is declared only.
+    pub foreign: bool,
+    /// Whether it may change by itself.
+    pub volatile: bool,
+    /// Whether nobody may write it.
+    pub constant: bool,
+    /// Smallest and largest value if it is a parameter: fixed on the device, not known before.
+    pub param: Option<(i128, i128)>,
+}
+
+/// The name of the object that a compound literal is.
+pub const LITERAL: &str = "(literal)";
+
+/// A variable of a function.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// Its name.
+    pub name: Rc<str>,
+    /// Its type.
+    pub ty: Type,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: Rc<str>,
+    /// What it returns.
+    pub result: Type,
+    /// How many of its locals are parameters.
+    pub params: usize,
+    /// Parameters and variables.
+    pub locals: Vec<Local>,
+    /// What it does, if that is known.
+    pub body: Option<Stmt>,
+    /// Where it is declared.
+    pub span: Span,
+    /// Whether its body is that of the C library.
+    pub library: bool,
+    /// Whether it is called, but never declared.
+    pub undeclared: bool,
+    /// Whether a call of it never comes back.
+    pub noreturn: bool,
+    /// When it runs before `main`: those with smaller numbers come first.
+    pub constructor: Option<i128>,
+    /// When it runs after `main`: those with larger numbers come first.
+    pub destructor: Option<i128>,
+}
+
+/// A translation unit.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// The types.
+    pub types: Types,
+    /// Variables.
+    pub globals: Vec<Global>,
+    /// Functions.
+    pub functions: Vec<Function>,
+    /// What looks odd.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Expr {
+    /// Whether it names an object.
+    pub fn is_place(&self) -> bool {
+        match &self.kind {
+            ExprKind::Global(_)
+            | ExprKind::Local(_)
+            | ExprKind::Deref(_)
+            | ExprKind::Index(..)
+            | ExprKind::Literal(..) => true,
+            ExprKind::Member { of, .. } => of.is_place(),
+            _ => false,
+        }
+    }
+
+    /// Calls `visit` for each direct operand.
+    pub fn operands<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        use ExprKind::*;
+        match &self.kind {
+            Int(_) | Global(_) | Local(_) | Function(_) | Refused(_) => {}
+            Neg(a) | Not(a) | IsZero(a) | Cast(a) | Deref(a) | Address(a) | VaArg(a) => visit(a),
+            Member { of, .. } => visit(of),
+            Binary(_, a, b)
+            | Distance(a, b)
+            | AndThen(a, b)
+            | OrElse(a, b)
+            | Comma(a, b)
+            | Assign(a, b)
+            | Index(a, b) => {
+                visit(a);
+                visit(b);
+            }
+            Move { pointer, by, .. } => {
+                visit(pointer);
+                visit(by);
+            }
+            Update { place, value, .. } => {
+                visit(place);
+                visit(value);
+            }
+            Choice(a, b, c) => {
+                visit(a);
+                visit(b);
+                visit(c);
+            }
+            Call(_, args) => args.iter().for_each(visit),
+            CallPointer(callee, args) => {
+                visit(callee);
+                args.iter().for_each(visit);
+            }
+            Statements(stmts) => stmts.iter().for_each(|s| s.expressions(visit)),
+            Literal(_, init) => init.items.iter().for_each(|i| visit(&i.value)),
+        }
+    }
+
+    /// Whether evaluating it twice, or not at all, is not the same as once.
+    pub fn has_effect(&self) -> bool {
+        let mut effect = false;
+        self.walk(&mut |e| {
+            effect |= matches!(
+                e.kind,
+                ExprKind::Call(..)
+                    | ExprKind::CallPointer(..)
+                    | ExprKind::Assign(..)
+                    | ExprKind::Update { .. }
+                    | ExprKind::VaArg(_)
+                    | ExprKind::Statements(_)
+            );
+        });
+        effect
+    }
+
+    /// Calls `visit` for this expression and all below.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        visit(self);
+        self.operands(&mut |e| e.walk(visit));
+    }
+}
+
+impl Function {
+    /// Whether a variable dies with the block that declares it, not with the call: those that have no
+    /// name of their own are in no block.
+    pub fn dies_with_block(&self, local: LocalId) -> bool {
+        local >= self.params && !self.locals[local].name.starts_with('(')
+    }
+}
+
+impl Stmt {
+    /// Whether something may jump into it.
+    pub fn has_label(&self) -> bool {
+        match &self.kind {
+            StmtKind::Label(..) | StmtKind::Case(..) => true,
+            StmtKind::Block(statements) => statements.iter().any(Stmt::has_label),
+            StmtKind::If(_, a, b) => a.has_label() || b.as_ref().is_some_and(|b| b.has_label()),
+            StmtKind::While(_, body)
+            | StmtKind::DoWhile(body, _)
+            | StmtKind::For(_, _, body)
+            | StmtKind::Switch(_, _, _, body) => body.has_label(),
+            _ => false,
+        }
+    }
+
+    /// The variables that live as long as the block around it.
+    pub fn declared(&self, out: &mut Vec<LocalId>) {
+        match &self.kind {
+            StmtKind::Declare(local, _) => out.push(*local),
+            // A declaration behind a label is in a block of its own here, but not in C.
+            StmtKind::Label(_, inner) | StmtKind::Case(_, inner) => match &inner.kind {
+                StmtKind::Block(statements) => statements.iter().for_each(|s| s.declared(out)),
+                _ => inner.declared(out),
+            },
+            _ => {}
+        }
+    }
+
+    /// Calls `visit` for each expression that stands directly in it or in a statement below.
+    pub fn expressions<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        match &self.kind {
+            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => visit(e),
+            StmtKind::Declare(_, init) => {
+                init.iter().flat_map(|i| &i.items).for_each(|i| visit(&i.value));
+            }
+            StmtKind::Block(stmts) => stmts.iter().for_each(|s| s.expressions(visit)),
+            StmtKind::If(c, a, b) => {
+                visit(c);
+                a.expressions(visit);
+                b.iter().for_each(|s| s.expressions(visit));
+            }
+            StmtKind::While(c, body) | StmtKind::Switch(c, _, _, body) => {
+                visit(c);
+                body.expressions(visit);
+            }
+            StmtKind::DoWhile(body, c) => {
+                body.expressions(visit);
+                visit(c);
+            }
+            StmtKind::For(c, next, body) => {
+                c.iter().for_each(&mut *visit);
+                body.expressions(visit);
+                next.iter().for_each(visit);
+            }
+            StmtKind::Case(_, s) | StmtKind::Label(_, s) => s.expressions(visit),
+            StmtKind::Goto(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(None)
+            | StmtKind::Refused(_) => {}
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Where a check of a program says less than it seems to.
+
+use super::Program;
+use super::tree::GlobalId;
+use crate::{Diagnostic, Options, Overflow};
+use std::collections::BTreeSet;
+use vouch_ir::live::Live;
+use vouch_ir::{Expr, PropertyId, Span};
+
+/// Variables that a warning names.
+const NAMED: usize = 3;
+
+/// The warnings about a program.
+pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
+    let parsed = program.unit.warnings.iter().cloned().map(|mut warning| {
+        warning.span = program.original(warning.span);
+        warning
+    });
+    let looked_for = [unclaimed(program, options), called_once(program, options)];
+    parsed.chain(looked_for.into_iter().flatten()).collect()
+}
+
+fn entry(program: &Program, options: &Options) -> Span {
+    let mut functions = program.unit.functions.iter();
+    let entry = functions.find(|f| *f.name == *options.c.entry && f.body.is_some());
+    program.original(entry.map_or(Span::default(), |f| f.span))
+}
+
+/// A program that claims nothing is safe whatever it does.
+fn unclaimed(program: &Program, options: &Options) -> Option<Diagnostic> {
+    let Program { cfa, notes, .. } = program;
+    let checks = options.c.checks != super::Checks::default();
+    let has_claim = cfa.properties.iter().enumerate().any(|(id, property)| {
+        let is_limit = cfa.limits.contains(&PropertyId(id as u32));
+        let is_empty = cfa.edges.iter().all(|e| e.to != property.error);
+        !is_limit && !is_empty
+    });
+    if has_claim || checks || options.overflow == Overflow::Error || !notes.claims.is_empty() {
+        return None;
+    }
+    let message =
+        format!("nothing is claimed about `{}`, so a verdict says nothing", options.c.entry);
+    let label = "gets to no assertion and no error, and no check is on";
+    let warning = Diagnostic::warning(message, entry(program, options), label);
+    Some(warning.help("add `--checks all`, or say what must hold with `VOUCH_ASSERT` of vouch.h"))
+}
+
+/// A function that is called once starts from the initial values, whatever state it keeps.
+fn called_once(program: &Program, options: &Options) -> Option<Diagnostic> {
+    if options.c.repeat || options.c.entry == "main" {
+        return None;
+    }
+    let kept = kept(program);
+    let first = *kept.first()?;
+    let names: Vec<String> =
+        kept.iter().take(NAMED).map(|id| format!("`{}`", program.unit.globals[*id].name)).collect();
+    let more = if kept.len() > NAMED { " and more" } else { "" };
+    let names = format!("{}{more}", names.join(", "));
+    let entry_name = &options.c.entry;
+    let message = format!(
+        "only one call of `{entry_name}` is checked, but it keeps state between calls: {names}"
+    );
+    let warning = Diagnostic::warning(message, entry(program, options), "called once").help(
+        "add `--loop` to check any number of calls one after the other, as firmware makes them",
+    );
+    let place = program.original(program.unit.globals[first].span);
+    Some(warning.related(place, "starts with its initial value"))
+}
+
+/// The variables whose value from before a call matters, and that a call changes.
+fn kept(program: &Program) -> BTreeSet<GlobalId> {
+    let Program { cfa, notes, .. } = program;
+    let live = Live::of(cfa);
+    let starts = || cfa.edges.iter().filter(|e| e.from == cfa.init).map(|e| e.to);
+    let calls = cfa.edges.iter().filter(|e| e.from != cfa.init);
+    let is_kept = |(var, value): &_| cfa.pool.get(*value) == Expr::Var(*var);
+    let changed = calls.flat_map(|e| &e.updates).filter(|u| !is_kept(*u)).map(|u| u.0);
+    let matters = changed.filter(|var| starts().any(|start| live.has(start, *var)));
+    matters.filter_map(|var| notes.globals.get(&var).copied()).collect()
+}

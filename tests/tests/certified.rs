@@ -1,0 +1,79 @@
+//! Certificates in images: attached, read, checked with a device's code, and taken out again.
+
+use vouch::blast::AlignedImage;
+use vouch::blast::certified::{ImageClause, attach, check, clauses, detach};
+use vouch::engines::{Engine, Setup};
+use vouch::frontend::{Language, Source};
+use vouch::pipeline;
+use vouch_core::certificate::{Check, Flaw};
+
+/// `x` counts to a bound that the parameter gives; 5 is never exceeded if it is 5.
+const SOURCE: &str = "
+    machine counter {
+        param bound: u3 in 3..=6;
+        var x: u3 = 0;
+        initial state Run { on x < bound -> Run { x += 1; } else -> Rest; }
+        state Rest { on true -> Run { x = 0; } }
+        property low: always x <= 5;
+        property below_seven: always x != 7;
+    }";
+
+fn image() -> AlignedImage {
+    let source = Source { path: "x.vch".into(), text: SOURCE.into() };
+    pipeline::compile(source, Language::Vch, &pipeline::Options::default()).unwrap().image
+}
+
+fn proof(image: &AlignedImage, bindings: &[(u32, u64)]) -> Vec<ImageClause> {
+    let setup = Setup { bindings: bindings.to_vec(), ..Setup::default() };
+    Engine::Ic3Cfa.run(image, &setup, &mut |_| true).unwrap().clauses
+}
+
+#[test]
+fn what_is_attached_is_read_checked_and_detached() {
+    let bare = image();
+    let bound = [(0, 5)];
+    let mut claims = proof(&bare, &bound);
+    let certified = attach(&bare, &claims).unwrap();
+    assert_eq!(clauses(&bare), Ok(None));
+    claims.iter_mut().for_each(|c| c.1.sort());
+    claims.sort();
+    assert_eq!(clauses(&certified), Ok(Some(claims)));
+    assert_eq!(detach(&certified).unwrap(), bare);
+    let (check_bound, effort) = check(&certified, &bound).unwrap();
+    assert_eq!(check_bound, Check::Valid);
+    assert!(effort.table_bytes > 0 && effort.memory_bytes > 0 && effort.propagations > 0);
+    // For other values, or for all, it proves nothing.
+    assert!(matches!(check(&certified, &[(0, 6)]).unwrap().0, Check::Invalid(Flaw::Edge(_))));
+    assert!(matches!(check(&certified, &[]).unwrap().0, Check::Invalid(Flaw::Edge(_))));
+    assert_eq!(check(&bare, &bound).unwrap().0, Check::Invalid(Flaw::Error(0)));
+}
+
+#[test]
+fn a_weakened_certificate_is_not_believed() {
+    let bare = image();
+    let claims = proof(&bare, &[(0, 5)]);
+    let mut refused = 0;
+    for left_out in 0..claims.len() {
+        let mut fewer = claims.clone();
+        fewer.remove(left_out);
+        let (result, _) = check(&attach(&bare, &fewer).unwrap(), &[(0, 5)]).unwrap();
+        assert!(matches!(result, Check::Valid | Check::Invalid(_)));
+        refused += (result != Check::Valid) as usize;
+    }
+    assert!(refused >= 2, "each error location must be excluded at least");
+}
+
+#[test]
+fn nonsense_is_refused_without_a_panic() {
+    let bare = image();
+    for bad in [
+        vec![(99, vec![])],
+        vec![(0, vec![])],
+        vec![(1, vec![0, 1])],
+        vec![(1, vec![u16::MAX as u32 * 2])],
+        vec![(1, (0..40).collect())],
+    ] {
+        let image = attach(&bare, &bad).unwrap();
+        assert!(matches!(check(&image, &[]).unwrap().0, Check::Invalid(_)), "{bad:?}");
+    }
+}
