@@ -344,10 +344,19 @@ impl<F: MappedFlash> Store<F> {
     /// it. `passes` is given the image and runs the self-check.
     pub fn select_tried(
         &mut self,
+        passes: impl FnMut(&[u8]) -> bool,
+    ) -> Result<Stored, StoreError> {
+        self.select_tried_with(Store::select, passes)
+    }
+
+    /// The same where more is needed to [select](Store::select), like another stack.
+    pub fn select_tried_with(
+        &mut self,
+        mut select: impl FnMut(&mut Store<F>) -> Result<Stored, StoreError>,
         mut passes: impl FnMut(&[u8]) -> bool,
     ) -> Result<Stored, StoreError> {
         loop {
-            let stored = self.select()?;
+            let stored = select(self)?;
             if stored.confirmed {
                 return Ok(stored);
             }
@@ -360,7 +369,7 @@ impl<F: MappedFlash> Store<F> {
 
     /// Ends the trial of a model: whether it is the one to start with. One that has passed and that flash does
     /// not let be confirmed is not: the next start would know nothing of it.
-    pub fn end_trial(&mut self, stored: &Stored, passed: bool) -> bool {
+    fn end_trial(&mut self, stored: &Stored, passed: bool) -> bool {
         if passed {
             // It may be confirmed even if the counter cannot rise.
             let _ = self.confirm(stored);
