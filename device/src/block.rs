@@ -1,9 +1,9 @@
 //! What is written into flash that power may leave at any moment, and that ages.
 //!
-//! The unit is a block: 24 bytes of content, written first, and 8 bytes that are cleared then. If these are,
-//! the writing of the content had ended: its cells are firm. If they are not, not quite even, the content may
-//! be the torn remains of a write that reads differently tomorrow, and is [written again](crate::store)
-//! before anything rests on it.
+//! The unit is a block: 24 bytes of content, written first, and 8 bytes that are cleared then. If that was only
+//! begun, the writing of the content had ended: its cells are firm, and are not written again, since a write
+//! that is torn may spoil them. If it was not, the content may be the torn remains of a write that reads
+//! differently tomorrow. Either way the block is [written to its end](crate::store) before anything rests on it.
 //!
 //! Programmed cells lose their charge one by one over the years. So a number stands in a block three times
 //! together with its complement, and a mark counts if nearly all of its bits are right. A torn write leaves
@@ -17,6 +17,8 @@ pub const CONTENT: usize = 24;
 pub const WORD: usize = BLOCK - CONTENT;
 /// Bits of a mark that may be wrong: far fewer than a torn write leaves, if it is not nearly done.
 const AGED: u32 = 6;
+/// Bits that may be wrong when it is written: room is left to age.
+const FRESH: u32 = 3;
 /// Bits that have to be cleared before they mean something: ageing alone does not clear so many.
 pub const BEGUN: u32 = 4;
 
@@ -48,21 +50,39 @@ pub fn is_begun(bytes: &[u8]) -> bool {
     cleared(bytes) >= BEGUN
 }
 
-/// Whether the content was written to its end.
+/// Whether the writing of the content had ended, if only just.
+pub fn has_ended(block: &Block) -> bool {
+    is_begun(&block[CONTENT..])
+}
+
+/// Whether a mark counts: enough of what follows it is cleared.
 pub fn is_firm(block: &Block) -> bool {
     cleared(&block[CONTENT..]) >= 8 * WORD as u32 / 2
 }
 
-/// Whether what says so is itself beyond doubt; else the block is written again. That leaves a wide gap to
+/// Whether what says so is itself beyond doubt; else it is written again. That leaves a wide gap to
 /// [`is_firm`]: what reads as settled once does not read as anything else later.
 pub fn is_settled(block: &Block) -> bool {
     cleared(&block[CONTENT..]) >= 8 * WORD as u32 - 2
 }
 
+fn wrong(block: &Block, mark: &[u8; CONTENT]) -> u32 {
+    block.iter().zip(mark).map(|(a, b)| (a ^ b).count_ones()).sum()
+}
+
 /// Whether the content is this mark, some bits of it aged.
 pub fn is_mark(block: &Block, mark: &[u8; CONTENT]) -> bool {
-    let different = block.iter().zip(mark).map(|(a, b)| (a ^ b).count_ones());
-    different.sum::<u32>() <= AGED
+    wrong(block, mark) <= AGED
+}
+
+/// Whether it is right enough to be relied upon from now on.
+pub fn is_fresh(block: &Block, mark: &[u8; CONTENT]) -> bool {
+    wrong(block, mark) <= FRESH
+}
+
+/// Whether it can become so: a torn write may have cleared bits that it should not have.
+pub fn can_be_fresh(block: &Block, mark: &[u8; CONTENT]) -> bool {
+    lost(block, mark) <= FRESH
 }
 
 /// Whether writing can turn what is there into `wanted`: it only clears bits.

@@ -41,9 +41,11 @@ pub enum Record {
     Free,
     /// The key.
     Key(PublicKey),
-    /// It was retired, or it is damaged. Nothing is trusted, and nothing is put in its place: else damage
+    /// What a power cut left of an attempt to write this key. The attempt can be made again.
+    Torn(PublicKey),
+    /// This key was retired, or it is damaged. Nothing is trusted, and nothing is put in its place: else damage
     /// would be a way to bring in another key.
-    Gone,
+    Gone(PublicKey),
 }
 
 fn checksum(key: &[u8]) -> u32 {
@@ -84,15 +86,25 @@ pub fn record(page: &[u8], index: usize) -> Record {
     }
     let [m0, m1, m2, m3, c0, c1, c2, c3] = block::agreed(seal).unwrap_or_default();
     let (magic, sum) = ([m0, m1, m2, m3], u32::from_le_bytes([c0, c1, c2, c3]));
-    let key = if u32::from_le_bytes(magic) == MAGIC { aged(key, sum) } else { None };
-    key.map_or(Record::Gone, Record::Key)
+    let right = if u32::from_le_bytes(magic) == MAGIC { aged(key, sum) } else { None };
+    match right {
+        Some(right) => Record::Key(right),
+        None if is_retiring(key, seal) => Record::Gone(*key),
+        None => Record::Torn(*key),
+    }
 }
 
-/// Whether a key that is not there was retired, or at least that was begun; else its seal was never whole.
-pub fn was_retired(page: &[u8], index: usize) -> bool {
-    let at = key_at(index) as usize;
-    let (key, seal) = (block::at(page, at), block::at(page, at + BLOCK));
+/// Whether a key is retired, or at least that was begun: its seal has lost bits. No attempt to write it clears them.
+fn is_retiring(key: &PublicKey, seal: &Block) -> bool {
     block::lost(seal, &self::seal(key)) >= block::BEGUN
+}
+
+/// Whether this key was retired, or at least that was begun: its bytes are still there.
+pub fn was_retired(page: &[u8], key: &PublicKey) -> bool {
+    (0..KEYS).any(|index| {
+        let at = key_at(index) as usize;
+        block::at(page, at) == key && is_retiring(key, block::at(page, at + BLOCK))
+    })
 }
 
 /// The keys that are there.
@@ -122,25 +134,17 @@ pub enum Mend {
     Retire,
 }
 
-/// What a power cut has left to do for a key.
+/// What a power cut has left to do for a key. The last one is not retired.
 pub fn mend(page: &[u8], index: usize) -> Mend {
-    let at = key_at(index) as usize;
-    let seal = block::at(page, at + BLOCK);
+    let seal = block::at(page, key_at(index) as usize + BLOCK);
+    let is_other = |i: usize| i != index && matches!(record(page, i), Record::Key(_));
+    let is_last = || !(0..KEYS).any(is_other);
     match record(page, index) {
-        Record::Free => Mend::Nothing,
-        Record::Key(key) => {
-            let right = self::seal(&key);
-            let retiring = block::lost(seal, &right) >= block::BEGUN;
-            match (retiring, block::is_settled(seal)) {
-                (true, _) => Mend::Retire,
-                (false, false) => Mend::Seal(key),
-                (false, true) => Mend::Nothing,
-            }
-        }
-        Record::Gone if seal.iter().any(|byte| *byte != 0) && was_retired(page, index) => {
-            Mend::Retire
-        }
-        Record::Gone => Mend::Nothing,
+        Record::Key(key) if is_retiring(&key, seal) && is_last() => Mend::Nothing,
+        Record::Key(key) if is_retiring(&key, seal) => Mend::Retire,
+        Record::Key(key) if !block::is_settled(seal) => Mend::Seal(key),
+        Record::Gone(_) if seal.iter().any(|byte| *byte != 0) && !is_last() => Mend::Retire,
+        _ => Mend::Nothing,
     }
 }
 
@@ -171,12 +175,19 @@ pub fn place(page: &[u8], counter: u32, from: u32) -> Option<u32> {
     found.map(|(at, _)| at as u32)
 }
 
-/// Whether the log ends in something that cannot be read and that is no attempt to write this counter: what
-/// the lowest counter is, is not known then.
+/// Whether the log ends in something that cannot be read, that is no attempt to write this counter, and that
+/// may have been a higher one: what the lowest counter is, is not known then.
 pub fn is_torn(page: &[u8], counter: u32) -> bool {
     let entry = block::number(counter);
     let mut begun = tail(page).filter(|(_, block)| block::is_begun(*block));
-    begun.any(|(_, block)| !block::can_become(block, &entry))
+    begun.any(|(_, block)| !block::can_become(block, &entry) && counter < at_most(block))
+}
+
+/// What an entry was at most that was not written to its end. Its first word says so: it was written before
+/// the others, and writing only clears bits. The others are not asked: if their writing was torn, they may
+/// have lost bits that the counter has.
+fn at_most(block: &Block) -> u32 {
+    u32::from_le_bytes([block[0], block[1], block[2], block[3]])
 }
 
 /// The last entry, if its writing may not have ended.

@@ -74,8 +74,10 @@ fn mark(slot: &[u8], at: usize, mark: &[u8; CONTENT]) -> Mark {
         Mark::Yes
     } else if block::is_firm(block) {
         Mark::Likely
-    } else {
+    } else if block::can_be_fresh(block, mark) {
         Mark::Perhaps
+    } else {
+        Mark::No
     }
 }
 

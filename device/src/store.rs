@@ -167,12 +167,29 @@ impl<F: MappedFlash> Store<F> {
         if written.is_ok() && same { Ok(()) } else { Err(StoreError::Flash) }
     }
 
-    /// Writes a [block](crate::block).
+    /// Writes a [block](crate::block), or what is left to be written of it.
     pub(crate) fn put(&mut self, at: u32, content: &[u8; CONTENT]) -> Result<(), StoreError> {
-        let written = self.program(at, content);
+        let written = if self.has_ended(at) { Ok(()) } else { self.program(at, content) };
         // Also behind what could not be written quite right: what is there is firm.
         let ended = self.program(at + CONTENT as u32, &[0; WORD]);
         written.and(ended)
+    }
+
+    /// Writes a mark, or what is left to be written of it. One that did not turn out well does not count.
+    pub(crate) fn mark(&mut self, at: u32, mark: &[u8; CONTENT]) -> Result<(), StoreError> {
+        if !self.has_ended(at) {
+            // A bit of it may be worn out.
+            let _ = self.program(at, mark);
+            if !block::is_fresh(block::at(self.flash.mapped(), at as usize), mark) {
+                return Err(StoreError::Flash);
+            }
+        }
+        self.program(at + CONTENT as u32, &[0; WORD])
+    }
+
+    /// Whether the content of a block is written, right or wrong.
+    fn has_ended(&self, at: u32) -> bool {
+        block::has_ended(block::at(self.flash.mapped(), at as usize))
     }
 
     /// Erases pages, and looks whether they are blank.
@@ -248,10 +265,10 @@ impl<F: MappedFlash> Store<F> {
                 keys::Mend::Seal(key) => {
                     let _ = self.write_key(at, &key);
                 }
-                keys::Mend::Retire if self.has_other_key(index) => {
+                keys::Mend::Retire => {
                     let _ = self.program(at + BLOCK as u32, &[0; BLOCK]);
                 }
-                _ => {}
+                keys::Mend::Nothing => {}
             }
         }
         if let Some((at, counter)) = keys::unfinished(self.key_bytes()) {
@@ -263,32 +280,34 @@ impl<F: MappedFlash> Store<F> {
                 slot::Mend::Nothing => {}
                 slot::Mend::Bury => self.bury(slot),
                 slot::Mend::Whole => {
-                    let _ = self.put(start + slot::WHOLE_AT as u32, &slot::WHOLE);
+                    let _ = self.mark(start + slot::WHOLE_AT as u32, &slot::WHOLE);
                 }
                 slot::Mend::Confirm => {
-                    let _ = self.put(start + slot::CONFIRMED_AT as u32, &slot::CONFIRMED);
+                    let _ = self.mark(start + slot::CONFIRMED_AT as u32, &slot::CONFIRMED);
                 }
             }
         }
     }
 
-    /// Whether another than this key is trusted.
-    pub(crate) fn has_other_key(&self, index: usize) -> bool {
-        let is_key = |i: &usize| matches!(keys::record(self.key_bytes(), *i), keys::Record::Key(_));
-        (0..keys::KEYS).filter(is_key).any(|i| i != index)
-    }
-
     pub(crate) fn write_key(&mut self, at: u32, key: &PublicKey) -> Result<(), StoreError> {
-        self.program(at, key)?;
-        self.put(at + BLOCK as u32, &keys::seal(key))
+        let seal = at + BLOCK as u32;
+        if !self.has_ended(seal) {
+            self.program(at, key)?;
+        }
+        self.put(seal, &keys::seal(key))
     }
 
     /// Makes a slot count no more.
     pub(crate) fn bury(&mut self, slot: usize) {
         let at = self.slot(slot).start + slot::DEAD_AT as u32;
         let buried = self.program(at, &[0; BLOCK]);
-        if let Some(passed_over) = self.passed_over.get_mut(slot) {
-            *passed_over = buried.is_err();
+        self.pass_over(slot, buried.is_err());
+    }
+
+    /// Whether a slot is one that cannot be used, from now on.
+    pub(crate) fn pass_over(&mut self, slot: usize, passed_over: bool) {
+        if let Some(before) = self.passed_over.get_mut(slot) {
+            *before = passed_over;
         }
     }
 
@@ -344,10 +363,19 @@ impl<F: MappedFlash> Store<F> {
     /// it. `passes` is given the image and runs the self-check.
     pub fn select_tried(
         &mut self,
+        passes: impl FnMut(&[u8]) -> bool,
+    ) -> Result<Stored, StoreError> {
+        self.select_tried_with(Store::select, passes)
+    }
+
+    /// The same where more is needed to [select](Store::select), like another stack.
+    pub fn select_tried_with(
+        &mut self,
+        mut select: impl FnMut(&mut Store<F>) -> Result<Stored, StoreError>,
         mut passes: impl FnMut(&[u8]) -> bool,
     ) -> Result<Stored, StoreError> {
         loop {
-            let stored = self.select()?;
+            let stored = select(self)?;
             if stored.confirmed {
                 return Ok(stored);
             }
@@ -360,7 +388,7 @@ impl<F: MappedFlash> Store<F> {
 
     /// Ends the trial of a model: whether it is the one to start with. One that has passed and that flash does
     /// not let be confirmed is not: the next start would know nothing of it.
-    pub fn end_trial(&mut self, stored: &Stored, passed: bool) -> bool {
+    fn end_trial(&mut self, stored: &Stored, passed: bool) -> bool {
         if passed {
             // It may be confirmed even if the counter cannot rise.
             let _ = self.confirm(stored);
@@ -388,8 +416,7 @@ impl<F: MappedFlash> Store<F> {
         }
         if !stored.confirmed {
             let at = self.slot(stored.slot).start + slot::CONFIRMED_AT as u32;
-            // A bit of it may be worn out.
-            let written = self.put(at, &slot::CONFIRMED);
+            let written = self.mark(at, &slot::CONFIRMED);
             if !self.look(stored.slot).is_some_and(|slot| slot.confirmed) {
                 return written.and(Err(StoreError::Flash));
             }

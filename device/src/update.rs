@@ -44,16 +44,17 @@ impl<F: MappedFlash> Store<F> {
             return self.add_key(key);
         }
         // Something that is no key, on a device that has stored something: a key was damaged.
-        let damaged = (0..keys::KEYS).any(|i| keys::record(self.key_bytes(), i) == Record::Gone);
+        let record = |i| keys::record(self.key_bytes(), i);
+        let damaged =
+            (0..keys::KEYS).any(|i| matches!(record(i), Record::Torn(_) | Record::Gone(_)));
         if !trusted.as_slice().is_empty() || (damaged && self.was_used()) {
             return Err(StoreError::Provisioned);
         }
-        if self.add_key(key).is_err() {
-            // An attempt has left something behind. The log goes too: without a key nothing that was
-            // signed has been stored.
+        if !self.was_used() {
+            // Even if it reads as blank: an attempt may have left cells behind that read either way.
             self.erase(0..F::ERASE_SIZE as u32)?;
-            self.add_key(key)?;
         }
+        self.add_key(key)?;
         self.found(None);
         Ok(())
     }
@@ -68,8 +69,8 @@ impl<F: MappedFlash> Store<F> {
         for index in 0..keys::KEYS {
             let there = match keys::record(self.key_bytes(), index) {
                 Record::Free => true,
-                Record::Key(other) => other == *key,
-                Record::Gone => self.is_torn_copy(index, key),
+                Record::Key(other) | Record::Torn(other) => other == *key,
+                Record::Gone(_) => false,
             };
             // A power cut may have left bits there that cannot be written right any more.
             if there && self.write_key(keys::key_at(index), key).is_ok() {
@@ -79,13 +80,6 @@ impl<F: MappedFlash> Store<F> {
         // Nowhere is it without fault, but it is there.
         let trusted = self.keys().as_slice().contains(key);
         if trusted { Ok(()) } else { Err(StoreError::KeysFull) }
-    }
-
-    /// Whether this is what a power cut left of an attempt to write this very key.
-    fn is_torn_copy(&self, index: usize, key: &PublicKey) -> bool {
-        let at = keys::key_at(index);
-        let same = self.bytes(at..at + BLOCK as u32) == key;
-        same && !keys::was_retired(self.key_bytes(), index)
     }
 
     /// Does what a [package about a key](Header::about_key) says.
@@ -98,12 +92,8 @@ impl<F: MappedFlash> Store<F> {
         let key = header.hash;
         match header.kind {
             Kind::AddKey if exact && package::is_key(&key) => {
-                // What was retired stays so: its bytes are still there.
-                let retired = (0..keys::KEYS).any(|i| {
-                    let at = keys::key_at(i);
-                    let same = self.bytes(at..at + BLOCK as u32) == key;
-                    same && keys::was_retired(self.key_bytes(), i)
-                });
+                // What was retired stays so.
+                let retired = keys::was_retired(self.key_bytes(), &key);
                 if retired { Err(StoreError::OtherKey) } else { self.add_key(&key) }
             }
             Kind::RetireKey if exact => self.retire_key(&key, &header),
@@ -133,11 +123,12 @@ impl<F: MappedFlash> Store<F> {
     /// The header at the front of `bytes`, if its signer is trusted.
     fn authentic(&self, bytes: &[u8]) -> Result<Checked, StoreError> {
         // In vain, and it takes a while.
-        if self.policy == Policy::Signed && self.keys().as_slice().is_empty() {
+        let keys = self.keys();
+        if self.policy == Policy::Signed && keys.as_slice().is_empty() {
             return Err(StoreError::NoKey);
         }
         self.flash.idle();
-        let checked = package::authentic(bytes, self.keys().as_slice(), self.policy);
+        let checked = package::authentic(bytes, keys.as_slice(), self.policy);
         self.flash.idle();
         checked
     }
@@ -188,6 +179,7 @@ impl<F: MappedFlash> Store<F> {
             self.bury(slot);
         }
         self.erase(start..start + taken)?;
+        self.pass_over(slot, false);
         self.update = Some(Update {
             slot,
             sequence,
@@ -258,7 +250,7 @@ impl<F: MappedFlash> Store<F> {
         let start = self.slot(update.slot).start;
         let number = crate::block::number(update.sequence);
         self.put(start + slot::SEQUENCE_AT as u32, &number)?;
-        if let Err(why) = self.put(start + slot::WHOLE_AT as u32, &slot::WHOLE) {
+        if let Err(why) = self.mark(start + slot::WHOLE_AT as u32, &slot::WHOLE) {
             // Who is told that it failed must not find it tomorrow.
             self.bury(update.slot);
             return Err(why);

@@ -16,9 +16,11 @@ const STACK: usize =
 /// What it is filled with, to see how much was used.
 const PAINT: u64 = 0x5054_4E49_5054_4E49;
 
+type BoardStore = Store<<Current as Board>::Flash>;
+
 /// The store in the board's flash.
 pub struct Models {
-    store: Store<<Current as Board>::Flash>,
+    store: BoardStore,
 }
 
 impl Models {
@@ -29,80 +31,66 @@ impl Models {
         Models { store: Store::new(Current::flash(), policy) }
     }
 
-    /// The newest model that may be used, perhaps on trial.
-    fn select(&mut self) -> Result<Stored, StoreError> {
-        self.with_stack(|store| store.select())
-    }
-
     /// The model to start with, after updates were tried, as [`Store::select_tried`] does.
     pub fn select_tried(
         &mut self,
-        mut passes: impl FnMut(&[u8]) -> bool,
+        passes: impl FnMut(&[u8]) -> bool,
     ) -> Result<Stored, StoreError> {
-        loop {
-            let stored = self.select()?;
-            if stored.confirmed {
-                return Ok(stored);
-            }
-            // Not with much stack: the self-check needs the heap.
-            let passed = passes(self.store.image(&stored));
-            if self.store.end_trial(&stored, passed) {
-                return Ok(stored);
-            }
-        }
+        // Only to select, not to try: the self-check needs the heap.
+        self.store.select_tried_with(|store| with_stack(store, Store::select), passes)
     }
 
     /// What would be selected, to be looked at only.
     pub fn find(&mut self) -> Result<Stored, StoreError> {
-        self.with_stack(|store| store.find())
+        with_stack(&mut self.store, |store| store.find())
     }
 
     /// The image of a selected model, in place.
     pub fn image(&self, stored: &Stored) -> &[u32] {
         self.store.image_words(stored)
     }
+}
 
-    /// Calls `work` with much stack.
-    fn with_stack<R>(
-        &mut self,
-        work: impl FnOnce(&mut Store<<Current as Board>::Flash>) -> Result<R, StoreError>,
-    ) -> Result<R, StoreError> {
-        let mut block = Vec::new();
-        block.try_reserve_exact(STACK).map_err(|_| StoreError::Memory)?;
-        block.resize(STACK, PAINT);
-        let mut work = Some(work);
-        let mut result = Err(StoreError::Memory);
-        stack::call_on(&mut block, &mut || {
-            if let Some(work) = work.take() {
-                result = work(&mut self.store);
-            }
-        });
-        let unused = block.iter().take_while(|word| **word == PAINT).count();
-        // What lies below it was overwritten: nothing can be relied upon any more.
-        assert!(unused > 0, "the stack for signatures is too small");
-        defmt::debug!("{=usize} of {=usize} bytes of stack used", 8 * (STACK - unused), 8 * STACK);
-        result
-    }
+/// Calls `work` with much stack.
+fn with_stack<R>(
+    store: &mut BoardStore,
+    work: impl FnOnce(&mut BoardStore) -> Result<R, StoreError>,
+) -> Result<R, StoreError> {
+    let mut block = Vec::new();
+    block.try_reserve_exact(STACK).map_err(|_| StoreError::Memory)?;
+    block.resize(STACK, PAINT);
+    let mut work = Some(work);
+    let mut result = Err(StoreError::Memory);
+    stack::call_on(&mut block, &mut || {
+        if let Some(work) = work.take() {
+            result = work(store);
+        }
+    });
+    let unused = block.iter().take_while(|word| **word == PAINT).count();
+    // What lies below it was overwritten: nothing can be relied upon any more.
+    assert!(unused > 0, "the stack for signatures is too small");
+    defmt::debug!("{=usize} of {=usize} bytes of stack used", 8 * (STACK - unused), 8 * STACK);
+    result
 }
 
 impl ModelStore for Models {
     fn info(&mut self) -> StoreInfo {
-        let info = self.with_stack(|store| Ok(store.describe(true)));
+        let info = with_stack(&mut self.store, |store| Ok(store.describe(true)));
         info.unwrap_or_else(|_| self.store.describe(false))
     }
     fn begin(&mut self, header: &[u8]) -> Result<(), StoreError> {
-        self.with_stack(|store| store.begin_update(header))
+        with_stack(&mut self.store, |store| store.begin_update(header))
     }
     fn write(&mut self, offset: u32, data: &[u8]) -> Result<(), StoreError> {
         self.store.write_update(offset, data)
     }
     fn finish(&mut self) -> Result<(), StoreError> {
-        self.with_stack(|store| store.finish_update().map(|_| ()))
+        with_stack(&mut self.store, |store| store.finish_update().map(|_| ()))
     }
     fn provision(&mut self, key: &[u8; 32]) -> Result<(), StoreError> {
-        self.with_stack(|store| store.provision_key(key))
+        with_stack(&mut self.store, |store| store.provision_key(key))
     }
     fn change_keys(&mut self, package: &[u8]) -> Result<(), StoreError> {
-        self.with_stack(|store| store.change_keys(package))
+        with_stack(&mut self.store, |store| store.change_keys(package))
     }
 }

@@ -22,6 +22,7 @@ pub mod rng;
 pub mod sat_driver;
 #[cfg(unix)]
 pub mod selfcheck;
+pub mod stored;
 pub mod suite;
 #[cfg(unix)]
 pub mod update;

@@ -10,7 +10,11 @@ pub fn owner() -> SigningKey {
 
 /// An image in a package that the maker signed.
 pub fn package(image: &[u8], counter: u32) -> Vec<u8> {
-    let key = owner();
+    package_by(&owner(), image, counter)
+}
+
+/// The same by somebody else.
+pub fn package_by(key: &SigningKey, image: &[u8], counter: u32) -> Vec<u8> {
     let public = key.verifying_key().to_bytes();
     let header = Header::signed(image, counter, &public, |b| key.sign(b).to_bytes());
     [&header.to_bytes()[..], image].concat()

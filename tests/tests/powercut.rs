@@ -15,9 +15,9 @@ use vouch::device::{Client, Patience};
 use vouch::transport::qemu;
 use vouch_device::package::sha256;
 use vouch_tests::emulator::{Emulator, flash_with};
-use vouch_tests::history::{image, signed};
 use vouch_tests::maker;
 use vouch_tests::rng::Rng;
+use vouch_tests::stored::{image, signed};
 
 fn client(emulator: &Emulator) -> Client {
     Client::greet(emulator.line(), Patience::default()).unwrap()

@@ -2,7 +2,8 @@
 //!
 //! What is checked is what the tests check with fixed seeds; the arguments are those of the program
 //! `soak` in the tests' package. C programs (`--kind c`, `--kind csmith`) need compilers that nothing
-//! else needs; they are installed when they are asked for. Long runs of them are put into the record.
+//! else needs; they are installed when they are asked for. Long runs of them, and of lives of devices
+//! (`--kind flash`), are put into the record.
 
 use crate::setup::{self, Program};
 use crate::{project, record, shell};
@@ -29,7 +30,7 @@ pub fn task(args: &[String]) -> Result<()> {
     cargo.current_dir(project::root());
     cargo.args(["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", "soak", "--"]);
     cargo.args(args);
-    if c { recorded(&mut cargo) } else { shell::run(&mut cargo) }
+    recorded(&mut cargo, if c { &PROGRAMS } else { &LIVES })
 }
 
 const GCC32: Program = Program {
@@ -85,14 +86,39 @@ fn links_for_32_bits() -> bool {
     process.wait().is_ok_and(|status| status.success())
 }
 
-/// So many programs are worth a line in the record.
+/// So many cases are worth a line in the record.
 const MANY: u64 = 1000;
 
-const COLUMNS: &str = "kind\tmodel\tfirst_seed\tprograms\taccepted\trefused\tdifferent\tslow\t\
-                       unsettled\tseconds";
+/// A record of long runs.
+struct Table {
+    file: &'static str,
+    head: &'static str,
+    /// As the program prints them at its end, before its rows.
+    columns: &'static str,
+    /// The one with the number of cases.
+    cases: &'static str,
+}
+
+const PROGRAMS: Table = Table {
+    file: "soak.tsv",
+    head: "# cargo xtask soak --kind c|csmith: random programs, the compiler's result against the \
+           automaton's. Seeds are\n# counted up from the first one; unsettled are programs that the \
+           compiler itself has several results for.\n",
+    columns: "kind\tmodel\tfirst_seed\tprograms\taccepted\trefused\tdifferent\tslow\tunsettled\t\
+              seconds",
+    cases: "programs",
+};
+
+const LIVES: Table = Table {
+    file: "lives.tsv",
+    head: "# cargo xtask soak --kind flash: random lives of devices that store models. Seeds are counted up \
+           from the first one;\n# a run ends with the first fault.\n",
+    columns: "first_seed\tlives\tstarts\tpower_cuts\tfaults\tseconds",
+    cases: "lives",
+};
 
 /// Runs the program, passes on what it prints, and adds its rows to the record.
-fn recorded(command: &mut Command) -> Result<()> {
+fn recorded(command: &mut Command, table: &Table) -> Result<()> {
     let line = shell::line(command);
     // What is run, even if there is a newer one when it ends.
     let commit = record::commit();
@@ -105,31 +131,30 @@ fn recorded(command: &mut Command) -> Result<()> {
         if in_table {
             rows.push(line);
         } else {
-            in_table = line == COLUMNS;
+            in_table = line == table.columns;
         }
     }
     let status = process.wait()?;
-    let programs = |row: &String| row.split('\t').nth(3).and_then(|n| n.parse::<u64>().ok());
-    rows.retain(|row| programs(row).is_some_and(|n| n >= MANY));
+    let at = table.columns.split('\t').position(|column| column == table.cases).unwrap_or(0);
+    let cases = |row: &String| row.split('\t').nth(at).and_then(|n| n.parse::<u64>().ok());
+    rows.retain(|row| cases(row).is_some_and(|n| n >= MANY));
     if !rows.is_empty() {
-        keep(&rows, &commit)?;
+        table.keep(&rows, &commit)?;
     }
     ensure!(status.success(), "`{line}` ended with {status}");
     Ok(())
 }
 
-/// Adds runs to the record.
-fn keep(rows: &[String], commit: &str) -> Result<()> {
-    let mut table = record::read("soak.tsv");
-    if table.is_empty() {
-        table = format!(
-            "# cargo xtask soak --kind c|csmith: random programs, the compiler's result against the \
-             automaton's. Seeds are\n# counted up from the first one; unsettled are programs that the \
-             compiler itself has several results for.\n{COLUMNS}\tcommit\n"
-        );
+impl Table {
+    /// Adds runs to the record.
+    fn keep(&self, rows: &[String], commit: &str) -> Result<()> {
+        let mut text = record::read(self.file);
+        if text.is_empty() {
+            text = format!("{}{}\tcommit\n", self.head, self.columns);
+        }
+        for row in rows {
+            text += &format!("{row}\t{commit}\n");
+        }
+        record::write(self.file, &text)
     }
-    for row in rows {
-        table += &format!("{row}\t{commit}\n");
-    }
-    record::write("soak.tsv", &table)
 }

@@ -8,7 +8,7 @@ use super::*;
 use std::io;
 use std::thread::sleep;
 use vouch_core::link::Kind;
-use vouch_core::link::frame;
+use vouch_core::link::frame::{self, Received, Receiver};
 use vouch_core::link::store::StoreError;
 
 const LARGE: u32 = u32::MAX;
@@ -287,6 +287,45 @@ fn floods() -> Vec<(&'static str, Device)> {
     ]
 }
 
+/// Whether it is this request.
+type Which = fn(&Request) -> bool;
+
+/// A device that plays a run without end, and says nothing any more once it gets a certain request.
+fn silent(from: Which) -> Device {
+    struct Silent<T> {
+        inner: T,
+        receiver: Receiver<512>,
+        from: Which,
+        is_silent: bool,
+    }
+    impl<T: Transport> Transport for Silent<T> {
+        fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+            for byte in bytes {
+                if self.receiver.push(*byte) == Received::Payload {
+                    let request = self.receiver.payload().get(2..).and_then(Request::decode);
+                    self.is_silent |= request.is_some_and(|request| (self.from)(&request));
+                }
+            }
+            if self.is_silent { Ok(()) } else { self.inner.send(bytes) }
+        }
+        fn recv(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+            let count = if self.is_silent { 0 } else { self.inner.recv(buffer, timeout)? };
+            if count == 0 {
+                sleep(timeout);
+            }
+            Ok(count)
+        }
+        fn describe(&self) -> String {
+            "a silent device".into()
+        }
+    }
+    let inner = player(|request, reply| match request {
+        Request::Status => Reply::Status(Report { phase: Phase::Running, ..report() }),
+        _ => reply,
+    });
+    Box::new(Silent { inner, receiver: Receiver::new(), from, is_silent: false })
+}
+
 /// Devices that keep to the protocol and never finish.
 fn runners() -> Vec<(&'static str, Device)> {
     let running = || Reply::Status(Report { phase: Phase::Running, ..report() });
@@ -317,11 +356,15 @@ fn runners() -> Vec<(&'static str, Device)> {
 }
 
 /// What comes of a dialogue in so much time, and how long it took.
-fn outcome(device: Device, time: Option<Duration>) -> (Result<Outcome, DeviceError>, Duration) {
+fn outcome(
+    device: Device,
+    time: Option<Duration>,
+    patience: Patience,
+) -> (Result<Outcome, DeviceError>, Duration) {
     let start = Instant::now();
     let deadline = Deadline::after(time);
     let found = deadline.with_grace(GRACE).enter(|| {
-        let mut client = Client::greet(device, PATIENCE)?;
+        let mut client = Client::greet(device, patience)?;
         client.stop_at(deadline.clone());
         dialogue(&mut client, &image())
     });
@@ -338,7 +381,7 @@ fn all(
         for (name, device) in devices {
             let check = &check;
             scope.spawn(move || {
-                let (found, took) = outcome(device, time);
+                let (found, took) = outcome(device, time, PATIENCE);
                 check(name, found.expect_err(name), took);
             });
         }
@@ -375,7 +418,7 @@ fn floods_do_not_stretch_the_time_for_a_reply() {
 fn the_time_of_the_user_holds_for_all_of_them() {
     let patient = floods().into_iter().chain(runners()).collect();
     all(patient, Some(TIME), |name, error, took| {
-        assert!([3, 4].contains(&error.exit_code()), "{name}: {error}");
+        assert_eq!(error.exit_code(), 4, "{name}: {error}");
         assert!(took < 2 * TIME, "{name}: {took:?}");
     });
 }
@@ -386,6 +429,29 @@ fn who_goes_on_after_a_cancel_breaks_the_protocol() {
         assert_eq!(error.exit_code(), 4, "{name}: {error}");
         assert!(error.to_string().contains("after its end"), "{name}: {error}");
         assert!(took < TIME, "{name}: {took:?}");
+    });
+}
+
+#[test]
+fn who_is_silent_when_the_time_is_over_has_failed_unless_it_may_be_busy() {
+    let cases: [(&str, Which, u8); 4] = [
+        ("cancel", |request| *request == Request::Cancel, 4),
+        ("state", |request| *request == Request::Status, 4),
+        ("load", |request| matches!(request, Request::LoadBegin { .. }), 4),
+        ("prepare", |request| matches!(request, Request::Prepare { .. }), 3),
+    ];
+    std::thread::scope(|scope| {
+        for (name, from, code) in cases {
+            scope.spawn(move || {
+                // Far more patience than time.
+                let (found, took) = outcome(silent(from), Some(TIME / 2), Patience::default());
+                let error = found.expect_err(name);
+                assert_eq!(error.exit_code(), code, "{name}: {error}");
+                let is_told = error.to_string().contains("a silent device does not answer");
+                assert_eq!(is_told, code == 4, "{name}: {error}");
+                assert!(took < TIME / 2 + 2 * GRACE, "{name}: {took:?}");
+            });
+        }
     });
 }
 

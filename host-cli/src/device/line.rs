@@ -100,8 +100,10 @@ impl Line {
     pub(super) fn greet(&mut self, reset: bool) -> Result<Identity<'_>, DeviceError> {
         let nonce = nonce();
         let greeting = Greeting { protocol: PROTOCOL, nonce, reset }.encode();
-        let silence = self.patience.boot;
-        self.exchange(&greeting, silence, "greeting it", |payload| {
+        // It may be booting.
+        let question =
+            Question { doing: "greeting it", silence: self.patience.boot, needs_work: true };
+        self.exchange(&greeting, question, |payload| {
             Identity::decode(payload).is_some_and(|i| i.nonce == nonce)
         })?;
         match Identity::decode(&self.payload) {
@@ -128,7 +130,8 @@ impl Line {
             .encode(sequence, &mut payload)
             .ok_or_else(|| self.protocol_error("a request does not fit into a frame"))?;
         let silence = self.patience.silence;
-        self.exchange(&payload[..len], silence, doing, |payload| {
+        let question = Question { doing, silence, needs_work: needs_work(&request) };
+        self.exchange(&payload[..len], question, |payload| {
             matches!(payload, [kind, number, ..]
                 if *kind == Kind::Reply as u8 && *number == sequence)
         })?;
@@ -171,8 +174,7 @@ impl Line {
     fn exchange(
         &mut self,
         payload: &[u8],
-        silence: Duration,
-        doing: &'static str,
+        Question { doing, silence, needs_work }: Question,
         wanted: impl Fn(&[u8]) -> bool,
     ) -> Result<(), DeviceError> {
         let mut bytes = Vec::new();
@@ -184,17 +186,24 @@ impl Line {
             self.transport.send(&bytes).map_err(|e| self.link_error(e))?;
             pause = pause.min(silence - waited);
             let mut left = pause;
-            while self.next_payload(&mut left)? {
-                if wanted(&self.payload) {
-                    return Ok(());
+            let ended = loop {
+                match self.next_payload(&mut left) {
+                    Ok(true) if wanted(&self.payload) => return Ok(()),
+                    Ok(true) => {}
+                    Ok(false) => break None,
+                    Err(DeviceError::Ended(over)) => break Some(over),
+                    Err(error) => return Err(error),
                 }
-            }
-            waited += pause;
+            };
+            waited += pause - left;
             self.repeated += 1;
             pause = (pause * 2).min(MAX_PAUSE).max(Duration::from_millis(1));
             // A user who wants to stop need not wait for a device that hangs.
-            if let Some(over) = self.deadline.over().filter(|_| waited > MAX_PAUSE) {
-                return Err(DeviceError::Ended(over));
+            let hangs = || self.deadline.over().filter(|_| waited > MAX_PAUSE);
+            match ended.or_else(hangs) {
+                Some(over) if needs_work => return Err(DeviceError::Ended(over)),
+                Some(_) => break,
+                None => {}
             }
         }
         let garbled = self.garbled - garbled;
@@ -204,14 +213,16 @@ impl Line {
     /// Receives one payload, other than a log, into `self.payload`; false when `left` is over.
     fn next_payload(&mut self, left: &mut Duration) -> Result<bool, DeviceError> {
         let mut start = Instant::now();
-        let is_there = loop {
+        let found = loop {
             // A device that never comes to an end does not keep the host.
-            deadline::look();
+            if let Err(over) = deadline::current().check() {
+                break Err(DeviceError::Ended(over));
+            }
             if self.take_payload() {
-                break true;
+                break Ok(true);
             }
             if left.saturating_sub(start.elapsed()).is_zero() {
-                break false;
+                break Ok(false);
             }
             let mut buffer = [0; 512];
             let tick = (*left).min(TICK);
@@ -223,7 +234,7 @@ impl Line {
             self.inbox.extend(&buffer[..count]);
         };
         *left = left.saturating_sub(start.elapsed());
-        Ok(is_there)
+        found
     }
 
     /// Looks through what was received for a payload other than a log, which it puts into `self.payload`.
@@ -251,6 +262,43 @@ impl Line {
 
     fn link_error(&self, source: io::Error) -> DeviceError {
         DeviceError::Link { device: self.describe(), source }
+    }
+}
+
+/// What is to be answered.
+struct Question {
+    /// What the device is asked for.
+    doing: &'static str,
+    /// After how long without an answer it is given up.
+    silence: Duration,
+    /// Whether it may be busy with it until the time of the user is over. Else it has to answer even then: it
+    /// is told to stop, and one that does not hear that hangs.
+    needs_work: bool,
+}
+
+/// Whether a device has more to do for a request than to look something up.
+fn needs_work(request: &Request<'_>) -> bool {
+    match request {
+        Request::LoadEnd
+        | Request::LoadStored
+        | Request::Prepare { .. }
+        | Request::StoreStatus
+        | Request::StoreBegin { .. }
+        | Request::StoreChunk { .. }
+        | Request::StoreEnd
+        | Request::Provision { .. }
+        | Request::ChangeKeys { .. } => true,
+        Request::LoadBegin { .. }
+        | Request::LoadChunk { .. }
+        | Request::Bind { .. }
+        | Request::Run
+        | Request::Status
+        | Request::FetchVerdict { .. }
+        | Request::FetchInitial { .. }
+        | Request::FetchStep { .. }
+        | Request::FetchClauses { .. }
+        | Request::Cancel
+        | Request::Reset => false,
     }
 }
 

@@ -574,13 +574,11 @@ impl Client {
         Ok(())
     }
 
-    /// Goes on unless it is over; then the device is left able to start again, if it can be reached at all.
+    /// Goes on unless it is over; then the device is left able to start again.
     fn go_on(&mut self) -> Result<(), DeviceError> {
         let Err(over) = self.line.deadline.check() else { return Ok(()) };
-        match self.reset() {
-            Ok(()) | Err(DeviceError::Ended(_)) => Err(DeviceError::Ended(over)),
-            Err(e) => Err(e),
-        }
+        self.reset()?;
+        Err(DeviceError::Ended(over))
     }
 
     fn done(&mut self, request: Request<'_>, doing: &'static str) -> Result<(), DeviceError> {

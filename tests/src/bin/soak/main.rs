@@ -133,6 +133,9 @@ fn main() -> ExitCode {
     });
     let failures = shared.failures.lock().map_or(1, |f| *f);
     println!("{failures} disagreements");
+    if args.kinds == [Kind::Flash] {
+        shared.print_lives(args.seed, failures);
+    }
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -177,6 +180,17 @@ impl Shared {
             }
         }
         println!("{:.0} s", elapsed.as_secs_f64());
+    }
+
+    /// The row for the record of a run with nothing but lives of devices.
+    fn print_lives(&self, seed: u64, faults: u64) {
+        let Ok(done) = self.done.lock() else { return };
+        let Some((lives, Tally { starts, cuts, .. }, seconds)) = done.get(Kind::Flash.name())
+        else {
+            return;
+        };
+        println!("first_seed\tlives\tstarts\tpower_cuts\tfaults\tseconds");
+        println!("{seed}\t{lives}\t{starts}\t{cuts}\t{faults}\t{seconds:.0}");
     }
 }
 
