@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use vouch::transport::companion::{self, Companion};
 use vouch::transport::probe::gdb::Gdb;
+use vouch::transport::probe::rtt::Memory;
 use vouch::transport::qemu::flash::{self, Monitor};
 use vouch::transport::{Transport, qemu};
 
@@ -17,7 +18,7 @@ pub struct Emulator {
     pub uart: UnixStream,
     all: std::ops::Range<u32>,
     // Ended before the folder goes that it has files in.
-    _process: Companion,
+    process: Companion,
     folder: tempfile::TempDir,
 }
 
@@ -44,20 +45,32 @@ fn connect(path: &Path) -> UnixStream {
     }
 }
 
+/// A socket of QEMU's, named as the option is.
+fn socket(option: &str, folder: &Path) -> [OsString; 2] {
+    let file = folder.join(option.trim_start_matches('-'));
+    [option.into(), format!("unix:{},server=on,wait=off", file.display()).into()]
+}
+
+/// Has QEMU wait for a debugger.
+fn waiting(folder: &Path) -> impl Iterator<Item = OsString> {
+    [socket("-qmp", folder), socket("-gdb", folder)].into_iter().flatten().chain(["-S".into()])
+}
+
+/// A board with nothing around it that does not count instructions.
+fn bare(board: &qemu::Board) -> Vec<OsString> {
+    let fixed = ["-nodefaults", "-display", "none", "-monitor", "none"];
+    board.machine.iter().chain(&fixed).map(OsString::from).collect()
+}
+
 impl Emulator {
     /// Starts a board with this flash; with `stopped` it waits for a debugger.
     pub fn start(board: &qemu::Board, flash: &[u8], stopped: bool) -> Emulator {
         let folder = folder_with(flash);
-        let file = |name: &str| -> PathBuf { folder.path().join(name) };
-        let mut args = board.arguments(&file("flash.bin"));
-        let mut socket = |option: &str, name: &str| {
-            let place = format!("unix:{},server=on,wait=off", file(name).display());
-            args.extend([option.into(), place.into()]);
-        };
-        socket("-qmp", "qmp");
+        let mut args = board.arguments(&folder.path().join("flash.bin"));
         if stopped {
-            socket("-gdb", "gdb");
-            args.push("-S".into());
+            args.extend(waiting(folder.path()));
+        } else {
+            args.extend(socket("-qmp", folder.path()));
         }
         Emulator::with(board, folder, args)
     }
@@ -67,13 +80,32 @@ impl Emulator {
     /// executed.
     pub fn quick(board: &qemu::Board, flash: &[u8], log: Option<&Path>) -> Emulator {
         let folder = folder_with(flash);
-        let fixed = ["-nodefaults", "-display", "none", "-monitor", "none", "-kernel"];
-        let mut args: Vec<OsString> = board.machine.iter().chain(&fixed).map(Into::into).collect();
-        args.push(folder.path().join("flash.bin").into());
+        let mut args = bare(board);
+        args.extend(["-kernel".into(), folder.path().join("flash.bin").into()]);
         if let Some(log) = log {
             args.extend(["-d", "in_asm", "-D"].map(Into::into));
             args.push(log.into());
         }
+        Emulator::with(board, folder, args)
+    }
+
+    /// Starts a board as [`Emulator::quick`] does, but it waits for a debugger, and its RAM, which begins at
+    /// `ram`, holds zeros after each reset, as when the power comes on.
+    ///
+    /// Its flash is to be written by a debugger. QEMU would write what it was given anew at each reset, and
+    /// forget the code it has translated.
+    pub fn reusable(board: &qemu::Board, ram: u32) -> Emulator {
+        let folder = folder_with(&[]);
+        let zeros = folder.path().join("zeros");
+        fs::write(&zeros, vec![0; board.ram as usize]).unwrap();
+        let mut args = bare(board);
+        // Arm boards insist on a file, which may be empty; for RISC-V it may not.
+        if board.triple.starts_with("thumb") {
+            args.extend(["-kernel".into(), folder.path().join("flash.bin").into()]);
+        }
+        let place = format!("loader,file={},addr={ram:#x},force-raw=on", zeros.display());
+        args.extend(["-device".into(), place.into()]);
+        args.extend(waiting(folder.path()));
         Emulator::with(board, folder, args)
     }
 
@@ -86,15 +118,29 @@ impl Emulator {
         let process = Companion::start(&program, args, complaints, folder.path()).unwrap();
         let uart = connect(&file("uart"));
         let all = board.base()..board.models.end;
-        Emulator { uart, all, _process: process, folder }
+        Emulator { uart, all, process, folder }
     }
 
     /// All of its flash.
     pub fn flash(&self) -> Vec<u8> {
+        self.flash_by(&mut self.monitor()).unwrap()
+    }
+
+    /// All of its flash, by a monitor that is open.
+    pub fn flash_by(&self, monitor: &mut Monitor) -> io::Result<Vec<u8>> {
         let file = self.folder.path().join("dump");
-        let mut monitor = Monitor::connect(&self.folder.path().join("qmp")).unwrap();
-        monitor.save(self.all.clone(), &file).unwrap();
-        fs::read(file).unwrap()
+        monitor.save(self.all.clone(), &file)?;
+        fs::read(file)
+    }
+
+    /// QEMU's line for commands.
+    pub fn monitor(&self) -> Monitor {
+        Monitor::connect(&self.folder.path().join("qmp")).unwrap()
+    }
+
+    /// Whether QEMU has ended.
+    pub fn ended(&mut self) -> bool {
+        self.process.ended().is_some()
     }
 
     /// The debugger's stub.
@@ -140,11 +186,11 @@ fn up_to<'t>(text: &'t str, last: &str) -> Option<&'t str> {
 struct Line(UnixStream);
 
 impl Transport for Line {
-    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes)
     }
-    fn recv(&mut self, buffer: &mut [u8], timeout: Duration) -> std::io::Result<usize> {
-        use std::io::ErrorKind::{TimedOut, WouldBlock};
+    fn recv(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        use io::ErrorKind::{TimedOut, WouldBlock};
         self.0.set_read_timeout(Some(timeout.max(Duration::from_millis(1))))?;
         match self.0.read(buffer) {
             Err(e) if matches!(e.kind(), WouldBlock | TimedOut) => Ok(0),
@@ -175,6 +221,18 @@ impl Debugger {
     /// Lets it run.
     pub fn run(&mut self) {
         self.gdb.resume().unwrap();
+    }
+
+    /// Stops it.
+    pub fn halt(&mut self) -> io::Result<()> {
+        self.gdb.stream().set_read_timeout(Some(Duration::from_secs(10)))?;
+        self.gdb.halt()
+    }
+
+    /// Writes memory, flash too.
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> io::Result<()> {
+        self.gdb.stream().set_read_timeout(Some(Duration::from_secs(10)))?;
+        self.gdb.write(address, bytes)
     }
 
     /// Waits until it has stopped; false if it does not in time.

@@ -10,6 +10,8 @@ use vouch_tests::glitch::{BOARDS, Campaign, Kind};
 
 /// For each board and kind.
 const TRIALS: usize = 25;
+/// For each board.
+const COMPARED: usize = 8;
 
 #[test]
 fn no_skipped_instruction_makes_a_boot_go_on_that_must_refuse() {
@@ -27,5 +29,19 @@ fn no_skipped_instruction_makes_a_boot_go_on_that_must_refuse() {
             let result = campaign.run(&chosen, jobs);
             assert!(result.bypasses.is_empty(), "{name}, {kind:?}: {:#?}", result.bypasses);
         }
+    }
+}
+
+#[test]
+fn a_board_that_is_booted_over_and_over_does_what_a_new_one_does() {
+    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    for name in BOARDS {
+        let campaign = Campaign::new(&folder, qemu::board(name).unwrap(), Kind::Broken);
+        let each = campaign.instructions.len() / COMPARED;
+        let chosen: Vec<_> = campaign.instructions.iter().step_by(each).collect();
+        assert_eq!(campaign.disagreements(&chosen), [""; 0], "{name}");
     }
 }

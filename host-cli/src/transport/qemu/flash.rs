@@ -108,24 +108,49 @@ impl Monitor {
         serde_json::from_str(&line).map_err(|e| invalid(e.to_string()))
     }
 
-    fn ask(&mut self, command: &Value) -> io::Result<()> {
-        self.reader.get_mut().write_all(format!("{command}\n").as_bytes())?;
+    fn send(&mut self, command: &Value) -> io::Result<()> {
+        self.reader.get_mut().write_all(format!("{command}\n").as_bytes())
+    }
+
+    fn ask(&mut self, command: &Value) -> io::Result<Value> {
+        self.send(command)?;
         loop {
-            let answer = self.line()?;
-            if let Some(error) = answer.get("error") {
-                return Err(invalid(error.to_string()));
-            }
-            if answer.get("return").is_some() {
-                return Ok(());
+            if let Some(value) = answer(self.line()?)? {
+                return Ok(value);
             }
         }
     }
 
     /// Writes what is at these addresses to a file.
     pub fn save(&mut self, range: std::ops::Range<u32>, file: &Path) -> io::Result<()> {
-        self.ask(&json!({
-            "execute": "memsave",
-            "arguments": { "val": range.start, "size": range.len(), "filename": file },
-        }))
+        let arguments = json!({ "val": range.start, "size": range.len(), "filename": file });
+        self.ask(&json!({ "execute": "memsave", "arguments": arguments })).map(drop)
+    }
+
+    /// Resets the board, and waits until that is done.
+    pub fn reset(&mut self) -> io::Result<()> {
+        self.send(&json!({ "execute": "system_reset" }))?;
+        // The answer may come first or last, and the firmware may just have asked for a reset too.
+        let (mut answered, mut done) = (false, false);
+        while !(answered && done) {
+            let line = self.line()?;
+            done |= line["event"] == "RESET" && line["data"]["guest"] == false;
+            answered |= answer(line)?.is_some();
+        }
+        Ok(())
+    }
+
+    /// The system's number for the thread that is the board's processor.
+    pub fn thread(&mut self) -> io::Result<u64> {
+        let answer = self.ask(&json!({ "execute": "query-cpus-fast" }))?;
+        answer[0]["thread-id"].as_u64().ok_or_else(|| invalid("QEMU does not say its thread"))
+    }
+}
+
+/// What a command is answered, if this is an answer: QEMU tells of events in between.
+fn answer(mut line: Value) -> io::Result<Option<Value>> {
+    match line.get("error") {
+        Some(error) => Err(invalid(error.to_string())),
+        None => Ok(line.get_mut("return").map(Value::take)),
     }
 }
