@@ -115,7 +115,8 @@ pub fn check(source: &Source) -> Vec<Finding> {
         return Vec::new();
     };
     let Some((_, allowed)) = layers.iter().find(|(name, _)| *name == layer) else {
-        let message = format!("`{layer}` is a new layer: say in `tidy/layers.rs` what it may import");
+        let message =
+            format!("`{layer}` is a new layer: say in `tidy/layers.rs` what it may import");
         return vec![Finding { line: 1, message }];
     };
     let other = |name: &String| layers.iter().any(|(other, _)| other == name) && *name != layer;
@@ -216,7 +217,10 @@ mod tests {
         for (package, layers) in PACKAGES {
             for (layer, allowed) in layers {
                 let known = |name: &&str| layers.iter().any(|(other, _)| other == name);
-                assert!(allowed.iter().all(|name| known(name) && name != layer), "{package}{layer}");
+                assert!(
+                    allowed.iter().all(|name| known(name) && name != layer),
+                    "{package}{layer}"
+                );
             }
         }
     }
