@@ -182,7 +182,7 @@ mod tests {
         let decisions = decisions.map(|d| d as u32);
         are_distant(&decisions);
         are_distant(&[Policy::Report, Policy::Degrade, Policy::Refuse].map(|p| p as u32));
-        are_distant(&[crate::Policy::Signed, crate::Policy::AllowUnsigned].map(|p| p as u32));
+        are_distant(&[crate::Trust::Signed, crate::Trust::AllowUnsigned].map(|p| p as u32));
         let stages: [Stage; 9] = core::array::from_fn(|i| match i {
             0..6 => STAGES[i],
             i => Stage::of(decisions[i - 6]),

@@ -29,5 +29,5 @@ pub mod store;
 mod update;
 pub mod walk;
 
-pub use package::Header;
-pub use store::{MappedFlash, Policy, Store, Stored};
+pub use package::{Header, Trust};
+pub use store::{MappedFlash, Store, Stored};

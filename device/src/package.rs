@@ -7,9 +7,19 @@
 
 use crate::harden::{self, Hard, SIGNED, WHOLE};
 use crate::signature;
-use crate::store::Policy;
 use sha2::{Digest, Sha256};
 use vouch_core::link::store::StoreError;
+
+/// Which packages are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(u32)]
+pub enum Trust {
+    /// Only packages signed with a provisioned key.
+    #[default]
+    Signed = 0xb10c_6d2e,
+    /// Packages without a signature too. For development.
+    AllowUnsigned = 0x4e73_92d1,
+}
 
 /// Bytes of the header of the version that is written.
 pub const HEADER_LEN: usize = 144;
@@ -218,10 +228,10 @@ pub struct Checked {
 pub fn check(
     package: &[u8],
     keys: &[PublicKey],
-    policy: Policy,
+    trust: Trust,
     idle: &dyn Fn(),
 ) -> Result<Checked, StoreError> {
-    let Checked { header, mut seal } = authentic(package, keys, policy)?;
+    let Checked { header, mut seal } = authentic(package, keys, trust)?;
     idle();
     let image = package.get(header.len()..).unwrap_or_default();
     if header.length as usize != image.len() {
@@ -234,7 +244,7 @@ pub fn check(
 
 /// The header at the front of `bytes` if, unless unsigned ones are welcome, the owner of one of `keys`
 /// signed it. A signature that is there is always checked when there are keys.
-pub fn authentic(bytes: &[u8], keys: &[PublicKey], policy: Policy) -> Result<Checked, StoreError> {
+pub fn authentic(bytes: &[u8], keys: &[PublicKey], trust: Trust) -> Result<Checked, StoreError> {
     let header = Header::read(bytes)?;
     let key = keys.iter().find(|key| key_id(key) == header.key);
     let (passed, why) = match key.filter(|_| header.signed) {
@@ -247,7 +257,7 @@ pub fn authentic(bytes: &[u8], keys: &[PublicKey], policy: Policy) -> Result<Che
         None => {
             let why = if header.signed { StoreError::NoKey } else { StoreError::Unsigned };
             // Passed only where packages need not be signed.
-            (harden::equal(SIGNED, policy as u32, Policy::AllowUnsigned as u32), why)
+            (harden::equal(SIGNED, trust as u32, Trust::AllowUnsigned as u32), why)
         }
     };
     let mut seal = Hard::NONE;

@@ -19,7 +19,7 @@
 use crate::block::{self, BLOCK, CONTENT, WORD};
 use crate::harden::{self, Hard, RECENT, SIGNED, WHOLE};
 use crate::keys::{self, Keys};
-use crate::package::{self, PublicKey};
+use crate::package::{self, PublicKey, Trust};
 use crate::slot::{self, PACKAGE_AT, Slot};
 use crate::update::Update;
 use core::ops::Range;
@@ -34,17 +34,6 @@ pub trait MappedFlash: NorFlash {
     /// Called between pages that are erased, blocks that are written and kilobytes that are hashed, and
     /// before and after a signature is checked: feed the watchdog here.
     fn idle(&self) {}
-}
-
-/// What a store takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[repr(u32)]
-pub enum Policy {
-    /// Only packages signed with a provisioned key.
-    #[default]
-    Signed = 0xb10c_6d2e,
-    /// Packages without a signature too. For development.
-    AllowUnsigned = 0x4e73_92d1,
 }
 
 /// A model that was found, checked and selected.
@@ -80,7 +69,7 @@ const ACCEPTED: Hard = Hard::of(&[SIGNED, WHOLE, RECENT]);
 #[derive(Clone, Debug)]
 pub struct Store<F> {
     pub(crate) flash: F,
-    pub(crate) policy: Policy,
+    pub(crate) trust: Trust,
     pub(crate) update: Option<Update>,
     /// Updates that were begun since the last one that succeeded.
     pub(crate) begun: u8,
@@ -96,11 +85,11 @@ pub struct Store<F> {
 
 impl<F: MappedFlash> Store<F> {
     /// The store in this flash, as it was left.
-    pub fn new(flash: F, policy: Policy) -> Store<F> {
+    pub fn new(flash: F, trust: Trust) -> Store<F> {
         const { assert!(F::WRITE_SIZE <= WORD && WORD.is_multiple_of(F::WRITE_SIZE)) };
         Store {
             flash,
-            policy,
+            trust,
             update: None,
             begun: 0,
             current: None,
@@ -223,7 +212,7 @@ impl<F: MappedFlash> Store<F> {
         let Slot { sequence, confirmed, .. } = self.look(slot).ok_or(StoreError::Empty)?;
         self.flash.idle();
         let (keys, idle) = (self.keys(), || self.flash.idle());
-        let checked = package::check(self.package(slot), keys.as_slice(), self.policy, &idle)?;
+        let checked = package::check(self.package(slot), keys.as_slice(), self.trust, &idle)?;
         self.recent(slot, sequence, confirmed, checked)
     }
 
@@ -479,7 +468,7 @@ impl<F: MappedFlash> Store<F> {
         let mut info = StoreInfo {
             capacity,
             keys: Default::default(),
-            unsigned: self.policy == Policy::AllowUnsigned,
+            unsigned: self.trust == Trust::AllowUnsigned,
             floor: keys::floor(self.key_bytes()).max(in_use),
             model: model.map(|stored| stored.info()),
         };

@@ -6,9 +6,9 @@
 use crate::block::BLOCK;
 use crate::harden::{self, Hard, SIGNED, WHOLE};
 use crate::keys::{self, Record};
-use crate::package::{self, Checked, HEADER_LEN, Header, Kind, PublicKey};
+use crate::package::{self, Checked, HEADER_LEN, Header, Kind, PublicKey, Trust};
 use crate::slot::{self, PACKAGE_AT};
-use crate::store::{MappedFlash, Policy, Store, Stored};
+use crate::store::{MappedFlash, Store, Stored};
 use vouch_core::image::Image;
 use vouch_core::link::store::{ModelStore, StoreError, StoreInfo};
 
@@ -124,11 +124,11 @@ impl<F: MappedFlash> Store<F> {
     fn authentic(&self, bytes: &[u8]) -> Result<Checked, StoreError> {
         // In vain, and it takes a while.
         let keys = self.keys();
-        if self.policy == Policy::Signed && keys.as_slice().is_empty() {
+        if self.trust == Trust::Signed && keys.as_slice().is_empty() {
             return Err(StoreError::NoKey);
         }
         self.flash.idle();
-        let checked = package::authentic(bytes, keys.as_slice(), self.policy);
+        let checked = package::authentic(bytes, keys.as_slice(), self.trust);
         self.flash.idle();
         checked
     }

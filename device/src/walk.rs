@@ -115,7 +115,7 @@ pub fn walk(
             return Ok(walker.effort);
         }
         steps = steps.wrapping_add(1);
-        if steps % SLICE == 0 {
+        if steps.is_multiple_of(SLICE) {
             idle();
         }
     }

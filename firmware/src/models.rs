@@ -8,7 +8,7 @@ use crate::hw::stack;
 use alloc::vec::Vec;
 use vouch_core::link::store::StoreInfo;
 use vouch_core::session::{ModelStore, StoreError};
-use vouch_device::{Policy, Store, Stored};
+use vouch_device::{Store, Stored, Trust};
 
 /// Words of eight bytes for that stack; code for RISC-V saves more registers.
 const STACK: usize =
@@ -26,9 +26,8 @@ pub struct Models {
 impl Models {
     /// As they were left.
     pub fn open() -> Models {
-        let policy =
-            if cfg!(feature = "unsigned") { Policy::AllowUnsigned } else { Policy::Signed };
-        Models { store: Store::new(Current::flash(), policy) }
+        let trust = if cfg!(feature = "unsigned") { Trust::AllowUnsigned } else { Trust::Signed };
+        Models { store: Store::new(Current::flash(), trust) }
     }
 
     /// The model to start with, after updates were tried, as [`Store::select_tried`] does.

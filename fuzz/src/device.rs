@@ -9,7 +9,7 @@ use vouch_core::link::{MAX_PAYLOAD, PROTOCOL};
 use vouch_core::session::{Board, ModelStore, Platform, Session, StoreError};
 use vouch_device::package::{HEADER_LEN, Header};
 use vouch_device::ram::{PAGE, RamFlash};
-use vouch_device::{Policy, Store, Stored};
+use vouch_device::{Store, Stored, Trust};
 
 /// What is decoded is encoded to the same again, and damaged frames are noticed.
 pub fn link(data: &[u8]) {
@@ -137,7 +137,7 @@ const BOARD: Board =
 /// that is left as raw bytes of the line.
 pub fn session(data: &[u8]) {
     let flash = RamFlash::new(vec![u32::MAX; 5 * PAGE / 4]);
-    let models = Store::new(flash, Policy::AllowUnsigned);
+    let models = Store::new(flash, Trust::AllowUnsigned);
     let mut bench = Bench { size: 8192, image: vec![], arena: vec![], models, stored: None };
     let mut session = Session::new(BOARD);
     let mut rest = data;
@@ -242,7 +242,7 @@ pub fn store(data: &[u8]) {
     let key = SigningKey::from_bytes(&[7; 32]);
     let public = key.verifying_key().to_bytes();
     let [choice, data @ ..] = data else { return };
-    let mut store = Store::new(RamFlash::new(vec![u32::MAX; 5 * PAGE / 4]), Policy::Signed);
+    let mut store = Store::new(RamFlash::new(vec![u32::MAX; 5 * PAGE / 4]), Trust::Signed);
     if choice & 1 == 0 {
         let _ = store.provision_key(&public);
     }
@@ -253,7 +253,7 @@ pub fn store(data: &[u8]) {
     for (cell, byte) in flash.bytes_mut()[start..].iter_mut().zip(contents) {
         *cell = *byte;
     }
-    let mut store = Store::new(flash, Policy::Signed);
+    let mut store = Store::new(flash, Trust::Signed);
     let genuine = model::valid();
     let is_genuine = |store: &mut Store<Flash>| {
         if let Ok(stored) = store.select() {
@@ -285,7 +285,7 @@ pub fn store_seeds() -> Vec<Vec<u8>> {
     let image = model::valid();
     let header = Header::signed(&image, 3, &public, |b| key.sign(b).to_bytes());
     let package = [&header.to_bytes()[..], &image].concat();
-    let mut store = Store::new(RamFlash::new(vec![u32::MAX; 5 * PAGE / 4]), Policy::Signed);
+    let mut store = Store::new(RamFlash::new(vec![u32::MAX; 5 * PAGE / 4]), Trust::Signed);
     let _ = store.provision_key(&public);
     let _ = store.begin_update(&package[..HEADER_LEN]);
     let _ = store.write_update(HEADER_LEN as u32, &package[HEADER_LEN..]);

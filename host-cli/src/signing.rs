@@ -10,7 +10,7 @@ use ed25519_dalek::{Signer, SigningKey};
 use std::fmt::Write;
 use vouch_core::image::Preamble;
 use vouch_core::link::store::StoreError;
-use vouch_device::Policy;
+use vouch_device::Trust;
 use vouch_device::package::{self, HEADER_LEN, Header, Kind};
 
 pub use vouch_device::package::PublicKey;
@@ -187,7 +187,7 @@ pub fn verify(file: &[u8], key: &PublicKey) -> Result<Header, SigningError> {
     let (body, payload) = signature(file)?.ok_or(SigningError::Unsigned)?;
     let (header, over_file) =
         payload.split_last_chunk::<SIGNATURE>().ok_or(SigningError::Malformed)?;
-    let checked = package::check(&[header, image].concat(), &[*key], Policy::Signed, &|| {});
+    let checked = package::check(&[header, image].concat(), &[*key], Trust::Signed, &|| {});
     let checked = checked.map_err(SigningError::Package)?;
     package::verify(key, &whole(body), over_file).map_err(|_| SigningError::Explanation)?;
     Ok(checked.header)

@@ -13,7 +13,7 @@ use crate::maker::public;
 use crate::nor::{Nor, PAGE, TEARS, Tear};
 use crate::rng::Rng;
 use crate::stored::{PAGES, image, signed, start, update};
-use vouch_device::{Policy, Store};
+use vouch_device::{Store, Trust};
 
 /// What goes wrong in a life besides power cuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Life {
             None => flash.restart(),
         };
         self.counts.cuts += cut.is_some() as u64;
-        let mut store = Store::new(flash, Policy::Signed);
+        let mut store = Store::new(flash, Trust::Signed);
         let result = work(&mut store);
         self.flash = Some(store.into_flash().restart());
         result
@@ -159,7 +159,7 @@ impl Life {
             }
         }
         let operations = {
-            let mut store = Store::new(self.flash.clone().unwrap().restart(), Policy::Signed);
+            let mut store = Store::new(self.flash.clone().unwrap().restart(), Trust::Signed);
             let _ = update(&mut store, &package);
             store.into_flash().operations
         };
@@ -214,10 +214,10 @@ impl Life {
             return Ok(());
         }
         let package = signed("rescue", counter);
-        let mut store = Store::new(self.flash.clone().unwrap().restart(), Policy::Signed);
+        let mut store = Store::new(self.flash.clone().unwrap().restart(), Trust::Signed);
         update(&mut store, &package).map_err(|e| format!("no rescue: {e:?}"))?;
         for _ in 0..2 {
-            store = Store::new(store.into_flash().restart(), Policy::Signed);
+            store = Store::new(store.into_flash().restart(), Trust::Signed);
             match start(&mut store, |_| true) {
                 Ok((found, _)) if found == image("rescue") => {}
                 other => return Err(format!("the rescue is not started with: {:?}", other.err())),

@@ -9,7 +9,7 @@ use vouch::transport::qemu::Board;
 use vouch_core::ic3::Verdict;
 use vouch_device::package::HEADER_LEN;
 use vouch_device::ram::RamFlash;
-use vouch_device::{Policy, Store, Stored};
+use vouch_device::{Store, Stored, Trust};
 
 /// Compiles a model, and puts a proof into its image if it is safe and `with_certificate` says so.
 pub fn image(model: &Path, with_certificate: bool) -> AlignedImage {
@@ -50,7 +50,7 @@ pub fn updated(board: &Board, image: &[u8], new: &[u8]) -> Option<Vec<u8>> {
 
 fn provisioned(board: &Board) -> Store<RamFlash<Vec<u32>>> {
     let flash = RamFlash::new(vec![u32::MAX; board.models.len() / 4]);
-    let mut store = Store::new(flash, Policy::Signed);
+    let mut store = Store::new(flash, Trust::Signed);
     store.provision_key(&owner().verifying_key().to_bytes()).unwrap();
     store
 }

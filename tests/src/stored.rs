@@ -6,7 +6,7 @@ use ed25519_dalek::SigningKey;
 use vouch_core::image::{EdgeSpec, ImageBuilder, LocationSpec, PropertySpec};
 use vouch_core::link::store::StoreError;
 use vouch_device::package::Header;
-use vouch_device::{Policy, Store, Stored};
+use vouch_device::{Store, Stored, Trust};
 
 /// A page for keys and two slots of two pages.
 pub const PAGES: usize = 5;
@@ -67,7 +67,7 @@ pub fn start(
 
 /// The store in this flash.
 pub fn store(flash: Nor) -> Store<Nor> {
-    Store::new(flash, Policy::Signed)
+    Store::new(flash, Trust::Signed)
 }
 
 /// A store with the maker's key.

@@ -17,7 +17,7 @@ use vouch::device::{Client, Patience};
 use vouch::transport::Transport;
 use vouch::transport::qemu::{BOARDS, Board};
 use vouch_device::package::HEADER_LEN;
-use vouch_device::{Policy, Store};
+use vouch_device::{Store, Trust};
 
 /// Nothing is ever sent again, so that the bytes can be counted: QEMU loses none.
 const PATIENCE: Patience = Patience {
@@ -107,7 +107,7 @@ fn row(folder: &Path, board: &Board, image: &[u8]) -> String {
 /// Pages erased and words programmed by an update of flash as large as the board's; `None` if the
 /// package does not fit.
 fn operations(board: &Board, package: &[u8]) -> Option<(usize, usize)> {
-    let mut store = Store::new(Nor::blank(board.models.len() / crate::nor::PAGE), Policy::Signed);
+    let mut store = Store::new(Nor::blank(board.models.len() / crate::nor::PAGE), Trust::Signed);
     store.provision_key(&maker::public()).unwrap();
     let update = |store: &mut Store<Nor>| {
         store.begin_update(&package[..HEADER_LEN]).ok()?;
@@ -115,7 +115,7 @@ fn operations(board: &Board, package: &[u8]) -> Option<(usize, usize)> {
         Some(store.finish_update().unwrap())
     };
     update(&mut store)?;
-    let mut store = Store::new(store.into_flash().restart(), Policy::Signed);
+    let mut store = Store::new(store.into_flash().restart(), Trust::Signed);
     update(&mut store)?;
     let flash = store.into_flash();
     Some((flash.erased, flash.operations - flash.erased))

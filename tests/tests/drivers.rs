@@ -12,7 +12,7 @@ use usb_device::endpoint::{EndpointAddress, EndpointType};
 use usb_device::{UsbDirection, UsbError};
 use vouch_core::image::{EdgeSpec, ImageBuilder, LocationSpec, PropertySpec};
 use vouch_device::package::HEADER_LEN;
-use vouch_device::{MappedFlash, Policy, Store};
+use vouch_device::{MappedFlash, Store, Trust};
 use vouch_tests::maker;
 
 #[path = "../../firmware/src/flash/fmc.rs"]
@@ -267,7 +267,7 @@ fn exercise<C: Controller>(kind: Kind) {
 fn stores_a_model<C: Controller>(kind: Kind) {
     part::plug_in(kind);
     part::with(|part| part.flash.fill(0xff));
-    let mut store = Store::new(ModelFlash::<C>::of_board(), Policy::Signed);
+    let mut store = Store::new(ModelFlash::<C>::of_board(), Trust::Signed);
     store.provision_key(&maker::public()).unwrap();
     let model = ImageBuilder {
         name: "stored".into(),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use vouch_core::image::ImageError;
 use vouch_core::link::store::StoreError;
 use vouch_device::package::{HEADER_LEN, Header};
-use vouch_device::{Policy, Store};
+use vouch_device::{Store, Trust};
 use vouch_tests::maker::{owner, public};
 use vouch_tests::nor::{Nor, PAGE};
 use vouch_tests::stored::{
@@ -78,12 +78,12 @@ fn only_what_the_owner_signed_is_taken() {
 
 #[test]
 fn unsigned_models_only_where_the_firmware_allows_them() {
-    let mut store = Store::new(Nor::blank(PAGES), Policy::AllowUnsigned);
+    let mut store = Store::new(Nor::blank(PAGES), Trust::AllowUnsigned);
     let unsigned = package(Header::unsigned(&image("x"), 0), &image("x"));
     update(&mut store, &unsigned).unwrap();
     assert_eq!(started(&mut store), Ok(image("x")));
     // The same flash in firmware that does not.
-    let mut strict = Store::new(store.into_flash(), Policy::Signed);
+    let mut strict = Store::new(store.into_flash(), Trust::Signed);
     assert_eq!(started(&mut strict), Err(StoreError::Unsigned));
 }
 
@@ -97,7 +97,7 @@ fn damage_to_the_newest_brings_back_the_older_but_never_one_from_before_the_coun
         let mut flash = store.into_flash();
         let slot = SLOT + 2 * PAGE;
         flash.change(|bytes| bytes[slot + PACKAGE_AT + HEADER_LEN + 40] ^= 1);
-        let mut store = Store::new(flash, Policy::Signed);
+        let mut store = Store::new(flash, Trust::Signed);
         assert_eq!(started(&mut store), expected);
         // Either way the next update mends it.
         confirmed(&mut store, &signed("next", 2)).unwrap();
@@ -258,7 +258,7 @@ fn erasing_hashing_and_signatures_let_the_watchdog_be_fed() {
             FED.fetch_add(1, Ordering::Relaxed);
         }
     }
-    let mut store = Store::new(Fed(Nor::blank(9)), Policy::Signed);
+    let mut store = Store::new(Fed(Nor::blank(9)), Trust::Signed);
     store.provision_key(&public()).unwrap();
     let package = signed(&"long".repeat(700), 1);
     let fed = || FED.swap(0, Ordering::Relaxed);
@@ -269,6 +269,6 @@ fn erasing_hashing_and_signatures_let_the_watchdog_be_fed() {
     assert!(fed() >= package.len() / 32 - 5);
     store.finish_update().unwrap();
     assert!(fed() >= 3, "kilobytes that are hashed");
-    Store::new(store.into_flash(), Policy::Signed).select().unwrap();
+    Store::new(store.into_flash(), Trust::Signed).select().unwrap();
     assert!(fed() >= 2 + 3);
 }

@@ -2,7 +2,7 @@
 
 use embedded_storage::nor_flash::NorFlash;
 use vouch_core::link::store::StoreError;
-use vouch_device::Policy;
+use vouch_device::Trust;
 use vouch_device::package::HEADER_LEN;
 use vouch_tests::history;
 use vouch_tests::maker::public;
@@ -154,7 +154,7 @@ fn a_single_slot_fails_the_same_sweep() {
         let len = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
         let package = bytes[64..].get(..len)?;
         let whole =
-            vouch_device::package::check(package, &[public()], Policy::Signed, &|| {}).is_ok();
+            vouch_device::package::check(package, &[public()], Trust::Signed, &|| {}).is_ok();
         whole.then(|| package[HEADER_LEN..].to_vec())
     };
     let [old, new, next] = &packages;

@@ -1,5 +1,5 @@
 //! Models and random numbers for tests.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::should_implement_trait)]
 
 use crate::*;
 

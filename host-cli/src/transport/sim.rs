@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use vouch_core::session::{Activity, Board, ModelStore, Platform, Session, StoreError};
 use vouch_device::ram::{PAGE, RamFlash};
-use vouch_device::{Policy, Store, Stored};
+use vouch_device::{Store, Stored, Trust};
 
 /// What the firmware of the default board, lm3s6965evb, leaves for a model and its proof.
 pub const DEFAULT_RAM: usize = 59_300;
@@ -78,7 +78,7 @@ impl Sim {
             size: ram,
             image: Vec::new(),
             arena: Vec::new(),
-            models: Store::new(RamFlash::new(flash), Policy::Signed),
+            models: Store::new(RamFlash::new(flash), Trust::Signed),
             stored: None,
         };
         let session = Session::new(board);
