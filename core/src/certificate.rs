@@ -60,7 +60,7 @@ pub(crate) fn record<W: Word>(table: &[W], at: usize) -> Option<Record<'_, W>> {
     Some(Record { location: location.get(), lits, next: at + 2 + lits.len() })
 }
 
-fn records<W: Word>(table: &[W]) -> impl Iterator<Item = Record<'_, W>> {
+pub(crate) fn records<W: Word>(table: &[W]) -> impl Iterator<Item = Record<'_, W>> {
     let mut at = 0;
     core::iter::from_fn(move || {
         let record = record(table, at)?;

@@ -12,6 +12,7 @@
 //! - [`ic3`]: IC3 on control flow automata over [`sat`].
 //! - [`certificate`]: re-checks an inductive invariant; needs [`sat`], not [`ic3`].
 //! - [`guard`]: the proven invariant, and the model's steps, checked on the live state.
+//! - [`walk`]: steps from random states of a proven invariant, to see whether they leave it.
 //! - [`link`]: framing and messages between host and device.
 //! - [`session`]: the device's side of a dialogue, without I/O.
 //!
@@ -35,4 +36,5 @@ pub mod lit;
 pub mod sat;
 #[cfg(feature = "ic3")]
 pub mod session;
+pub mod walk;
 pub mod word;

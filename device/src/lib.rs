@@ -8,7 +8,6 @@
 //! - [`keys`]: the page with the public keys and the counter that keeps old models out.
 //! - [`signature`]: Ed25519, and [`harden`]: results that one skipped instruction does not forge.
 //! - [`boot`]: the self-check of the stored model with the parameters that the device has.
-//! - [`walk`]: a walk through the model, to see whether what was proved survives it.
 //! - [`record`]: the last verdict, kept over a warm reset.
 //! - [`ram`]: flash in memory, for boards and simulations without a flash controller.
 //!
@@ -27,7 +26,6 @@ pub mod signature;
 mod slot;
 pub mod store;
 mod update;
-pub mod walk;
 
 pub use package::{Header, Trust};
 pub use store::{MappedFlash, Store, Stored};

@@ -25,7 +25,7 @@ const PACKAGES: [Package; 6] = [
 ];
 
 /// The checker can be built without the engine, and the formats know of neither.
-const CORE: [Layer; 10] = [
+const CORE: [Layer; 11] = [
     ("word", &[]),
     ("lit", &["word"]),
     ("arena", &["word"]),
@@ -34,12 +34,13 @@ const CORE: [Layer; 10] = [
     ("ic3", &["word", "lit", "arena", "image", "sat"]),
     ("certificate", &["word", "lit", "arena", "image", "sat"]),
     ("guard", &["word", "lit", "image", "certificate"]),
+    ("walk", &["word", "lit", "image", "certificate"]),
     ("link", &["image", "ic3"]),
     ("session", &["image", "ic3", "link"]),
 ];
 
 /// What is stored does not know of what is checked at boot, nor the other way round.
-const DEVICE: [Layer; 12] = [
+const DEVICE: [Layer; 11] = [
     ("block", &[]),
     ("harden", &[]),
     ("package", &["harden", "signature"]),
@@ -49,8 +50,7 @@ const DEVICE: [Layer; 12] = [
     ("store", &["block", "harden", "keys", "package", "slot", "update"]),
     ("update", &["block", "harden", "keys", "package", "slot", "store"]),
     ("ram", &["store"]),
-    ("walk", &[]),
-    ("boot", &["harden", "walk"]),
+    ("boot", &["harden"]),
     ("record", &["boot"]),
 ];
 
