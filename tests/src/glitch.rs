@@ -99,8 +99,8 @@ impl Campaign {
         all.into_iter().step_by(each).collect()
     }
 
-    /// Tries these instructions, several at a time.
-    pub fn run(&self, chosen: &[&Instruction], jobs: usize) -> Result {
+    /// Tries these instructions, several at a time, and tells of each bypass when it is found.
+    pub fn run(&self, chosen: &[&Instruction], jobs: usize, tell: impl Fn(&str) + Sync) -> Result {
         let (batches, result) = (Mutex::new(chosen.chunks(BATCH)), Mutex::new(Result::default()));
         std::thread::scope(|scope| {
             for _ in 0..jobs.max(1) {
@@ -108,10 +108,8 @@ impl Campaign {
                     let mut bench = Bench { campaign: self, machine: None };
                     loop {
                         let Some(batch) = batches.lock().unwrap().next() else { return };
-                        let ends = bench.batch(batch);
-                        let mut result = result.lock().unwrap();
-                        for (instruction, boot) in batch.iter().zip(ends) {
-                            self.count(&mut result, instruction, &boot);
+                        for (instruction, boot) in batch.iter().zip(bench.batch(batch)) {
+                            self.count(&result, instruction, &boot, &tell);
                         }
                     }
                 });
@@ -122,20 +120,26 @@ impl Campaign {
         result
     }
 
-    fn count(&self, result: &mut Result, instruction: &Instruction, boot: &Boot) {
+    fn count(
+        &self,
+        result: &Mutex<Result>,
+        instruction: &Instruction,
+        boot: &Boot,
+        tell: impl Fn(&str),
+    ) {
         let end = self.judge(boot);
-        result.tried += 1;
-        result.hangs += usize::from(end == End::Hung);
-        result.misreports += usize::from(end == End::Misreported);
-        if end == End::Bypassed {
+        let bypass = (end == End::Bypassed).then(|| {
             let (at, within) = (instruction.address, &instruction.function);
-            let again = if self.judge(&self.boot_without(instruction)) == End::Bypassed {
-                ""
-            } else {
-                ", but not in a new QEMU"
-            };
-            result.bypasses.push(format!("{at:#x} in {within}{again}: {:?}", boot.text));
-        }
+            let alone = self.judge(&self.boot_without(instruction)) == End::Bypassed;
+            let but = if alone { "" } else { ", but not in a new QEMU" };
+            format!("{at:#x} in {within}{but}: {:?}", boot.text)
+        });
+        bypass.iter().for_each(|bypass| tell(bypass));
+        let mut result = result.lock().unwrap();
+        result.tried += 1;
+        result.bypasses.extend(bypass);
+        result.misreports += usize::from(end == End::Misreported);
+        result.hangs += usize::from(end == End::Hung);
     }
 
     /// Which of these instructions end otherwise when each is tried in a QEMU of its own. Those that hang

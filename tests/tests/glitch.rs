@@ -26,7 +26,7 @@ fn no_skipped_instruction_makes_a_boot_go_on_that_must_refuse() {
             let campaign = Campaign::new(&folder, board, kind);
             let chosen = campaign.around_decisions(TRIALS);
             assert!(chosen.len() > TRIALS / 2, "{name}: {}", chosen.len());
-            let result = campaign.run(&chosen, jobs);
+            let result = campaign.run(&chosen, jobs, |_| ());
             assert!(result.bypasses.is_empty(), "{name}, {kind:?}: {:#?}", result.bypasses);
         }
     }

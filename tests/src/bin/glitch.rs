@@ -76,10 +76,8 @@ mod run {
                 let all: Vec<_> = campaign.instructions.iter().filter(wanted).collect();
                 let each = all.len().div_ceil(options.sample).max(1);
                 let chosen: Vec<_> = all.into_iter().step_by(each).collect();
-                let result = campaign.run(&chosen, options.jobs);
-                for bypass in &result.bypasses {
-                    eprintln!("{name}, {}: {bypass}", kind.name());
-                }
+                let tell = |bypass: &str| eprintln!("{name}, {}: {bypass}", kind.name());
+                let result = campaign.run(&chosen, options.jobs, tell);
                 bypasses += result.bypasses.len();
                 println!(
                     "{name}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.0}",
