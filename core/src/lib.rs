@@ -7,6 +7,7 @@
 //!
 //! - [`word`], [`lit`]: storage width and literals.
 //! - [`image`]: the compiled model. Validated once, then borrowed and read in place.
+//! - [`rules`]: what the soundness of a verdict rests on.
 //! - [`arena`]: one block of bytes divided into typed regions by a plan.
 //! - [`sat`]: a CDCL solver over an edge's gates (read from the image) and clauses (in the arena).
 //! - [`ic3`]: IC3 on control flow automata over [`sat`].
@@ -33,6 +34,7 @@ pub mod ic3;
 pub mod image;
 pub mod link;
 pub mod lit;
+pub mod rules;
 pub mod sat;
 #[cfg(feature = "ic3")]
 pub mod session;

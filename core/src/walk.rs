@@ -171,7 +171,7 @@ impl<W: Word> Walker<'_, W> {
         let first = self.random.below(edges);
         let here = self.location;
         for edge in (first..edges).chain(0..first).filter(|e| image.ends(*e).0 == here) {
-            let edge = image.edge(edge);
+            let edge = image.edge_apart(edge);
             let taken = self.evaluate(&edge) & self.valid;
             if taken == 0 {
                 continue;

@@ -255,26 +255,11 @@ fn boot(board: &Board, flash: &[u8], log: Option<&Path>) -> Boot {
 
 /// Where a boot has ended that said this. A panic or fault restarts the board.
 fn uart_end(text: &str) -> Option<usize> {
-    let behind =
-        |line: &str, nth: usize| text.match_indices(line).nth(nth).map(|(at, _)| at + line.len());
-    [
-        behind(
-            "done
-", 0,
-        ),
-        behind(
-            "restarting
-",
-            0,
-        ),
-        behind(
-            " starts
-", 1,
-        ),
-    ]
-    .into_iter()
-    .flatten()
-    .min()
+    let after = |line: &str, nth: usize| {
+        text.match_indices(line).nth(nth).map(|(at, found)| at + found.len())
+    };
+    let ends = [after("done\n", 0), after("restarting\n", 0), after(" starts\n", 1)];
+    ends.into_iter().flatten().min()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::rng::Rng;
 use vouch_core::arena::{Carver, Tally};
 use vouch_core::image::{EdgeSpec, Image, ImageBuilder, LocationSpec};
 use vouch_core::lit::Lit;
+use vouch_core::rules::Rule;
 use vouch_core::sat::clause::{HEADER, Ref, TRAILER, infinity};
 use vouch_core::sat::{Answer, Sizes, Solver, State};
 use vouch_core::word::Word;
@@ -417,18 +418,18 @@ const ASSUMPTIONS: usize = 12;
 
 /// One random sequence; what it is follows from the seed alone.
 pub fn one(seed: u64) -> Result<Counts, String> {
-    one_broken(seed, 0)
+    one_broken(seed, None)
 }
 
-/// The same with a solver that breaks a soundness rule.
-pub fn one_broken(seed: u64, rule: u8) -> Result<Counts, String> {
+/// The same with a solver that may break a soundness rule.
+pub fn one_broken(seed: u64, rule: Option<Rule>) -> Result<Counts, String> {
     // Half of the sequences with each width.
     let result =
         if seed & 1 == 0 { sequence::<u16>(seed, rule) } else { sequence::<u32>(seed, rule) };
     result.map_err(|what| format!("sequence {seed}: {what}"))
 }
 
-fn sequence<W: Word>(seed: u64, rule: u8) -> Result<Counts, String> {
+fn sequence<W: Word>(seed: u64, rule: Option<Rule>) -> Result<Counts, String> {
     let mut rng = Rng::new(seed);
     let formula = random_formula(&mut rng);
     let live = formula.live;

@@ -1,15 +1,16 @@
 //! For each soundness rule of the engine: with just that rule broken, the tests notice.
 //!
-//! Rule 9 (what a learnt clause depends on) is the solver's, and shown by its own random sequences.
-//! Rule 13 (guards count as uses of a bit) is the compiler's, and shown in `simplify.rs`.
+//! `Rule::Dependencies` is the solver's, and shown by its own random sequences. That guards count as uses of a bit is the
+//! compiler's, and shown in `simplify.rs`.
 
 use vouch_core::ic3::Config;
+use vouch_core::rules::Rule;
 use vouch_tests::check::{check, decided};
 use vouch_tests::engine::{Setup, run};
 use vouch_tests::{random_image, sat_driver};
 
 /// What the first thing noticed is, over many random images and, where memory matters, many sizes.
-fn noticed(rule: u8, memories: &[usize]) -> Option<String> {
+fn noticed(rule: Option<Rule>, memories: &[usize]) -> Option<String> {
     for seed in 0..3000 {
         let image = random_image::generate(seed);
         let bytes = image.build_as::<u16>().expect("a valid image");
@@ -30,24 +31,28 @@ fn noticed(rule: u8, memories: &[usize]) -> Option<String> {
 
 #[test]
 fn no_rule_broken_nothing_noticed() {
-    assert_eq!(noticed(0, &[1 << 20, 1200]), None);
+    assert_eq!(noticed(None, &[1 << 20, 1200]), None);
 }
 
 #[test]
 fn each_broken_rule_is_noticed() {
-    for rule in (1..=12).filter(|rule| *rule != 9) {
+    for rule in Rule::ALL.into_iter().filter(|rule| *rule != Rule::Dependencies) {
         // Rules about running out of memory need runs that do.
         let small: Vec<usize> = (600..3000).step_by(40).collect();
-        let memories = if matches!(rule, 10 | 11) { &small[..] } else { &[1 << 20] };
-        let what = noticed(rule, memories);
-        println!("rule {rule}: {what:?}");
-        assert!(what.is_some(), "breaking rule {rule} goes unnoticed");
+        let memories = match rule {
+            Rule::LimitsAreUnknown | Rule::KeepLemmas => &small[..],
+            _ => &[1 << 20],
+        };
+        let what = noticed(Some(rule), memories);
+        println!("{rule:?}: {what:?}");
+        assert!(what.is_some(), "breaking {rule:?} goes unnoticed");
     }
 }
 
 #[test]
 fn learnt_clauses_without_their_dependencies_are_noticed() {
-    let what = (0..200).find_map(|seed| sat_driver::one_broken(seed, 9).err());
-    println!("rule 9: {what:?}");
-    assert!(what.is_some(), "breaking rule 9 goes unnoticed");
+    let what =
+        (0..200).find_map(|seed| sat_driver::one_broken(seed, Some(Rule::Dependencies)).err());
+    println!("{what:?}");
+    assert!(what.is_some(), "breaking it goes unnoticed");
 }

@@ -76,7 +76,7 @@ fn verdicts_do_not_depend_on_passes() {
     assert!(safe > 1000 && broken > 1000, "{safe} safe, {broken} broken");
 }
 
-/// Rule 13: a bit that only guards read is not dead. With a pass that drops it, wrong claims come up,
+/// A bit that only guards read is not dead. With a pass that drops it, wrong claims come up,
 /// and none of them survives validation.
 #[test]
 fn dropping_what_guards_read_is_noticed() {
@@ -105,7 +105,7 @@ fn dropping_what_guards_read_is_noticed() {
         }
     }
     println!("{noticed} wrong claims noticed");
-    assert!(noticed > 0, "breaking rule 13 goes unnoticed: {noticed}");
+    assert!(noticed > 0, "dropping such a bit goes unnoticed: {noticed}");
 }
 
 /// The same for one value of each parameter.

@@ -76,10 +76,10 @@ pub struct Config {
     /// Work on a lemma only as much as has proved necessary. Quicker as a rule, but more lemmas must
     /// be held at a time: not for small memories.
     pub patient: bool,
-    /// Break this soundness rule, to show that tests catch it; 0: none.
+    /// Break this soundness rule, to show that tests catch it.
     #[cfg(feature = "sabotage")]
     #[serde(skip)]
-    pub sabotage: u8,
+    pub sabotage: Option<crate::rules::Rule>,
 }
 
 impl Config {
@@ -90,7 +90,7 @@ impl Config {
             property,
             patient: false,
             #[cfg(feature = "sabotage")]
-            sabotage: 0,
+            sabotage: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Limit;
 use super::engine::Run;
 use crate::lit::Lit;
+use crate::rules::Rule;
 use crate::sat::Answer;
 use crate::sat::clause::Ref;
 use crate::word::Word;
@@ -52,16 +53,16 @@ impl<W: Word> Run<'_, W> {
             if self.excluded_by_constant(edge, cube) {
                 continue;
             }
-            if i > 0 && self.breaks(2) {
+            if i > 0 && self.breaks(Rule::EveryEdge) {
                 break;
             }
-            if self.breaks(4) {
+            if self.breaks(Rule::UnionOfCores) {
                 self.needed[..len].fill(0);
             }
             match self.query(edge, below, cube) {
                 Answer::Sat => return Ok(Blocked::No { edge }),
                 Answer::Unsat => self.collect_core(edge, cube),
-                _ if self.breaks(10) => self.collect_core(edge, cube),
+                _ if self.breaks(Rule::LimitsAreUnknown) => self.collect_core(edge, cube),
                 Answer::Budget => return Err(Limit::Budget),
                 Answer::Capacity => return Err(Limit::Capacity),
                 Answer::Cancelled => return Err(Limit::Cancelled),
@@ -105,7 +106,7 @@ impl<W: Word> Run<'_, W> {
             && (0..self.cube_len[cube]).all(|j| next(self.cube_lit(cube, j)) == Lit::TRUE)
     }
 
-    /// `F(level, l) ∧ T_e ∧ cube'`, on a self-loop also `∧ ¬cube` (rule 3).
+    /// `F(level, l) ∧ T_e ∧ cube'`, on a self-loop also `∧ ¬cube` (`Rule::OnlyOnSelfLoops`).
     fn query(&mut self, edge: usize, level: usize, cube: usize) -> Answer {
         // Nothing but the initial location is open at level 0, and it has no lemmas; tags begin at 1.
         let level = level.max(1);
@@ -119,7 +120,7 @@ impl<W: Word> Run<'_, W> {
             let next = self.next_lit(cube, j);
             self.solver.assume(next);
         }
-        if self.breaks(3) {
+        if self.breaks(Rule::OnlyOnSelfLoops) {
             self.assume_negation_anywhere(cube);
         } else if self.solver.edge.is_loop() {
             self.solver.open_temporary();
@@ -131,7 +132,7 @@ impl<W: Word> Run<'_, W> {
         self.solver.solve()
     }
 
-    /// Rule 3 broken: `¬cube` is assumed in the source whatever the source is.
+    /// `Rule::OnlyOnSelfLoops` broken: `¬cube` is assumed in the source whatever the source is.
     fn assume_negation_anywhere(&mut self, cube: usize) {
         let source = self.image.location(self.solver.edge.from).live;
         let target = self.image.location(self.solver.edge.to).live;
@@ -157,7 +158,7 @@ impl<W: Word> Run<'_, W> {
         self.solver.edge.next(lit.var() - 1).negated_if(!lit.is_positive())
     }
 
-    /// Adds the failed literals of the last query to the union (rule 4).
+    /// Adds the failed literals of the last query to the union (`Rule::UnionOfCores`).
     fn collect_core(&mut self, edge: usize, cube: usize) {
         debug_assert_eq!(edge, self.solver.state.edge);
         for j in 0..self.cube_len[cube] {

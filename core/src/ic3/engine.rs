@@ -9,6 +9,7 @@ use super::plan::{CUBES, Plan};
 use super::{BindError, Config, Limit, Stats, Status, Verdict};
 use crate::arena::Carver;
 use crate::image::{Edge, Image};
+use crate::rules::Rule;
 use crate::sat::{self, Pulse, Solver};
 use crate::word::Word;
 use core::ops::{Deref, DerefMut};
@@ -124,7 +125,7 @@ impl<W: Word> Run<'_, W> {
 
     /// Whether this soundness rule is to be broken. Never, but in tests.
     #[inline(always)]
-    pub(super) fn breaks(&self, rule: u8) -> bool {
+    pub(super) fn breaks(&self, rule: Rule) -> bool {
         self.solver.state.breaks(rule)
     }
 

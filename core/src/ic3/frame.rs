@@ -2,13 +2,14 @@
 //!
 //! A lemma of level `j` belongs to every `F(i, l)` with `i <= j`. The empty lemma is not stored as a
 //! clause but as the level at which a location *opens*: `F(i, l)` is false while `i < opens[l]`.
-//! At first that is the distance from the initial location (rule 1), and blocking the empty cube
-//! raises it (rule 5), so both are one mechanism.
+//! At first that is the distance from the initial location (`Rule::Distance`), and blocking the empty cube
+//! raises it (`Rule::EmptyCube`), so both are one mechanism.
 
 use super::engine::Run;
 use super::{Limit, Verdict};
 use crate::image::Image;
 use crate::lit::Lit;
+use crate::rules::Rule;
 use crate::sat::clause::{HEADER, Ref, TRAILER, infinity};
 use crate::word::Word;
 
@@ -21,7 +22,7 @@ const EPOCH: usize = 2;
 impl<W: Word> Run<'_, W> {
     /// `opens[l]` as the distance of each location from the initial one; unreachable ones never open.
     pub(super) fn measure_distances(&mut self) {
-        let late = self.breaks(1) as usize;
+        let late = self.breaks(Rule::Distance) as usize;
         distances(self.image, self.opens, late);
     }
 
@@ -82,7 +83,7 @@ impl<W: Word> Run<'_, W> {
         self.note_change(location);
         self.learned = true;
         let len = self.cube_len[cube];
-        if len == 0 && self.breaks(5) {
+        if len == 0 && self.breaks(Rule::EmptyCube) {
             return Ok(());
         }
         if len == 0 {
@@ -135,14 +136,16 @@ impl<W: Word> Run<'_, W> {
         self.unload();
         self.solver.pool.compact_lemmas(&mut self.solver.state.ends, self.lemmas);
         self.compactions += 1;
-        if self.breaks(11) && self.solver.state.ends.reserved < self.solver.state.ends.lemmas {
+        if self.breaks(Rule::KeepLemmas)
+            && self.solver.state.ends.reserved < self.solver.state.ends.lemmas
+        {
             self.kill(self.solver.state.ends.reserved);
             self.solver.pool.compact_lemmas(&mut self.solver.state.ends, self.lemmas);
         }
         self.solver.state.ends.take_front(size, total).ok_or(Limit::Capacity)
     }
 
-    /// Lemmas of at most `level` whose cube contains `cube` say nothing any more (rule 11 keeps all
+    /// Lemmas of at most `level` whose cube contains `cube` say nothing any more (`Rule::KeepLemmas` keeps all
     /// others).
     fn drop_subsumed(&mut self, location: usize, level: usize, cube: usize) {
         let len = self.cube_len[cube];
@@ -206,10 +209,10 @@ impl<W: Word> Run<'_, W> {
             && self.solver.pool.trailer(r, EPOCH) <= self.epoch
     }
 
-    /// Whether level `i` holds nothing that level `i + 1` does not (rule 8): then `F(i + 1)` is an
+    /// Whether level `i` holds nothing that level `i + 1` does not (`Rule::OneLevel`): then `F(i + 1)` is an
     /// inductive invariant.
     pub(super) fn is_inductive(&self, i: usize) -> bool {
-        if self.breaks(8) {
+        if self.breaks(Rule::OneLevel) {
             return self.is_inductive_by_location();
         }
         let ends = &self.solver.state.ends;
@@ -224,7 +227,7 @@ impl<W: Word> Run<'_, W> {
         self.opens.iter().all(|opens| opens.get() != i + 1)
     }
 
-    /// Rule 8 broken: each location is judged at a level of its own.
+    /// `Rule::OneLevel` broken: each location is judged at a level of its own.
     fn is_inductive_by_location(&self) -> bool {
         (1..self.image.locations()).all(|l| {
             (1..=self.frontier).any(|i| {

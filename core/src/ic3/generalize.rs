@@ -128,7 +128,7 @@ impl<W: Word> Run<'_, W> {
 
     /// Whether `MAIN` without what is dropped can be blocked over `group`; if so, drops all else that
     /// was not needed. `None`: memory ran out before it was known, which only costs a literal
-    /// (rule 10).
+    /// (`Rule::LimitsAreUnknown`).
     fn candidate_holds(&mut self, group: Group, level: usize) -> Result<Option<Blocked>, Limit> {
         let len = self.cube_len[MAIN];
         let mut n = 0;

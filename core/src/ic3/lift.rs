@@ -1,7 +1,7 @@
 //! Predecessors: from one model to a cube of states that all take the same step.
 //!
 //! With the step's inputs fixed, `state ∧ inputs ∧ ¬(guard ∧ target')` is unsatisfiable, and the
-//! state literals in its core suffice. The guard belongs into the negation (rule 7): a state in which
+//! state literals in its core suffice. The guard belongs into the negation (`Rule::LiftWithGuard`): a state in which
 //! the edge cannot be taken would make the query unsatisfiable for the wrong reason.
 //!
 //! Which literals are in the core depends on their order, since those that follow from earlier ones are not
@@ -11,6 +11,7 @@
 use super::Limit;
 use super::engine::Run;
 use crate::lit::Lit;
+use crate::rules::Rule;
 use crate::sat::Answer;
 use crate::sat::clause::template;
 use crate::word::Word;
@@ -54,7 +55,7 @@ impl<W: Word> Run<'_, W> {
         self.solver.begin(template::<W>());
         self.fix_parameters();
         self.solver.open_temporary();
-        if !self.breaks(7) {
+        if !self.breaks(Rule::LiftWithGuard) {
             self.solver.temporary(!self.solver.edge.guard);
         }
         for j in 0..self.cube_len[target] {

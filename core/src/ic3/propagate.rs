@@ -6,7 +6,7 @@ use super::engine::{Run, TRY};
 use crate::word::Word;
 
 impl<W: Word> Run<'_, W> {
-    /// Pushes what `location` has at `level` one level up (rule 2: over all edges into it).
+    /// Pushes what `location` has at `level` one level up (`Rule::EveryEdge`: over all edges into it).
     pub(super) fn push_location(&mut self, location: usize, level: usize) -> Result<(), Limit> {
         if self.opens[location].get() == level + 1 {
             self.cube_len[TRY] = 0;

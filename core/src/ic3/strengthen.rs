@@ -9,6 +9,7 @@ use super::engine::{MAIN, Run, TRY};
 use super::frame::decode;
 use super::generalize::ctgs_worthwhile;
 use super::{Status, Verdict};
+use crate::rules::Rule;
 use crate::word::Word;
 
 impl<W: Word> Run<'_, W> {
@@ -20,8 +21,8 @@ impl<W: Word> Run<'_, W> {
         };
         self.stats.obligations = self.stats.obligations.wrapping_add(1);
         let (level, location) = (self.obligations.level(r), self.obligations.location(r));
-        if location == 0 && !self.breaks(6) {
-            // Every state of the initial location is initial, at any level (rule 6).
+        if location == 0 && !self.breaks(Rule::InitialState) {
+            // Every state of the initial location is initial, at any level (`Rule::InitialState`).
             return Ok(Some(self.found_counterexample(r)));
         }
         self.take_cube(r, MAIN);
@@ -38,7 +39,7 @@ impl<W: Word> Run<'_, W> {
             }
             Blocked::Yes => {
                 self.shrink(MAIN);
-                if self.breaks(12) {
+                if self.breaks(Rule::CommitAfterAll) {
                     // Committed before any edge was asked.
                     self.cube_len[MAIN] = self.cube_len[MAIN].min(1);
                 }

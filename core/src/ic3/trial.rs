@@ -138,7 +138,7 @@ impl<W: Word> Run<'_, W> {
             link = self.solver.pool.next(r);
         }
         if changed {
-            // What was learnt from it must go too (rule 9).
+            // What was learnt from it must go too (`Rule::Dependencies`).
             self.unload();
         }
         Ok(changed)

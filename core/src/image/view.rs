@@ -217,6 +217,13 @@ impl<'a, W: Word> Image<'a, W> {
     /// Edge `index`.
     #[inline]
     pub fn edge(&self, index: usize) -> Edge<'a, W> {
+        self.edge_apart(index)
+    }
+
+    /// The same, as machine code of its own wherever it is used: damage to what the solver reads edges with
+    /// does not reach what looks at its results.
+    #[inline(always)]
+    pub fn edge_apart(&self, index: usize) -> Edge<'a, W> {
         let r = &self.edges[index * EDGE_WORDS..][..EDGE_WORDS];
         let (from, to) = (r[0] as usize, r[1] as usize);
         let live = self.locations[from * LOCATION_WORDS + 1] as usize;

@@ -6,6 +6,7 @@ use super::aside::Role;
 use super::clause::{Ref, TEMPORARY, template};
 use super::{Answer, FAILED, SEEN, Solver, Source, why};
 use crate::lit::Lit;
+use crate::rules::Rule;
 use crate::word::Word;
 
 /// What a learnt clause depends on.
@@ -171,7 +172,7 @@ impl<W: Word> Solver<'_, W> {
     }
 
     fn depend(&self, source: Source, dependency: &mut Dependency) {
-        if self.state.breaks(9) {
+        if self.state.breaks(Rule::Dependencies) {
             return;
         }
         if let Source::Clause(r) = source {

@@ -4,7 +4,7 @@
 //! `[location, failed edge, epoch]` that belongs to the engine. The first two literals of a record
 //! are watched; `link`s chain the watch lists, so moving a watch allocates nothing.
 //!
-//! The **tag** carries a clause's dependency (rule 9 of the engine): a clause may be used in a query
+//! The **tag** carries a clause's dependency (`Rule::Dependencies`): a clause may be used in a query
 //! at level `i` exactly when `tag >= i`. A lemma's tag is its level. A learnt clause's tag is the
 //! smallest tag it was derived from, [`TEMPLATE`] if only gates were used. Tag 0 marks the dead.
 //!

@@ -32,6 +32,7 @@ mod restart;
 use crate::arena::{Carver, Tally};
 use crate::image::{Edge, Image};
 use crate::lit::Lit;
+use crate::rules::Rule;
 use crate::word::Word;
 use clause::{Ends, HEADER, Pool, Ref, TEMPORARY, TRAILER, template};
 use gate::{FALSE, TRUE, UNDEFINED};
@@ -120,7 +121,7 @@ pub struct State {
     allowed: usize,
     /// The soundness rule to break, for tests.
     #[cfg(feature = "sabotage")]
-    pub sabotage: u8,
+    pub sabotage: Option<Rule>,
     /// Whether a constant assumption failed.
     constant_failed: bool,
     restart: restart::Schedule,
@@ -220,7 +221,7 @@ impl State {
             own: 0,
             allowed: 0,
             #[cfg(feature = "sabotage")]
-            sabotage: 0,
+            sabotage: None,
             constant_failed: false,
             restart: restart::Schedule::default(),
         }
@@ -230,9 +231,9 @@ impl State {
 impl State {
     /// Whether this soundness rule is to be broken. Never, but in tests.
     #[inline(always)]
-    pub(crate) fn breaks(&self, rule: u8) -> bool {
+    pub(crate) fn breaks(&self, rule: Rule) -> bool {
         #[cfg(feature = "sabotage")]
-        return self.sabotage == rule;
+        return self.sabotage == Some(rule);
         #[cfg(not(feature = "sabotage"))]
         {
             let _ = rule;

@@ -4,6 +4,7 @@ use super::aside::Role;
 use super::clause::{HEADER, Ref, TEMPORARY};
 use super::{Solver, why};
 use crate::lit::Lit;
+use crate::rules::Rule;
 use crate::word::Word;
 
 /// Words of learnt clauses that an edge may have in any case, for each of its variables.
@@ -56,7 +57,7 @@ impl<W: Word> Solver<'_, W> {
     pub(super) fn drop_temporary(&mut self) {
         let mut r = self.state.ends.learnts;
         while r < self.state.fresh {
-            if self.is_temporary_learnt(r) && !self.state.breaks(9) {
+            if self.is_temporary_learnt(r) && !self.state.breaks(Rule::Dependencies) {
                 self.pool.set_tag(r, 0);
             }
             r += HEADER + self.pool.len(r);

@@ -135,6 +135,9 @@ pub struct Property {
 ///
 /// A run starts in `init` with every state variable arbitrary and every parameter within its
 /// bounds; what the source initialises is assigned by the edges that leave `init`.
+///
+/// Its fields, and those of the types in it, are part of a file format (`docs/formats/image.md`): a change is a new
+/// version of the debug chunk.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Cfa {
     /// The model's name.

@@ -25,13 +25,14 @@ const PACKAGES: [Package; 6] = [
 ];
 
 /// The checker can be built without the engine, and the formats know of neither.
-const CORE: [Layer; 11] = [
+const CORE: [Layer; 12] = [
     ("word", &[]),
+    ("rules", &[]),
     ("lit", &["word"]),
     ("arena", &["word"]),
     ("image", &["word", "lit"]),
-    ("sat", &["word", "lit", "arena", "image"]),
-    ("ic3", &["word", "lit", "arena", "image", "sat"]),
+    ("sat", &["word", "rules", "lit", "arena", "image"]),
+    ("ic3", &["word", "rules", "lit", "arena", "image", "sat"]),
     ("certificate", &["word", "lit", "arena", "image", "sat"]),
     ("guard", &["word", "lit", "image", "certificate"]),
     ("walk", &["word", "lit", "image", "certificate"]),

@@ -20,6 +20,8 @@ const CHUNK_HEADER: usize = 16;
 const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
 /// What explains an image.
+///
+/// Its fields and those of the types in it, in this order, are the format of the chunk.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Debug {
     /// The automaton as the front end made it.
@@ -268,9 +270,13 @@ fn check_pool(cfa: &Cfa) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::blast::{Options, compile};
+    use crate::simplify::back::{self, Way};
+    use crate::simplify::copies::Unfolded;
+    use crate::simplify::fact::Fact;
+    use crate::simplify::value::Value;
     use vouch_ir::{
-        BinOp, Certificate, Edge, EdgeId, Property, PropertyId, Step, Trace, Type, Var, VarId,
-        VarKind,
+        BinOp, BitLit, Certificate, Clause, Edge, EdgeId, Input, InputId, LocId, Operand, Property,
+        PropertyId, Step, Term, Trace, Type, Var, VarId, VarKind,
     };
 
     fn example() -> (Model, Debug) {
@@ -299,6 +305,84 @@ mod tests {
         let map = model.map.clone();
         let simplified = Some((simple.cfa, simple.back));
         (model, Debug { cfa, simplified, map, source_path: "x.vch".into(), source })
+    }
+
+    /// The types of the chunk are its format (`docs/formats/image.md`): whoever changes one of them sees it
+    /// here, and gives the chunk a new version.
+    #[test]
+    fn an_automaton_has_these_bytes() {
+        let mut cfa = Cfa::new("m");
+        let ty = Type::Enum(vec!["a".into()]);
+        let x = cfa.add_var(Var { name: "x".into(), width: 3, ty, kind: VarKind::State });
+        let kind = VarKind::Param { min: 1, max: 300 };
+        cfa.add_var(Var { name: "p".into(), width: 9, ty: Type::Signed, kind });
+        let i = cfa.add_input(Input { name: "i".into(), width: 3, ty: Type::Unsigned });
+        let error = cfa.add_location("e", Span { start: 4, end: 5 });
+        let (read, input) = (cfa.read(x), cfa.sample(i));
+        let guard = cfa.pool.binary(BinOp::Ult, read, input);
+        let span = Span { start: 6, end: 200 };
+        let init = cfa.init;
+        cfa.add_edge(Edge { from: init, to: error, guard, updates: vec![(x, input)], span });
+        cfa.properties.push(Property { name: "n".into(), error, span: Span::default() });
+        cfa.limits.push(PropertyId(0));
+        let expected: &[&[u8]] = &[
+            b"\x01m",
+            // Variables and inputs.
+            b"\x02\x01x\x03\x03\x01\x01a\x00",
+            b"\x01p\x09\x02\x01\x01\xac\x02",
+            b"\x01\x01i\x03\x01",
+            // Locations, the edge, the initial location.
+            b"\x02\x04init\x00\x00\x01e\x04\x05",
+            b"\x01\x00\x01\x02\x01\x00\x01\x06\xc8\x01",
+            b"\x00",
+            // The property, limits, fatal ones.
+            b"\x01\x01n\x01\x00\x00\x01\x00\x00",
+            // Expressions: a variable, an input, a comparison.
+            b"\x03\x01\x00\x03\x02\x00\x03\x04\x0e\x00\x01\x01",
+        ];
+        assert_eq!(postcard::to_stdvec(&cfa).unwrap(), expected.concat());
+    }
+
+    /// The same for the way back: each variant and field once.
+    #[test]
+    fn a_pass_has_these_bytes() {
+        let lits = vec![BitLit { var: VarId(1), bit: 2, value: true }];
+        let clause = Clause { location: LocId(4), lits };
+        let value = Value::any(2);
+        let (left, right) = (Operand::Var(VarId(1)), Operand::Const(300));
+        let step = back::Step {
+            ways: vec![
+                Way::Edge(EdgeId(5)),
+                Way::Then { first: 0, second: 0, renamed: vec![(InputId(1), InputId(2))] },
+                Way::Either { by: Some(InputId(3)), first: 0, second: 1 },
+                Way::From { copy: LocId(7), edge: EdgeId(6) },
+            ],
+            edges: vec![3],
+            facts: vec![
+                Fact::Clause(clause),
+                Fact::Value { location: LocId(4), var: VarId(1), value },
+            ],
+            passed: vec![LocId(8)],
+            void: vec![LocId(9)],
+            terms: vec![Term { op: BinOp::Add, left, right }],
+            merged: vec![(LocId(10), LocId(11))],
+            unfolded: vec![Unfolded {
+                location: LocId(12),
+                vars: vec![(VarId(13), 14)],
+                copies: vec![(LocId(15), vec![16])],
+            }],
+        };
+        let expected: &[&[u8]] = &[
+            &[4, 0, 5, 1, 0, 0, 1, 1, 2, 2, 1, 3, 0, 1, 3, 7, 6],
+            &[1, 3],
+            // A clause; the numbers from 0 to 3, or from -2 to 1.
+            &[2, 0, 4, 1, 1, 2, 1, 1, 4, 1, 2, 0, 0, 0, 3, 3, 2],
+            &[1, 8, 1, 9],
+            &[1, 3, 0, 1, 1, 0xac, 2],
+            &[1, 10, 11],
+            &[1, 12, 1, 13, 14, 1, 15, 1, 16],
+        ];
+        assert_eq!(postcard::to_stdvec(&step).unwrap(), expected.concat());
     }
 
     #[test]

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use vouch_ir::{Cfa, EdgeId, InputId, LocId, VarId, VarKind};
 
 /// From the numbers of an image back to the automaton.
+///
+/// Part of a file format: fields and variants keep their order, and a change is a new [version](crate::blast::debug::VERSION).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Map {
     /// What each global state bit is.

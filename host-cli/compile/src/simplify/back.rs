@@ -53,6 +53,8 @@ pub enum Way {
 }
 
 /// What a pass did.
+///
+/// Part of a file format: fields and variants keep their order, and a change is a new [version](crate::blast::debug::VERSION).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Step {
     /// Ways in the automaton before.

@@ -29,6 +29,8 @@ const ROUNDS: usize = 30;
 const WORK: usize = 400_000;
 
 /// A location and its copies.
+///
+/// Part of a file format: fields and variants keep their order, and a change is a new [version](crate::blast::debug::VERSION).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Unfolded {
     /// The location.

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use vouch_ir::{Clause, LocId, VarId};
 
 /// Something that holds whenever a run is at a location.
+///
+/// Part of a file format: fields and variants keep their order, and a change is a new [version](crate::blast::debug::VERSION).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Fact {
     /// This clause.
