@@ -111,7 +111,11 @@ impl Machine {
             match self.emulator.uart.read(&mut block) {
                 Ok(0) => return (true, text),
                 Ok(count) => text.extend_from_slice(&block[..count]),
-                Err(e) => assert!(matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)),
+                // A campaign that is stopped and continued sees an interruption.
+                Err(e) => assert!(matches!(
+                    e.kind(),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                )),
             }
             if uart_end(&String::from_utf8_lossy(&text)).is_some() {
                 return (true, text);
