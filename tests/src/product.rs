@@ -24,6 +24,13 @@ pub fn image(model: &Path, with_certificate: bool) -> AlignedImage {
     certified::attach(&loaded.image, &answer.clauses).unwrap()
 }
 
+/// The image of `model` with the certificate of `proved`, which has the same variables and states.
+pub fn miscertified(model: &Path, proved: &Path) -> AlignedImage {
+    let load = |file| pipeline::load(file, &pipeline::Options::default()).unwrap().image;
+    let answer = Engine::default().run(&load(proved), &Setup::default(), &mut |_| true).unwrap();
+    certified::attach(&load(model), &answer.clauses).unwrap()
+}
+
 /// What the flash for models of `board` holds after key and model were stored and confirmed; `None` if the model
 /// does not fit.
 pub fn models(board: &Board, image: &[u8]) -> Option<Vec<u8>> {

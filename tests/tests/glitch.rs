@@ -22,7 +22,7 @@ fn no_skipped_instruction_makes_a_boot_go_on_that_must_refuse() {
     let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
     for name in BOARDS {
         let board = qemu::board(name).unwrap();
-        for kind in [Kind::Forged, Kind::Tampered, Kind::Broken] {
+        for kind in [Kind::Forged, Kind::Tampered, Kind::Broken, Kind::Miscertified] {
             let campaign = Campaign::new(&folder, board, kind);
             let chosen = campaign.around_decisions(TRIALS);
             assert!(chosen.len() > TRIALS / 2, "{name}: {}", chosen.len());

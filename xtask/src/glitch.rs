@@ -38,8 +38,9 @@ pub fn task(args: &[String]) -> Result<()> {
          # replaced by a no-operation, one at a time\n\
          # forged: signed by another key in the name of the right one; tampered: not the image that was\n\
          # signed; stranger: signed by another key; unsigned; old: below the counter; broken: signed, and\n\
-         # breaks a property; bypasses: accepted or started all the same; misreports: refused, and said\n\
-         # something else; hangs: came to no end, which is left to a watchdog\n",
+         # breaks a property; miscertified: the same with the certificate of another model; bypasses:\n\
+         # accepted or started; misreports: refused, and said something else; hangs: came to no end, which\n\
+         # is left to a watchdog\n",
         record::build()?
     );
     let only = (!named.is_empty()).then_some(&named[..]);

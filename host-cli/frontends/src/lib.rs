@@ -6,6 +6,7 @@
 //! - [`outline`]: what a model looks like from afar.
 //! - [`c`]: C, `docs/c.md`.
 //! - [`vch`]: the native modelling language, `docs/language.md`.
+//! - [`elf`]: machine code.
 //! - [`aiger`], [`btor2`]: circuits, `docs/circuits.md`; [`circuit`]: what they have in common.
 
 pub mod aiger;
@@ -13,6 +14,7 @@ pub mod btor2;
 pub mod c;
 pub mod circuit;
 pub mod diagnostic;
+pub mod elf;
 pub mod excerpt;
 pub mod lint;
 pub mod outline;

@@ -2,7 +2,7 @@
 
 use crate::{maker, product};
 use ed25519_dalek::{Signer, SigningKey};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use vouch::transport::qemu::Board;
 use vouch_device::package::Header;
 
@@ -21,11 +21,20 @@ pub enum Kind {
     Old,
     /// All is right but the model: it breaks a property.
     Broken,
+    /// The same with a certificate, which is not one of this model.
+    Miscertified,
 }
 
 /// All of them.
-pub const KINDS: [Kind; 6] =
-    [Kind::Forged, Kind::Tampered, Kind::Stranger, Kind::Unsigned, Kind::Old, Kind::Broken];
+pub const KINDS: [Kind; 7] = [
+    Kind::Forged,
+    Kind::Tampered,
+    Kind::Stranger,
+    Kind::Unsigned,
+    Kind::Old,
+    Kind::Broken,
+    Kind::Miscertified,
+];
 
 impl Kind {
     /// As it is called in tables.
@@ -37,14 +46,25 @@ impl Kind {
             Kind::Unsigned => "unsigned",
             Kind::Old => "old",
             Kind::Broken => "broken",
+            Kind::Miscertified => "miscertified",
         }
+    }
+
+    /// Whether the package itself is as it should be, so that the self-check must refuse.
+    pub(super) fn is_signed(self) -> bool {
+        [Kind::Broken, Kind::Miscertified].contains(&self)
     }
 
     /// The flash for models of a board that must refuse.
     pub(super) fn models(self, board: &Board) -> Vec<u8> {
         let stored = |image: &[u8]| product::models(board, image).expect("it fits");
-        if self == Kind::Broken {
-            return stored(&example("precharge-broken.vch"));
+        match self {
+            Kind::Broken => return stored(&example("precharge-broken.vch")),
+            Kind::Miscertified => {
+                let (broken, proved) = (path("precharge-broken.vch"), path("precharge.vch"));
+                return stored(&product::miscertified(&broken, &proved));
+            }
+            _ => {}
         }
         let image = example("precharge.vch");
         let public = maker::owner().verifying_key().to_bytes();
@@ -72,14 +92,14 @@ impl Kind {
                 let (new, old) = (maker::package(&image, 5), maker::package(&image, 1));
                 swap(newer.expect("it fits"), &new, &old)
             }
-            Kind::Broken => unreachable!("returned above"),
+            Kind::Broken | Kind::Miscertified => unreachable!("returned above"),
         }
     }
 
     /// Whether a boot that must refuse has not. What is looked for is what no constant of the firmware has
     /// beside it: with an instruction skipped it may print them all.
     pub(super) fn is_bypass(self, text: &str) -> bool {
-        let accepted = self != Kind::Broken && says(text, "model: precharge, ");
+        let accepted = !self.is_signed() && says(text, "model: precharge, ");
         accepted || says(text, "application started: precharge")
     }
 }
@@ -91,8 +111,11 @@ pub(super) fn says(text: &str, start: &str) -> bool {
 
 /// The image of an example.
 pub(super) fn example(name: &str) -> Vec<u8> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name);
-    product::image(&file, true).to_vec()
+    product::image(&path(name), true).to_vec()
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
 }
 
 /// `flash` with a package replaced by another of the same length.

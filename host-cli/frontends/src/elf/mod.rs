@@ -1,0 +1,3 @@
+//! Machine code of a linked ELF file: what is flashed becomes an automaton.
+
+pub mod isa;
