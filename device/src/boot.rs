@@ -15,6 +15,7 @@
 //! not a branch somewhere, but that everything was shown that there is to show. Let [`Outcome::start`]
 //! start the application; an `if` of your own could be skipped.
 
+use crate::control;
 use crate::harden::{self, ASKED, Hard, PROVED, Passed, Stage, VIEWED};
 use core::hint::black_box;
 use vouch_core::certificate::{self, Check, Checker};
@@ -454,8 +455,13 @@ impl Question<'_, '_> {
         let excluded = |error: &usize| certificate::is_excluded(table, *error);
         let errors = self.errors(decision).filter(excluded).count() as u32;
         let shown = checker.shown().wrapping_add(errors.wrapping_mul(EACH));
+        if control::bytes() > most {
+            return Err(Why::Memory { needed: control::bytes() });
+        }
+        let shown = shown.wrapping_add(control::run(memory));
         let errors = self.errors(decision).count() as u32;
         let to_show = certificate::to_show(image, table).wrapping_add(errors.wrapping_mul(EACH));
+        let to_show = to_show.wrapping_add(control::EXPECTED);
         let passed = harden::equal(PROVED, shown, to_show);
         passed.then(PROVED, || ()).ok_or(Why::Fault)?;
         let ground = Ground { image, invariant: table, bound };

@@ -17,6 +17,7 @@
 
 mod block;
 pub mod boot;
+mod control;
 pub mod harden;
 pub mod keys;
 pub mod package;

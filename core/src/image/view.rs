@@ -119,6 +119,12 @@ impl<'a, W: Word> Image<'a, W> {
         if preamble.crc != checksum(bytes) {
             return Err(ImageError::Checksum);
         }
+        Self::new_hashed(bytes)
+    }
+
+    /// The same without the checksum: for bytes that a cryptographic hash has shown to be those that were
+    /// signed, where it would be the most expensive part and show nothing more.
+    pub fn new_hashed(bytes: &'a [u8]) -> Result<Self, ImageError> {
         let image = Self::new_trusted(bytes)?;
         image.check()?;
         Ok(image)

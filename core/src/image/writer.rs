@@ -1,6 +1,6 @@
 //! Building an image on the host. Equal specifications give equal bytes.
 
-use super::check::distinct_operands;
+use super::check::operands_of;
 use super::header::{Header, MAGIC, PREAMBLE_LEN, ParamRecord, PropertyRecord, Section};
 use super::header::{VERSION, checksum};
 use super::view::Image;
@@ -334,4 +334,10 @@ fn extend<W: Word>(
 fn encode<T: serde::Serialize>(value: &T) -> Vec<u8> {
     // Serialising plain records into a growing vector has no way to fail.
     postcard::to_allocvec(value).unwrap_or_default()
+}
+
+/// The variables that a gate reads, each once, without the constant.
+fn distinct_operands<W: Word>(lits: &[W]) -> impl Iterator<Item = usize> {
+    let v = operands_of(lits);
+    (0..3).filter(move |&i| v[i] != 0 && !v[..i].contains(&v[i])).map(move |i| v[i])
 }
