@@ -1,11 +1,11 @@
 //! The compiler against the reference interpreter, on random automata.
 
 use std::collections::HashSet;
-use vouch::blast::{AlignedImage, Model, Options, compile};
-use vouch::ir::{Cfa, Expr, ExprId, LocId, VarKind, Word, eval};
-use vouch::{decode, ir};
 use vouch_core::image::Image;
 use vouch_core::word::Word as _;
+use vouch_host::blast::{AlignedImage, Model, Options, compile};
+use vouch_host::ir::{Cfa, Expr, ExprId, LocId, VarKind, Word, eval};
+use vouch_host::{decode, ir};
 use vouch_tests::explicit::{self, Outcome, Program};
 use vouch_tests::image_sim;
 use vouch_tests::random_cfa::{Shape, generate};

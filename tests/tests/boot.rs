@@ -1,15 +1,15 @@
 //! The self-check at boot and the live guard: against explicit search, with certificates of all kinds.
 
-use vouch::blast::{AlignedImage, certified};
-use vouch::engines::{Engine, Setup};
-use vouch::frontend::{Language, Source};
-use vouch::pipeline;
 use vouch_core::certificate::{Check, Checker};
 use vouch_core::guard::{Alarm, At, Guard, bit, set_bit};
 use vouch_core::image::{Image, ImageBuilder};
 use vouch_device::boot::{Decision, Method, Mode, Outcome, Policy, SelfCheck, Trace};
 use vouch_device::boot::{Verdict, Watch, Why, check};
 use vouch_device::record::{Record, Remembered, subject};
+use vouch_host::blast::{AlignedImage, certified};
+use vouch_host::engines::{Engine, Setup};
+use vouch_host::frontend::{Language, Source};
+use vouch_host::pipeline;
 use vouch_tests::engine::{self, certificate_table};
 use vouch_tests::image_oracle::{reach, shortest, step};
 use vouch_tests::random_image;

@@ -1,11 +1,11 @@
 //! Certificates in images: attached, read, checked with a device's code, and taken out again.
 
-use vouch::blast::AlignedImage;
-use vouch::blast::certified::{ImageClause, attach, check, clauses, detach};
-use vouch::engines::{Engine, Setup};
-use vouch::frontend::{Language, Source};
-use vouch::pipeline;
 use vouch_core::certificate::{Check, Flaw};
+use vouch_host::blast::AlignedImage;
+use vouch_host::blast::certified::{ImageClause, attach, check, clauses, detach};
+use vouch_host::engines::{Engine, Setup};
+use vouch_host::frontend::{Language, Source};
+use vouch_host::pipeline;
 
 /// `x` counts to a bound that the parameter gives; 5 is never exceeded if it is 5.
 const SOURCE: &str = "

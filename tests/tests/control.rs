@@ -1,7 +1,7 @@
 //! The control of the device's checker is made of the model beside it.
 
 use std::path::Path;
-use vouch::pipeline;
+use vouch_host::pipeline;
 
 #[test]
 fn its_image_is_what_its_model_compiles_to() {

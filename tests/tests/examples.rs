@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use vouch::pipeline;
+use vouch_host::pipeline;
 
 /// A row of the table.
 struct Row {

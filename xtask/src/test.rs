@@ -27,7 +27,7 @@ pub fn task(args: &[String]) -> Result<()> {
     shell::stage("clippy for the verifier alone", || {
         shell::run(alone::cargo("clippy", true).args(DENY))
     })?;
-    firmware::build(&boards::all().collect::<Vec<_>>())?;
+    firmware::build(boards::all())?;
     alone::build()?;
     shell::stage("host tool", demo::build_tool)?;
     shell::stage("examples in the documentation", || {
