@@ -11,7 +11,7 @@ use vouch_host::frontend::aiger::Aig;
 use vouch_host::frontend::{aiger, btor2 as btor2_reader};
 use vouch_host::ir::{Cfa, PropertyId, VarKind};
 use vouch_host::judge::{Finding, Judgement, Question, judge};
-use vouch_host::report::Verdict;
+use vouch_host::verdict::Verdict;
 use vouch_tests::explicit::{self, Outcome};
 use vouch_tests::random_cfa::{Shape, generate};
 use vouch_tests::rng::Rng;

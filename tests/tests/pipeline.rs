@@ -8,7 +8,7 @@ use vouch_host::engines::{Answer, Ended, Engine, EngineError, Memory, Setup, wid
 use vouch_host::frontend::btor2;
 use vouch_host::ir::{Cfa, PropertyId, VarId, Word};
 use vouch_host::judge::{Finding, Judgement, Question, Reason, judge};
-use vouch_host::report::Verdict;
+use vouch_host::verdict::Verdict;
 use vouch_tests::explicit::{self, Outcome, within_bounds};
 use vouch_tests::random_cfa::{Shape, generate};
 use vouch_tests::rng::Rng;

@@ -15,7 +15,7 @@ use vouch_host::frontend::{Language, Source};
 use vouch_host::ir::PropertyId;
 use vouch_host::judge::{Finding, Question, Reason, judge_simplified};
 use vouch_host::pipeline;
-use vouch_host::report::Verdict;
+use vouch_host::verdict::Verdict;
 
 /// What a busy machine may add to the time that is promised.
 const SLACK: Duration = Duration::from_secs(3);

@@ -9,10 +9,9 @@ use crate::blast::Map;
 use crate::deadline::{self, Over};
 use crate::decode;
 use crate::ir::{Certificate, Cfa, PropertyId, Trace, VarId, Word};
-use crate::report::Verdict;
 use crate::simplify::{Back, Simplified};
 use crate::validate::{self, CertificateStats, Run, certificate::covers};
-use std::fmt;
+pub use crate::verdict::{Reason, Verdict};
 use vouch_core::ic3::{Limit, Verdict as Claim};
 
 /// What is asked of a model.
@@ -26,67 +25,19 @@ pub struct Question {
     pub bindings: Vec<(VarId, Word)>,
 }
 
-/// Why nothing is known of a property.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Reason {
-    /// The work budget was used up.
-    Budget,
-    /// Memory did not suffice.
-    Capacity,
-    /// The time was over.
-    Timeout,
-    /// The user stopped it.
-    Cancelled,
-    /// The engine has said nothing on it.
-    Unanswered,
-    /// A run leaves what is modelled, at the limit of this name.
-    Limit(String),
-    /// No run breaks it as long as these properties hold, whose violation ends a run: they are broken,
-    /// or not proved.
-    Until(Vec<String>),
-    /// What the engine said is not true, or could not be checked.
-    Invalid(String),
-    /// There was no time to check what the engine said.
-    Unchecked {
-        /// What it said.
-        claim: Verdict,
-        /// What ended the check.
-        over: Over,
-    },
-}
-
-impl Reason {
-    /// Whether the engine was ended while it searched.
-    pub fn is_end(&self) -> bool {
-        matches!(self, Reason::Budget | Reason::Capacity | Reason::Timeout | Reason::Cancelled)
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reason::Budget => f.write_str("budget"),
-            Reason::Capacity => f.write_str("capacity"),
-            Reason::Timeout => f.write_str("timeout"),
-            Reason::Cancelled => f.write_str("cancelled"),
-            Reason::Unanswered => f.write_str("unanswered"),
-            Reason::Limit(name) => write!(f, "limit of the model: {name}"),
-            Reason::Until(names) => write!(
-                f,
-                "safe as long as {} hold{}",
-                names.join(" and "),
-                if names.len() == 1 { "s" } else { "" }
-            ),
-            Reason::Invalid(why) => write!(f, "validation failed: {why}"),
-            Reason::Unchecked { claim, over } => {
-                let over = match over {
-                    Over::Timeout => "ran out of time",
-                    Over::Cancelled => "was cancelled",
-                    Over::Memory => "ran out of memory",
-                };
-                write!(f, "validation {over}; the engine has found it {claim}")
+impl Question {
+    /// On one property, or on all.
+    pub fn new(cfa: &Cfa, only: Option<PropertyId>, bindings: Vec<(VarId, Word)>) -> Question {
+        let (properties, besides) = match only {
+            // Nothing is proved unless the limits of the model are out of reach, and nothing for good
+            // unless no run ends before its time.
+            Some(only) => {
+                let others = cfa.limits.iter().chain(&cfa.fatal).copied();
+                (vec![only], others.filter(|p| *p != only).collect())
             }
-        }
+            None => ((0..cfa.properties.len() as u32).map(PropertyId).collect(), vec![]),
+        };
+        Question { properties, besides, bindings }
     }
 }
 

@@ -14,6 +14,7 @@ pub use vouch_ir::{deadline, escape, formats, read};
 pub use vouch_validate as validate;
 
 pub mod answer;
+pub mod check;
 pub mod client;
 pub mod engines;
 pub mod export;
@@ -25,4 +26,5 @@ pub mod pipeline;
 pub mod report;
 pub mod signing;
 pub mod transport;
+pub mod verdict;
 pub mod write;

@@ -28,17 +28,6 @@ pub enum Over {
     Memory,
 }
 
-impl Over {
-    /// The reason for which a verdict is then unknown.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Over::Timeout => "timeout",
-            Over::Cancelled => "cancelled",
-            Over::Memory => "capacity",
-        }
-    }
-}
-
 impl fmt::Display for Over {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -89,19 +89,21 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 13] = [
+const HOST: [Layer; 15] = [
     ("answer", &[]),
+    ("verdict", &[]),
     ("memory", &[]),
     ("write", &[]),
     ("pipeline", &[]),
-    ("report", &[]),
+    ("report", &["verdict"]),
     ("export", &[]),
     ("signing", &["pipeline"]),
     ("transport", &["write"]),
-    ("engines", &["answer", "pipeline", "judge"]),
-    ("judge", &["answer", "report"]),
+    ("engines", &["answer", "pipeline"]),
+    ("judge", &["answer", "verdict"]),
     ("lint", &["engines", "judge"]),
     ("client", &["answer", "memory", "signing", "transport"]),
+    ("check", &["answer", "client", "engines", "judge", "pipeline"]),
     ("log", &["client"]),
 ];
 

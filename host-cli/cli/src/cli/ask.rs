@@ -9,19 +9,8 @@ use vouch_host::judge::Question;
 use vouch_host::pipeline::Loaded;
 use vouch_host::validate::within;
 
-/// A question, also as an engine understands it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
-    /// In the automaton's terms.
-    pub question: Question,
-    /// The only property, as the image counts.
-    pub property: Option<u32>,
-    /// Parameters, as the image counts, and their values.
-    pub bindings: Vec<(u32, u64)>,
-}
-
 /// Looks up the names.
-pub fn ask(model: &Loaded, args: &AskArgs) -> Result<Asked, Failure> {
+pub fn ask(model: &Loaded, args: &AskArgs) -> Result<Question, Failure> {
     let cfa = &model.cfa;
     if cfa.properties.is_empty() {
         let message = format!(
@@ -32,29 +21,7 @@ pub fn ask(model: &Loaded, args: &AskArgs) -> Result<Asked, Failure> {
         return Err(Failure::new(Kind::Input, message));
     }
     let only = args.property.as_deref().map(|name| property(cfa, name)).transpose()?;
-    let (properties, besides) = match only {
-        // Nothing is proved unless the limits of the model are out of reach, and nothing for good
-        // unless no run ends before its time.
-        Some(only) => {
-            let others = cfa.limits.iter().chain(&cfa.fatal).copied();
-            (vec![only], others.filter(|p| *p != only).collect())
-        }
-        None => ((0..cfa.properties.len() as u32).map(PropertyId).collect(), vec![]),
-    };
-    let bindings = bindings(cfa, &args.bind)?;
-    let mut numbers = vec![];
-    for (var, value) in &bindings {
-        // A map has every parameter, and none has more than 64 bits.
-        let at = model.map.params.iter().position(|p| p == var);
-        if let (Some(at), Ok(value)) = (at, u64::try_from(*value)) {
-            numbers.push((at as u32, value));
-        }
-    }
-    Ok(Asked {
-        property: only.filter(|_| besides.is_empty()).map(|p| p.0),
-        question: Question { properties, besides, bindings },
-        bindings: numbers,
-    })
+    Ok(Question::new(cfa, only, bindings(cfa, &args.bind)?))
 }
 
 /// A list for messages.

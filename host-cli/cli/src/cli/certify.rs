@@ -13,14 +13,14 @@ use vouch_host::formats::{self, Names};
 use vouch_host::ir::{Certificate, PropertyId, VarId, Word};
 use vouch_host::judge::{self, Finding, Question, Reason};
 use vouch_host::pipeline::Loaded;
-use vouch_host::report::Verdict;
 use vouch_host::report::json::PropertyOutcome;
 use vouch_host::validate::{self, certificate::covers};
+use vouch_host::verdict::Verdict;
 
 /// The command.
 pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
-    let Question { properties, besides, bindings } = ask(&model, &args.ask)?.question;
+    let Question { properties, besides, bindings } = ask(&model, &args.ask)?;
     let mut outcome = verdict::outcome_of(&model);
     let (certificate, path) = match &args.certificate {
         Some(path) => {
@@ -58,7 +58,7 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
         name: names.property(*p),
         verdict: finding.verdict(),
         reason: match finding {
-            Finding::Unknown(reason) if answers(*p) => Some(reason.to_string()),
+            Finding::Unknown(reason) if answers(*p) => Some(reason.clone()),
             _ => None,
         },
         ..PropertyOutcome::default()
@@ -69,7 +69,7 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
     outcome.queries = Some(stats.queries as u64);
     if outcome.verdict == Verdict::Unknown {
         let rests = outcome.properties.iter().find_map(|p| p.reason.clone());
-        outcome.reason = rests.or_else(|| Some("the certificate answers another question".into()));
+        outcome.reason = rests.or(Some(Reason::OtherQuestion));
         let claimed = certificate.properties.iter().map(|p| names.property(*p));
         let claimed = claimed.collect::<Vec<String>>().join(", ");
         let values = match certificate.bindings.is_empty() {

@@ -8,16 +8,15 @@ use super::failure::{Failure, Kind};
 use super::{files, keys, plan, verdict};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use vouch_core::certificate::Check;
 use vouch_device::package::key_id;
 use vouch_host::blast::certified::{self, Effort};
-use vouch_host::engines::{Engine, Setup};
-use vouch_host::judge::judge_simplified;
+use vouch_host::check::{self, By, Checked, Request};
+use vouch_host::engines::{Engine, Memory};
 use vouch_host::pipeline::{IMAGE_EXTENSION, Loaded};
-use vouch_host::report::Verdict;
 use vouch_host::report::text::size;
 use vouch_host::signing;
+use vouch_host::verdict::Verdict;
 
 /// The command.
 pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure> {
@@ -102,29 +101,25 @@ fn certify(
     model: &mut Loaded,
     context: &mut Context,
 ) -> Result<Result<Effort, u8>, Failure> {
-    let asked = ask(model, &AskArgs { property: None, bind: args.bind.clone() })?;
-    let timeout = context.deadline().left();
-    let setup = Setup { bindings: asked.bindings.clone(), timeout, ..Setup::default() };
+    let question = ask(model, &AskArgs { property: None, bind: args.bind.clone() })?;
+    let bindings = check::bindings(model, &question);
+    let request = Request {
+        deadline: context.deadline().clone(),
+        last_moments: context.last_moments(),
+        ..Request::new(question)
+    };
+    let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+    let mut outcome = verdict::outcome_of(model);
+    outcome.engine = Some(Engine::default().name().into());
+    outcome.target = Some("host".into());
     context.stage("proving");
-    let start = Instant::now();
-    let engine = Engine::default();
-    let answer = engine.run(&model.image, &setup, &mut |stats| {
-        context.advance_engine(stats);
-        !context.deadline().is_stopped()
+    let checked = check::check(model, &request, by, &mut |progress| {
+        context.follow(model, &request.question, &outcome, progress);
     })?;
-    let time = start.elapsed().as_secs_f64();
-    context.stage("validating");
-    let Loaded { cfa, simplified, map, .. } = &*model;
-    let judgement = context
-        .last_moments()
-        .enter(|| judge_simplified(cfa, simplified, map, &asked.question, &answer, true))
-        .unwrap_or_else(|over| verdict::over(&asked.question, over));
+    let Checked { judgement, answer, time, .. } = checked;
     context.finish();
     if judgement.verdict() != Verdict::Safe {
-        let mut outcome = verdict::outcome_of(model);
-        outcome.engine = Some(engine.name().into());
-        outcome.target = Some("host".into());
-        outcome.time_s = Some(time);
+        outcome.time_s = Some(time.as_secs_f64());
         verdict::add_stats(&mut outcome, &answer.stats);
         verdict::add_judgement(&mut outcome, &model.cfa, None, &judgement, &answer);
         let code = verdict::show(context, &outcome);
@@ -141,7 +136,7 @@ fn certify(
         let message = format!("the certificate cannot be checked on a device: {why}");
         Failure::new(Kind::Limit, message)
     };
-    match certified::check(&model.image, &asked.bindings) {
+    match certified::check(&model.image, &bindings) {
         Ok((Check::Valid, effort)) => Ok(Ok(effort)),
         Ok((Check::Invalid(flaw), _)) => Err(unusable(certified::describe(flaw))),
         Ok((Check::Capacity | Check::Running | Check::Interrupted, _)) => {

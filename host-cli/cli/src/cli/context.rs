@@ -7,14 +7,19 @@
 use super::args::{Color, Output};
 use super::failure::Failure;
 use super::monitor::Monitor;
+use super::verdict;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use vouch_core::ic3::Stats;
+use vouch_host::check::Progress;
 use vouch_host::deadline::Deadline;
 use vouch_host::frontend::{Diagnostic, Source, render_with};
+use vouch_host::judge::Question;
+use vouch_host::pipeline::Loaded;
 use vouch_host::report::Style;
+use vouch_host::report::json::Outcome;
 
 /// Columns when there is no terminal to ask.
 const WIDTH: usize = 100;
@@ -190,6 +195,24 @@ impl Context {
             let Stats { frontier, lemmas, obligations, .. } = stats;
             format!("frontier {frontier}, {lemmas} lemmas, {obligations} obligations")
         });
+    }
+
+    /// Shows how far a check is.
+    pub fn follow(
+        &mut self,
+        model: &Loaded,
+        question: &Question,
+        outcome: &Outcome,
+        progress: Progress<'_>,
+    ) {
+        match progress {
+            Progress::Proving(stats) => self.advance_engine(stats),
+            Progress::Validating(answer) => {
+                self.stage("validating");
+                let so_far = verdict::unchecked(model, question, answer, outcome);
+                self.monitor.set_so_far(so_far);
+            }
+        }
     }
 
     /// Ends the stage.

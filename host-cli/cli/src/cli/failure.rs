@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use vouch_host::blast::BlastError;
+use vouch_host::check::CheckError;
 use vouch_host::client::DeviceError;
 use vouch_host::engines::EngineError;
 use vouch_host::frontend::diagnostic::{Diagnostic, Severity, position};
@@ -168,5 +169,14 @@ impl From<EngineError> for Failure {
             EngineError::Param(..) => Kind::Input,
         };
         Failure::new(kind, error.to_string())
+    }
+}
+
+impl From<CheckError> for Failure {
+    fn from(error: CheckError) -> Failure {
+        match error {
+            CheckError::Engine(error) => error.into(),
+            CheckError::Device(error) => error.into(),
+        }
     }
 }

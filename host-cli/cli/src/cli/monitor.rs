@@ -79,7 +79,7 @@ impl Monitor {
     pub fn last_words(&self, over: Over) -> Outcome {
         let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for property in &mut so_far.properties {
-            property.reason.get_or_insert_with(|| over.reason().into());
+            property.reason.get_or_insert_with(|| over.into());
         }
         let phase = self.deadline.phase();
         let detail = match (so_far.detail, phase.as_str()) {
@@ -88,7 +88,7 @@ impl Monitor {
             (None, phase) => format!("{over} while {phase}"),
         };
         let detail = format!("{detail}{}", self.advice(over));
-        let reason = so_far.reason.unwrap_or_else(|| over.reason().into());
+        let reason = so_far.reason.unwrap_or_else(|| over.into());
         Outcome { reason: Some(reason), detail: Some(detail), ..so_far }
     }
 

@@ -7,9 +7,10 @@ use super::failure::{Failure, Kind};
 use super::{files, verdict};
 use std::path::Path;
 use vouch_host::formats::{self, Names};
+use vouch_host::report::json;
 use vouch_host::report::json::PropertyOutcome;
-use vouch_host::report::{Verdict, json};
 use vouch_host::validate;
+use vouch_host::verdict::Verdict;
 
 /// The command.
 pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> {

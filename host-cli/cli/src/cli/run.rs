@@ -1,48 +1,56 @@
 //! `vouch run`: have a device prove or refute, and validate here what it says.
 
 use super::args::RunArgs;
-use super::ask::{Asked, ask};
+use super::ask::ask;
 use super::context::Context;
 use super::device_args::DeviceArgs;
 use super::failure::Failure;
 use super::files;
 use super::verdict::{self, Answered};
-use std::time::Instant;
 use vouch_core::ic3::Verdict;
 use vouch_host::blast::certified;
-use vouch_host::client::{CheckRequest, Client, DeviceError, LineQuality, Patience};
-use vouch_host::engines::{Answer, Engine};
+use vouch_host::check::{self, By, CheckError, Checked, Request};
+use vouch_host::client::{Client, DeviceError, LineQuality, Patience};
+use vouch_host::engines::Engine;
 use vouch_host::pipeline::Loaded;
 use vouch_host::report::json::{Device, Outcome};
 use vouch_host::report::text::size;
+use vouch_host::verdict::Reason;
 
 /// The command.
 pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
-    let asked = ask(&model, &args.ask)?;
-    context.monitor.set_so_far(verdict::open(&model, &asked.question));
+    let question = ask(&model, &args.ask)?;
+    context.monitor.set_so_far(verdict::open(&model, &question));
+    let request = Request {
+        budget: args.proof.budget.unwrap_or(0),
+        validate: !args.proof.no_validate,
+        deadline: context.deadline().clone(),
+        last_moments: context.last_moments(),
+        question,
+    };
     let mut outcome = verdict::outcome_of(&model);
     outcome.engine = Some(Engine::Ic3Cfa.name().into());
     outcome.target = Some(args.device.target.to_string());
     context.monitor.set_busy(true);
     // What is found when it is over is still fetched, if the device is quick about it.
-    let answer =
-        context.last_moments().enter(|| on_device(args, &model, &asked, &mut outcome, context));
-    let answer = answer.unwrap_or_else(|over| Err(DeviceError::Ended(over)));
+    let checked =
+        context.last_moments().enter(|| on_device(args, &model, &request, &mut outcome, context));
+    let checked = checked.unwrap_or_else(|over| Err(DeviceError::Ended(over).into()));
     context.monitor.set_busy(false);
-    let answer = match answer {
-        Ok(answer) => answer,
+    let checked = match checked {
+        Ok(checked) => checked,
         // The device said clearly that it cannot: nothing is known, and that is an answer.
-        Err(error @ (DeviceError::TooLarge { .. } | DeviceError::Ended(_))) => {
+        Err(CheckError::Device(error @ (DeviceError::TooLarge { .. } | DeviceError::Ended(_)))) => {
             context.finish();
             let (reason, detail) = match error {
                 DeviceError::Ended(over) => {
                     let words = context.monitor.last_words(over);
-                    (over.reason(), words.detail)
+                    (over.into(), words.detail)
                 }
-                _ => ("capacity", Some(error.to_string())),
+                _ => (Reason::Capacity, Some(error.to_string())),
             };
-            let unknown = verdict::unknown(&model, &asked.question, reason, detail);
+            let unknown = verdict::unknown(&model, &request.question, reason, detail);
             let Outcome { engine, target, time_s, device, .. } = outcome;
             return Ok(verdict::show(
                 context,
@@ -54,11 +62,10 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
     let answered = Answered {
         model: &model,
         args: &args.model,
-        question: &asked.question,
-        property: args.ask.property.as_ref().and(asked.question.properties.first().copied()),
+        question: &request.question,
+        property: args.ask.property.as_ref().and(request.question.properties.first().copied()),
         proof: &args.proof,
-        answer: &answer,
-        judgement: None,
+        checked: &checked,
     };
     verdict::report(&answered, outcome, context)
 }
@@ -67,12 +74,12 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
 fn on_device(
     args: &RunArgs,
     model: &Loaded,
-    asked: &Asked,
+    request: &Request,
     outcome: &mut Outcome,
     context: &mut Context,
-) -> Result<Answer, DeviceError> {
+) -> Result<Checked, CheckError> {
     let mut client = connect(&args.device, context)?;
-    let answer = dialogue(args, model, asked, outcome, context, &mut client);
+    let answer = dialogue(args, model, request, outcome, context, &mut client);
     finish(client, answer, context)
 }
 
@@ -80,11 +87,11 @@ fn on_device(
 fn dialogue(
     args: &RunArgs,
     model: &Loaded,
-    asked: &Asked,
+    request: &Request,
     outcome: &mut Outcome,
     context: &mut Context,
     client: &mut Client,
-) -> Result<Answer, DeviceError> {
+) -> Result<Checked, CheckError> {
     let info = client.info().clone();
     let known = |n: u32| (n > 0).then_some(u64::from(n));
     let mut device = Device {
@@ -120,14 +127,11 @@ fn dialogue(
     });
 
     context.stage(&format!("proving on {}", info.board));
-    let request = CheckRequest {
-        property: asked.property,
-        budget: args.proof.budget.unwrap_or(0),
-        bindings: asked.bindings.clone(),
-    };
-    let start = Instant::now();
-    let found = client.check(&request, |stats| context.advance_engine(stats))?;
-    outcome.time_s = Some(start.elapsed().as_secs_f64());
+    let checked = check::check(model, request, By::Device(client), &mut |progress| {
+        context.follow(model, &request.question, outcome, progress);
+    })?;
+    let found = &checked.answer;
+    outcome.time_s = Some(checked.time.as_secs_f64());
     device.instructions = found.instructions;
     device.image_bytes = Some(client.image_bytes());
     device.arena_bytes = Some(found.arena_bytes);
@@ -146,7 +150,7 @@ fn dialogue(
              {repeated} requests repeated"
         )
     });
-    Ok(found)
+    Ok(checked)
 }
 
 /// The clauses of the certificate that the device has stored with the model.

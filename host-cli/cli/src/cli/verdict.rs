@@ -7,18 +7,20 @@ use super::failure::{Failure, Kind};
 use super::{files, witness};
 use std::path::Path;
 use vouch_core::ic3::{Stats, Verdict as Claim};
+use vouch_host::check::Checked;
 use vouch_host::deadline::Over;
 use vouch_host::engines::Answer;
 use vouch_host::formats::{self, Names};
 use vouch_host::frontend::c::harness;
-use vouch_host::frontend::{Diagnostic, Language, Options};
+use vouch_host::frontend::{Diagnostic, Language, Options, limits};
 use vouch_host::ir::{Cfa, PropertyId};
-use vouch_host::judge::{Broken, Finding, Judgement, Question, Reason, judge_simplified};
+use vouch_host::judge::{Broken, Finding, Judgement, Question, Reason};
 use vouch_host::memory;
 use vouch_host::pipeline::Loaded;
 use vouch_host::report::json::{Outcome, PropertyOutcome};
-use vouch_host::report::{self, Verdict, table};
+use vouch_host::report::{self, table};
 use vouch_host::validate::{self, Run};
+use vouch_host::verdict::Verdict;
 
 /// A warning in one line.
 fn text_of(model: &Loaded, warning: &Diagnostic) -> String {
@@ -64,7 +66,7 @@ pub fn add_judgement(
     let names = Names::new(cfa);
     let first = broken(judgement).find(|b| asked.is_none_or(|asked| asked == b.0));
     outcome.verdict = judgement.verdict();
-    outcome.reason = judgement.reason().map(ToString::to_string);
+    outcome.reason = judgement.reason().cloned();
     outcome.property = asked.or(first.map(|b| b.0)).map(|p| names.property(p));
     outcome.validated = judgement.validated;
     outcome.trace_len = first.map(|b| b.1.trace.steps.len());
@@ -77,7 +79,7 @@ pub fn add_judgement(
             _ => None,
         },
         reason: match finding {
-            Finding::Unknown(reason) => Some(reason.to_string()),
+            Finding::Unknown(reason) => Some(reason.clone()),
             _ => None,
         },
         safe_steps: match finding {
@@ -117,24 +119,24 @@ pub fn show(context: &Context, outcome: &Outcome) -> u8 {
 }
 
 /// What to do about a verdict that is not known.
-fn advice(reason: &str, engine_is_here: bool) -> Option<&'static str> {
-    match (reason, engine_is_here) {
-        ("budget", _) => Some("help: allow more work with `--budget`"),
-        ("timeout", _) => {
+fn advice(reason: &Reason, engine_is_here: bool) -> Option<&'static str> {
+    match reason {
+        Reason::Budget => Some("help: allow more work with `--budget`"),
+        Reason::Timeout => {
             Some("help: allow more time with `--timeout`, or check one with `--property`")
         }
-        (reason, _) if reason.contains("recursion_limit") => {
+        Reason::Limit(name) if name == limits::RECURSION => {
             Some("help: follow recursion deeper with `--recursion`")
         }
-        (reason, _) if reason.contains("memory_limit") => Some(
+        Reason::Limit(name) if name == limits::MEMORY => Some(
             "a run may read or write outside of every object\n\
              help: see where with `--checks bounds,null`",
         ),
-        (reason, _) if reason.starts_with("safe as long as") => Some(
+        Reason::Until(_) => Some(
             "a run ends where such a property is broken: what would come after it is not known",
         ),
-        ("capacity", true) => Some("help: allow more memory with `--memory`"),
-        ("capacity", false) => Some(
+        Reason::Capacity if engine_is_here => Some("help: allow more memory with `--memory`"),
+        Reason::Capacity => Some(
             "the board's memory did not suffice for the proof\nhelp: take a board with more memory \
              (`qemu:mps2-an386` has 4 MiB), check one property at a time (`--property`), bind \
              parameters (`--bind`), or check on this machine (`vouch check`)",
@@ -155,35 +157,17 @@ pub struct Answered<'a> {
     pub property: Option<PropertyId>,
     /// What was wanted of the answer.
     pub proof: &'a ProofArgs,
-    /// The answer, which nobody believes yet.
-    pub answer: &'a Answer,
-    /// What it is worth, if that is known already.
-    pub judgement: Option<Judgement>,
-}
-
-/// What an answer is worth.
-pub fn judge(model: &Loaded, question: &Question, answer: &Answer, validate: bool) -> Judgement {
-    let Loaded { cfa, simplified, map, .. } = model;
-    judge_simplified(cfa, simplified, map, question, answer, validate)
-}
-
-/// A judgement when there was not even the time to look at what there is.
-pub fn over(question: &Question, over: Over) -> Judgement {
-    let reason = match over {
-        Over::Timeout => Reason::Timeout,
-        Over::Cancelled => Reason::Cancelled,
-        Over::Memory => Reason::Capacity,
-    };
-    let finding = |p: &PropertyId| (*p, Finding::Unknown(reason.clone()));
-    Judgement {
-        findings: question.properties.iter().map(finding).collect(),
-        ..Judgement::default()
-    }
+    /// The answer and what it is worth.
+    pub checked: &'a Checked,
 }
 
 /// What the engine claims, for the case that there is no time to check it.
-fn unchecked(answered: &Answered<'_>, outcome: &Outcome) -> Outcome {
-    let Answered { model, question, answer, .. } = answered;
+pub fn unchecked(
+    model: &Loaded,
+    question: &Question,
+    answer: &Answer,
+    outcome: &Outcome,
+) -> Outcome {
     let names = Names::new(&model.cfa);
     let property = |p: &PropertyId| {
         let is_broken = answer.traces.iter().any(|t| t.property == p.index());
@@ -192,8 +176,7 @@ fn unchecked(answered: &Answered<'_>, outcome: &Outcome) -> Outcome {
             Some(Claim::Safe) => Some(Verdict::Safe),
             _ => None,
         };
-        let reason =
-            claim.map(|claim| Reason::Unchecked { claim, over: Over::Timeout }.to_string());
+        let reason = claim.map(|claim| Reason::Unchecked { claim, over: Over::Timeout });
         PropertyOutcome { name: names.property(*p), reason, ..PropertyOutcome::default() }
     };
     let properties: Vec<PropertyOutcome> = question.properties.iter().map(property).collect();
@@ -201,26 +184,14 @@ fn unchecked(answered: &Answered<'_>, outcome: &Outcome) -> Outcome {
     Outcome { reason, properties, ..outcome.clone() }
 }
 
-/// Judges the answer, writes the files that were asked for, shows tables and summary. Returns the exit code.
+/// Writes the files that were asked for, shows tables and summary. Returns the exit code.
 pub fn report(
     answered: &Answered<'_>,
     mut outcome: Outcome,
     context: &mut Context,
 ) -> Result<u8, Failure> {
-    let Answered { model, question, property, proof, answer, judgement, .. } = answered;
-    context.stage("validating");
-    context.monitor.set_so_far(unchecked(answered, &outcome));
-    // What was found at the last moment is still looked at, if it takes but a moment.
-    let deadline = context.last_moments();
-    let made;
-    let judgement = match judgement {
-        Some(judgement) => judgement,
-        None => {
-            let judged = deadline.enter(|| judge(model, question, answer, !proof.no_validate));
-            made = judged.unwrap_or_else(|over| self::over(question, over));
-            &made
-        }
-    };
+    let Answered { model, question, property, checked, .. } = answered;
+    let Checked { judgement, answer, .. } = checked;
     context.finish();
     context.deadline().set_phase("reporting");
     if let Some(stats) = judgement.checked {
@@ -234,7 +205,7 @@ pub fn report(
     let context = &*context;
     add_judgement(&mut outcome, &model.cfa, *property, judgement, answer);
     let is_here = outcome.device.is_none();
-    let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_deref()?, is_here));
+    let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_ref()?, is_here));
     outcome.detail = outcome.detail.or(advice.map(Into::into));
     alarm(&model.cfa, judgement, context);
     let vacuous = context.deadline().enter(|| vacuous(answered, judgement, context));
@@ -397,12 +368,12 @@ pub fn open(model: &Loaded, question: &Question) -> Outcome {
 pub fn unknown(
     model: &Loaded,
     question: &Question,
-    reason: &str,
+    reason: Reason,
     detail: Option<String>,
 ) -> Outcome {
     let mut outcome = open(model, question);
     for property in &mut outcome.properties {
-        property.reason = Some(reason.into());
+        property.reason = Some(reason.clone());
     }
-    Outcome { reason: Some(reason.into()), detail, ..outcome }
+    Outcome { reason: Some(reason), detail, ..outcome }
 }

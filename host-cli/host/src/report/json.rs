@@ -4,10 +4,11 @@
 //! `#n` behind them, as in the text formats. Values are `true` and `false`, names of enumerations,
 //! and numbers; a number beyond 2^53, which many readers of JSON would round, is a string.
 
-use super::{Verdict, value};
+use super::value;
 use crate::formats::Names;
 use crate::ir::{Cfa, Type, VarId, Word};
 use crate::validate::Run;
+use crate::verdict::{Reason, Verdict};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -17,7 +18,7 @@ pub struct Outcome {
     /// The verdict on all properties together.
     pub verdict: Verdict,
     /// Why it is not known.
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
     /// Which engine.
     pub engine: Option<String>,
     /// Where it ran.
@@ -108,7 +109,7 @@ pub struct PropertyOutcome {
     pub trace_len: Option<usize>,
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
     /// If it is not known: no run of so many steps breaks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub safe_steps: Option<u64>,

@@ -1,8 +1,9 @@
 //! The summary of a check for people.
 
 use super::json::{Device, Outcome};
-use super::{Paint, Style, Verdict, count};
+use super::{Paint, Style, count};
 use crate::escape;
+use crate::verdict::Verdict;
 use unicode_width::UnicodeWidthStr;
 
 /// The summary of a check: the verdict, each property, and what it took.
@@ -32,7 +33,8 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
                 let steps = p
                     .safe_steps
                     .map(|n| format!("no violation within {}", count(n as usize, "step")));
-                let parts: Vec<String> = p.reason.iter().cloned().chain(steps).collect();
+                let parts: Vec<String> =
+                    p.reason.iter().map(ToString::to_string).chain(steps).collect();
                 parts.join(", ")
             }
         };
@@ -181,7 +183,8 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_not_told() {
-        let outcome = Outcome { reason: Some("time limit".into()), ..Outcome::default() };
+        let outcome =
+            Outcome { reason: Some(crate::verdict::Reason::Timeout), ..Outcome::default() };
         assert_eq!(summary(&outcome, &Style::default()), "the model: unknown (time limit)\n");
     }
 

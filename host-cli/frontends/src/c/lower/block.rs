@@ -6,7 +6,7 @@
 
 use super::notes::Sample;
 use super::{Fail, Lower, MAX_EDGES, Value, fail};
-use crate::Overflow;
+use crate::{Overflow, limits};
 use std::collections::{BTreeMap, HashMap};
 use vouch_ir::{Edge, ExprId, Input, LocId, Property, PropertyId, Span, Type, Var, VarId, VarKind};
 
@@ -273,7 +273,7 @@ impl Lower<'_> {
             Hazard::Bounds if self.is_checked(hazard) => ("bounds", PropertyKind::Fatal),
             Hazard::Null if self.is_checked(hazard) => ("null", PropertyKind::Fatal),
             Hazard::Bounds | Hazard::Alignment | Hazard::Null => {
-                ("memory_limit", PropertyKind::Limit)
+                (limits::MEMORY, PropertyKind::Limit)
             }
             Hazard::Division if self.is_checked(hazard) => ("division", PropertyKind::Fatal),
             Hazard::Shift if self.is_checked(hazard) => ("shift", PropertyKind::Fatal),
@@ -286,8 +286,8 @@ impl Lower<'_> {
                 Overflow::Wrap => return true,
                 Overflow::Assume => ("", PropertyKind::Claim),
             },
-            Hazard::Recursion => ("recursion_limit", PropertyKind::Limit),
-            Hazard::Unreachable => ("unreachable_limit", PropertyKind::Limit),
+            Hazard::Recursion => (limits::RECURSION, PropertyKind::Limit),
+            Hazard::Unreachable => (limits::UNREACHABLE, PropertyKind::Limit),
         };
         let condition = self.under_context(condition);
         if !name.is_empty() {
