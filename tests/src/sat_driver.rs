@@ -29,7 +29,7 @@ pub struct Counts {
     pub sat: u64,
     /// Of these, unsatisfiable by an oracle as well.
     pub unsat: u64,
-    /// Of these, without an answer for want of room or budget.
+    /// Of these, without an answer for lack of room or budget.
     pub none: u64,
     /// Conflicts in the solver.
     pub conflicts: u64,

@@ -73,7 +73,7 @@ fn verdicts_agree_and_runs_replay() {
             for (property, (want, (got, run))) in truth.iter().zip(&found).enumerate() {
                 assert_eq!(want, got, "property {property} of {}", cfa.name);
                 match got {
-                    // Safe for want of any edge into the error location is not worth counting.
+                    // Safe for lack of any edge into the error location is not worth counting.
                     Outcome::Safe => safe += entered(&model, &image, &cfa, property) as usize,
                     Outcome::Unsafe { length } => {
                         broken += 1;

@@ -456,7 +456,7 @@ fn the_guard_knows_what_is_not_there() {
     assert_eq!(guard.step(wrong, at(0), &[], at(1), &mut scratch), Err(Alarm::NoSuchEdge));
     let right = (0..view.edges()).find(|e| view.ends(*e).0 == 0).unwrap();
     assert_eq!(guard.step(right, at(0), &[], at(1), &mut []), Err(Alarm::Scratch));
-    // A table that is cut off is no invariant that anything fulfils.
+    // A table that is cut off is not an invariant that anything fulfils.
     assert_eq!(Guard::new(&view, &[1, 5, 0]).holds(at(1)), Err(Alarm::Nowhere));
     assert_eq!(Guard::new(&view, &[1, 0]).holds(at(1)), Err(Alarm::NeverReached));
 }

@@ -69,7 +69,7 @@ fn path(file: &str) -> String {
 }
 
 /// Holds an outcome against the table. `decided` says whether a row must have a verdict; without one
-/// it may only be for want of memory.
+/// it may only be out of memory.
 fn compare(file: &str, rows: &[Row], outcome: &Value, decided: impl Fn(&Row) -> bool) {
     let properties =
         outcome["properties"].as_array().unwrap_or_else(|| panic!("{file}: {outcome}"));

@@ -21,7 +21,7 @@ fn walked(image: &Image<'_, u16>, clauses: &[Clause], bound: &[(usize, u64)], ef
     walk(ground, effort, &mut memory, &mut || {}).is_ok()
 }
 
-/// Each clause of a proof left out in turn: where the rest is no invariant, a step that leads out of it is found
+/// Each clause of a proof left out in turn: where the rest is not an invariant, a step that leads out of it is found
 /// in most cases. With all clauses none is.
 #[test]
 fn what_is_no_invariant_is_left() {

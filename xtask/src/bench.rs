@@ -115,7 +115,7 @@ fn rows(model: &str, table: &mut String) -> Result<()> {
     for board in boards::emulated() {
         let run = demo::ask(&["run", model, "--target", &format!("qemu:{}", board.name)])?;
         let count = run["device"]["instructions"].as_u64();
-        // A run that ended for want of memory is not the same run.
+        // A run that ended out of memory is not the same run.
         let same = run["queries"] == host_run["queries"];
         row(table, model, &board.name, &run, count, host.filter(|_| same), [None; 2]);
     }

@@ -266,11 +266,11 @@ fn traces_are_written_in_three_formats_and_replayed() {
     let json = place.run(&["replay", "pump.vch", "t.trace", "--json"]).ended(1).json();
     assert_eq!((&json["verdict"], &json["property"]), (&"unsafe".into(), &"short".into()));
     place.run(&["replay", "pump.vch", "t.trace", "--bind", "limit=3"]).ended(5);
-    // One step less is no run to the error; no syntax is a wrong file.
+    // One step less is not a run to the error; no syntax is a wrong file.
     let text = String::from_utf8(place.read("t.trace")).unwrap();
     let last = text.rfind("step ").unwrap();
     place.write("cut.trace", format!("{}end\n", &text[..last]));
-    assert!(place.run(&["replay", "pump.vch", "cut.trace"]).ended(5).err.contains("is no run"));
+    assert!(place.run(&["replay", "pump.vch", "cut.trace"]).ended(5).err.contains("is not a run"));
     place.write("odd.trace", text.replace("step ", "leap "));
     assert!(place.run(&["replay", "pump.vch", "odd.trace"]).ended(2).err.contains("line"));
     // The runs of devices and of bound models replay too.
@@ -692,7 +692,7 @@ fn what_should_be_known_of_a_model_is_told() {
     let json = place.run(&["check", "stuck.vch", "--json"]).ended(0).json();
     assert!(json["warnings"][0].as_str().unwrap().contains("stuck.vch:8:34: warning"), "{json}");
     let lint = place.run(&["lint", "stuck.vch", "--trace", "stuck.trace"]).ended(1);
-    assert!(lint.out.contains("standstill in Low"), "{}", lint.out);
+    assert!(lint.out.contains("deadlock in Low"), "{}", lint.out);
     assert!(lint.out.contains("2 warnings"), "{}", lint.out);
     assert!(place.path("stuck.trace").exists());
     let json = place.run(&["lint", "stuck.vch", "--json"]).ended(1).json();

@@ -51,7 +51,7 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Why a file is no model that can be checked.
+/// Why a file is not a model that can be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// It cannot be read.
@@ -69,14 +69,14 @@ pub enum LoadError {
     },
     /// It is not text.
     #[error(
-        "{} is not UTF-8 text: byte {at} is no character\n\
+        "{} is not UTF-8 text: byte {at} is not a character\n\
          help: save it as UTF-8; images are told by their name, `.vimg`",
         path.display()
     )]
     NotText {
         /// The file.
         path: PathBuf,
-        /// The first byte that is no character, from 0.
+        /// The first byte that is not a character, from 0.
         at: usize,
     },
     /// Nobody knows which language it is in.

@@ -230,7 +230,7 @@ pub fn describe(error: &StoreError) -> String {
         StoreError::NoUpdate | StoreError::BadOffset { .. } => {
             "the update was interrupted\nhelp: try again".into()
         }
-        StoreError::NotAPackage | StoreError::Length => "this is no package".into(),
+        StoreError::NotAPackage | StoreError::Length => "this is not a package".into(),
         StoreError::Version(found) => {
             format!("the package has version {found}, version {} or 1 is expected", package::VERSION)
         }

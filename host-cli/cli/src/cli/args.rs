@@ -165,7 +165,7 @@ Examples:
     /// Run a trace in the reference interpreter, and show it
     #[command(after_help = "\
 The exit code is 1 if the trace breaks its property, as it is for the check that found it, and 5 if
-it is no run of the model.
+it is not a run of the model.
 
 Examples:
   vouch check pump.vch --trace pump.trace; vouch replay pump.vch pump.trace
@@ -175,12 +175,12 @@ Examples:
     #[command(after_help = "\
 Beyond what the compiler sees at once, an engine answers: properties that hold only because what they
 wait for never happens; states that are never entered; transitions that are never taken; and
-standstills, where no transition is possible any more, whatever the inputs are. What is not found out in
+deadlocks, where no transition is possible any more, whatever the inputs are. What is not found out in
 time (10 s, unless --timeout says so) is not told. The exit code is 1 if there is a warning.
 
 Examples:
   vouch lint pump.vch
-  vouch lint pump.vch --trace stuck.vcd     and write the run into the first standstill")]
+  vouch lint pump.vch --trace stuck.vcd     and write the run into the first deadlock")]
     Lint(LintArgs),
     /// Give source texts their canonical layout
     #[command(after_help = "\
@@ -357,9 +357,8 @@ pub struct ProofArgs {
     #[arg(long, env = "VOUCH_CERTIFICATE", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub certificate: Option<PathBuf>,
-    /// Write the run that breaks the model, if it is unsafe: waveforms (.vcd), JSON (.json), or text
-    /// that `vouch replay` reads (anything else)
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(help = run_file("Write the run that breaks the model, if it is unsafe"))]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
     /// Write the run that breaks the model, if it is unsafe, as a C program that includes the source
@@ -567,8 +566,8 @@ pub struct ReplayArgs {
     #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
     #[arg(value_delimiter = ',')]
     pub bind: Vec<String>,
-    /// Write the run to a file: waveforms (.vcd), JSON (.json), or text (anything else)
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(help = run_file("Write the run to a file"))]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
 }
@@ -578,9 +577,8 @@ pub struct ReplayArgs {
 pub struct LintArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Write the run into the first standstill: waveforms (.vcd), JSON (.json), or text (anything
-    /// else)
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(help = run_file("Write the run into the first deadlock"))]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
 }
@@ -696,4 +694,9 @@ mod tests {
             assert!(seconds(text).is_err(), "{text}");
         }
     }
+}
+
+/// The help of an option that writes a run.
+fn run_file(what: &str) -> String {
+    format!("{what}: {}; `vouch replay` reads the text", vouch_host::report::formats::listed())
 }

@@ -108,7 +108,7 @@ pub fn bindings(cfa: &Cfa, given: &[String]) -> Result<Vec<(VarId, Word)>, Failu
             ))
         };
         let value = value::read(&var.ty, var.width, text);
-        let value = value.ok_or_else(|| wrong("that is no value of its type"))?;
+        let value = value.ok_or_else(|| wrong("that is not a value of its type"))?;
         if !within(var, value) {
             return Err(wrong("that is outside its range"));
         }

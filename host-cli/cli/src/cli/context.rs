@@ -1,7 +1,7 @@
 //! Where output goes and how it looks; progress.
 //!
 //! Results go to standard output, everything else to standard error. That nobody reads them any
-//! more (`vouch … | head`) is no reason to complain, and does not change the exit code; that they
+//! more (`vouch … | head`) is not a reason to complain, and does not change the exit code; that they
 //! cannot be written, as on a full disk, is one.
 
 use super::args::{Color, Output};

@@ -4,17 +4,16 @@ use super::args::ModelArgs;
 use super::context::Context;
 use super::failure::{Failure, Kind};
 use super::passes;
-use serde_json::json;
 use std::fs;
 use std::io;
 use std::path::Path;
 use vouch_host::deadline;
-use vouch_host::formats::{self, ParseError, ParseErrorKind};
+use vouch_host::formats::{ParseError, ParseErrorKind};
 use vouch_host::ir::Trace;
 use vouch_host::pipeline::{self, Loaded};
 use vouch_host::read;
-use vouch_host::report;
 use vouch_host::report::json::Outcome;
+use vouch_host::report::{self, formats::Written};
 use vouch_host::validate::Run;
 use vouch_host::write;
 
@@ -120,26 +119,8 @@ pub fn write_trace(
     let broken = |e: &dyn std::fmt::Display| {
         Failure::new(Kind::Output, format!("cannot write {}: {e}", path.display()))
     };
-    let cfa = &model.cfa;
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
-    let bytes = match extension.as_str() {
-        "vcd" => {
-            let mut bytes = vec![];
-            report::vcd::write(cfa, run, &mut bytes).map_err(|e| broken(&e))?;
-            bytes
-        }
-        "json" => {
-            let names = formats::Names::new(cfa);
-            let steps = report::json::trace(cfa, run);
-            let property = names.property(run.property);
-            let text = json!({ "model": cfa.name, "property": property, "trace": steps });
-            format!("{text}\n").into_bytes()
-        }
-        _ => {
-            let text = formats::trace::write(cfa, trace, Some(model.digest));
-            text.map_err(|e| broken(&e))?.into_bytes()
-        }
-    };
+    let written = Written { cfa: &model.cfa, trace, run, digest: model.digest };
+    let bytes = report::formats::write(path, &written).map_err(|e| broken(&e))?;
     write(path, &bytes, inputs)
 }
 

@@ -103,7 +103,7 @@ fn write_trace(
     context: &Context,
 ) -> Result<(), Failure> {
     let Some((diagnostic, broken)) = runs(report).next() else {
-        context.note(&format!("there is no standstill: no run is written to {}", path.display()));
+        context.note(&format!("there is no deadlock: no run is written to {}", path.display()));
         return Ok(());
     };
     if let Some(run) = &broken.run {
@@ -132,7 +132,7 @@ fn questions(model: &Loaded, args: &ModelArgs) -> Result<Option<Lint>, Failure> 
     })
 }
 
-/// Warnings about properties of these names that hold for want of an occasion, as far as that is
+/// Warnings about properties of these names that hold for lack of an occasion, as far as that is
 /// found out at once. What is not known is not told.
 pub fn vacuous(
     model: &Loaded,

@@ -23,7 +23,7 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
     let warning = files::compare_source(&args.input, &header, &model, context);
     outcome.warnings.extend(warning);
     let run = validate::replay_bound(&model.cfa, &trace, &bindings).map_err(|e| {
-        let message = format!("{} is no run of this model: {e}", args.input.display());
+        let message = format!("{} is not a run of this model: {e}", args.input.display());
         Failure::new(Kind::Mismatch, message)
     })?;
 

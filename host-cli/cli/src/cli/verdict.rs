@@ -296,7 +296,7 @@ fn write_files(
     }
     if let Some(path) = &proof.witness {
         let trace = self::broken(judgement).next().map(|b| &b.1.trace);
-        // A proof of a part is no proof of the program.
+        // A proof of a part is not a proof of the program.
         let is_safe = judgement.verdict() == Verdict::Safe;
         let certificate = judgement.certificate.as_ref().filter(|_| is_safe);
         witness::write(path, model, args, trace, certificate, context)?;
@@ -310,7 +310,7 @@ fn write_files(
         Some(run) => run.clone(),
         // Not validated, but a file with values in it needs them all.
         None => validate::replay_bound(&model.cfa, &broken.trace, &question.bindings)
-            .map_err(|e| Failure::new(Kind::Output, format!("the trace is no run: {e}")))?,
+            .map_err(|e| Failure::new(Kind::Output, format!("the trace is not a run: {e}")))?,
     };
     files::write_trace(path, model, &broken.trace, &run, &inputs)?;
     let others = self::broken(judgement).count() - 1;

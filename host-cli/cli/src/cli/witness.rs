@@ -26,7 +26,7 @@ pub fn write(
     let fail = |why: &str| Failure::new(Kind::Output, format!("no witness can be written: {why}"));
     let language = args.lang.or_else(|| Language::from_path(&args.model));
     let cfa = &model.cfa;
-    let no_run = || fail("the trace is no run of the circuit");
+    let no_run = || fail("the trace is not a run of the circuit");
     let bytes = match (language, trace, certificate) {
         (Some(Language::Aiger), Some(trace), _) => {
             witness::aiger(cfa, trace).ok_or_else(no_run)?.into_bytes()

@@ -39,7 +39,7 @@ pub fn run(
     }
 }
 
-/// Whether the image's words can address about all of the memory. If not, a run would end for want of
+/// Whether the image's words can address about all of the memory. If not, a run would end for lack of
 /// words, and all its work would be done again with wider ones.
 fn reaches<W: Word>(image: &Image<'_, W>, bytes: usize) -> bool {
     match Plan::new(image, bytes) {

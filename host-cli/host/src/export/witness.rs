@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 /// What the environment chooses in a step.
 type Frame = HashMap<InputId, Word>;
 
-/// The values after the reset, and the inputs of every step after it. `None` if the trace is no run of
+/// The values after the reset, and the inputs of every step after it. `None` if the trace is not a run of
 /// a circuit.
 fn frames(cfa: &Cfa, trace: &Trace) -> Option<(Vec<Word>, Vec<Frame>)> {
     let mut initial = vec![0; cfa.vars.len()];

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn standstills_come_with_a_run() {
+    fn deadlocks_come_with_a_run() {
         let text = "
             machine lock {
                 input code: u2 where code < 3;
@@ -188,16 +188,16 @@ mod tests {
             }";
         let report = report(text);
         let [(warning, Some(run))] = &report.findings[..] else { panic!("{report:?}") };
-        assert_eq!(warning.message, "the model can come to a standstill in Open");
+        assert_eq!(warning.message, "the model can deadlock in Open");
         // Initialisation, two wrong codes, the right one, and the question.
         assert_eq!(run.trace.steps.len(), 5);
         let last = run.run.as_ref().unwrap().states.iter().rev().nth(1).unwrap();
         assert_eq!(last.values, [2]);
-        // An input that is wanted is no standstill, nor is a constraint that forbids what is not.
+        // An input that is wanted is no deadlock, nor is a constraint that forbids what is not.
         assert!(self::report(&text.replace("on tries == 1", "on tries > 0")).findings.is_empty());
         let narrow = text.replace("code < 3", "code != 2");
         let found = warnings(&narrow);
-        assert_eq!(found[0].0, "the model can come to a standstill in Closed", "{found:?}");
+        assert_eq!(found[0].0, "the model can deadlock in Closed", "{found:?}");
         // However many bits an input has.
         let wide = |k: u32| {
             format!(
@@ -214,7 +214,7 @@ mod tests {
         };
         assert!(self::report(&wide(10)).findings.is_empty());
         let found = warnings(&wide(11));
-        assert_eq!(found[0].0, "the model can come to a standstill in S", "{found:?}");
+        assert_eq!(found[0].0, "the model can deadlock in S", "{found:?}");
     }
 
     #[test]
@@ -229,9 +229,9 @@ mod tests {
             )
         };
         let found = warnings(&two("true"));
-        assert!(found.iter().all(|f| !f.0.contains("standstill in A, C")), "{found:?}");
+        assert!(found.iter().all(|f| !f.0.contains("deadlock in A, C")), "{found:?}");
         let found = warnings(&two("false"));
-        assert!(found.iter().any(|f| f.0.contains("standstill in A, C")), "{found:?}");
+        assert!(found.iter().any(|f| f.0.contains("deadlock in A, C")), "{found:?}");
     }
 
     #[test]

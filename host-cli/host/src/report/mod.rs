@@ -1,11 +1,13 @@
 //! What people and programs get to see of a verdict.
 //!
+//! - [`formats`]: the file formats for runs.
 //! - [`svg`]: state machines as pictures.
 //! - [`table`]: a counterexample as a table of steps.
 //! - [`text`]: the summary of a check.
 //! - [`json`]: the same for programs.
 //! - [`vcd`]: a counterexample as waveforms.
 
+pub mod formats;
 pub mod json;
 pub mod svg;
 pub mod table;

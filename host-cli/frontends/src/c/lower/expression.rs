@@ -289,7 +289,7 @@ impl Lower<'_> {
         Ok(Place { base: array.base, ty, bits: None })
     }
 
-    /// A member of a record that is no object: of what a function returns.
+    /// A member of a record that is not an object: of what a function returns.
     fn member_of_value(
         &mut self,
         of: &Expr,

@@ -269,7 +269,7 @@ impl Parser {
                 match params.find(same) {
                     Some(param) => *param = declared,
                     None => {
-                        let message = format!("`{name}` is no parameter of this function");
+                        let message = format!("`{name}` is not a parameter of this function");
                         return Err(fail(message, *span, "not in its list"));
                     }
                 }

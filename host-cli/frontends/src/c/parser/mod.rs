@@ -138,9 +138,9 @@ struct Parser {
     /// Functions that were called before anything was known of them, and where.
     undeclared: HashMap<FunctionId, Span>,
     current: Option<Current>,
-    /// Whether the last declarator had an array whose length is no constant.
+    /// Whether the last declarator had an array whose length is not a constant.
     variable_length: bool,
-    /// A length that is no constant and does something.
+    /// A length that is not a constant and does something.
     length_with_effect: Option<Span>,
     /// Whether the initial value of something that lives forever is read.
     lives_forever: bool,
@@ -266,7 +266,7 @@ impl Parser {
                 return Err(fail(
                     "an array at file scope needs a constant length",
                     self.since(start),
-                    "its length is no constant",
+                    "its length is not a constant",
                 ));
             }
             let Some((name, span)) = declarator.name.clone() else {
