@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use vouch_host::deadline;
-use vouch_host::formats::{ParseError, ParseErrorKind};
+use vouch_host::formats::{self, ParseError, ParseErrorKind};
 use vouch_host::ir::Trace;
 use vouch_host::pipeline::{self, Loaded};
 use vouch_host::read;
