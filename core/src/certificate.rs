@@ -9,8 +9,8 @@
 //! Needs [`sat`](crate::sat) and an image, not the engine: a device that only re-checks proofs can be
 //! built without `ic3`. The memory is that of one edge and of one location's clauses at a time.
 
-use crate::arena::{Carver, Tally};
-use crate::image::{Edge, Image};
+use crate::arena::Carver;
+use crate::image::Image;
 use crate::lit::Lit;
 use crate::sat::clause::{HEADER, TRAILER};
 use crate::sat::{self, Answer, Pulse, Sizes, Solver};
@@ -113,9 +113,7 @@ impl Checker {
 
     /// Bytes of memory that checking this table takes, unless its questions are hard.
     pub fn bytes<W: Word>(image: &Image<'_, W>, table: &[W]) -> usize {
-        let mut tally = Tally::default();
-        Self::sizes(image, table).tally::<W>(&mut tally);
-        tally.words() * 4
+        Self::sizes(image, table).words::<W>() * 4
     }
 
     /// Begins to check that `table` proves each of `properties`, after what needs no solver.
@@ -183,10 +181,10 @@ impl Checker {
         budget: u32,
         watch: &mut dyn FnMut() -> bool,
     ) -> Check {
-        let loaded = self.solver.edge < image.edges();
-        let edge = if loaded { image.edge(self.solver.edge) } else { Edge::none() };
-        let mut carver = Carver::new(memory);
-        let mut solver = Solver::resume(self.solver, &self.sizes, edge, &mut carver);
+        let mut solver = Solver::take(&self.sizes, self.solver, &mut Carver::new(memory));
+        if self.solver.edge < image.edges() {
+            solver.edge = image.edge(self.solver.edge);
+        }
         solver.pulse = Some(Pulse::new(solver.state.propagations, budget, watch));
         let end = solver.state.propagations.saturating_add(budget as u64);
         let result = loop {

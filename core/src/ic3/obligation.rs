@@ -4,6 +4,7 @@
 //! the queue is empty, because it may be the parent of another: the chain of parents is the trace.
 //! A record is `[level, location, edge, parent, next, length, visits]`, the cube, the packed input bits.
 
+use crate::arena::Regions;
 use crate::lit::Lit;
 use crate::word::Word;
 
@@ -55,7 +56,11 @@ pub(super) struct Obligations<'a, W> {
     pub(super) ends: Ends,
 }
 
-impl<W: Word> Obligations<'_, W> {
+impl<'a, W: Word> Obligations<'a, W> {
+    pub(super) fn take(words: usize, ends: Ends, regions: &mut impl Regions<'a>) -> Self {
+        Obligations { words: regions.take(words), ends }
+    }
+
     /// Forgets all of them.
     pub(super) fn clear(&mut self) {
         self.ends.first = W::NONE.get();

@@ -29,7 +29,7 @@ mod pulse;
 mod reduce;
 mod restart;
 
-use crate::arena::{Carver, Tally};
+use crate::arena::{Regions, Tally};
 use crate::image::{Edge, Image};
 use crate::lit::Lit;
 use crate::rules::Rule;
@@ -152,18 +152,11 @@ impl Sizes {
         }
     }
 
-    /// Adds the regions to a plan, in the order of [`Solver::resume`].
-    pub fn tally<W: Word>(&self, tally: &mut Tally) {
-        tally.add::<u8>(2 * self.vars);
-        tally.add::<u8>(self.vars);
-        tally.add::<Cell<W>>(self.vars);
-        for _ in 0..7 {
-            tally.add::<W>(self.vars);
-        }
-        tally.add::<W>(2 * self.vars);
-        tally.add::<W>(self.vars + self.assumptions + 1);
-        tally.add::<W>(self.assumptions);
-        tally.add::<W>(self.pool);
+    /// Words of four bytes of all regions.
+    pub fn words<W: Word>(&self) -> usize {
+        let mut tally = Tally::default();
+        let _ = Solver::<W>::take(self, State::new::<W>(self), &mut tally);
+        tally.words()
     }
 }
 
@@ -243,26 +236,26 @@ impl State {
 }
 
 impl<'a, W: Word> Solver<'a, W> {
-    /// Goes on in memory divided as before. `edge` is the one that `state` says is loaded (any, if
-    /// none is).
-    pub fn resume(state: State, sizes: &Sizes, edge: Edge<'a, W>, carver: &mut Carver<'a>) -> Self {
+    /// The layout of the solver's memory: continues in regions divided as before. If `state` says that an edge
+    /// is loaded, the caller sets [`Self::edge`].
+    pub fn take(sizes: &Sizes, state: State, regions: &mut impl Regions<'a>) -> Self {
         Solver {
             state,
-            edge,
-            value: carver.take(2 * sizes.vars),
-            flags: carver.take(sizes.vars),
-            cells: carver.take(sizes.vars),
-            trail: carver.take(sizes.vars),
-            older: carver.take(sizes.vars),
-            newer: carver.take(sizes.vars),
-            stamp: carver.take(sizes.vars),
-            domain: carver.take(sizes.vars),
-            learnt: carver.take(sizes.vars),
-            seen: carver.take(sizes.vars),
-            watches: carver.take(2 * sizes.vars),
-            limits: carver.take(sizes.vars + sizes.assumptions + 1),
-            assumed: carver.take(sizes.assumptions),
-            pool: Pool { words: carver.take(sizes.pool) },
+            edge: Edge::none(),
+            value: regions.take(2 * sizes.vars),
+            flags: regions.take(sizes.vars),
+            cells: regions.take(sizes.vars),
+            trail: regions.take(sizes.vars),
+            older: regions.take(sizes.vars),
+            newer: regions.take(sizes.vars),
+            stamp: regions.take(sizes.vars),
+            domain: regions.take(sizes.vars),
+            learnt: regions.take(sizes.vars),
+            seen: regions.take(sizes.vars),
+            watches: regions.take(2 * sizes.vars),
+            limits: regions.take(sizes.vars + sizes.assumptions + 1),
+            assumed: regions.take(sizes.assumptions),
+            pool: Pool { words: regions.take(sizes.pool) },
             pulse: None,
         }
     }
