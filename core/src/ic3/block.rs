@@ -76,13 +76,13 @@ impl<W: Word> Run<'_, W> {
     /// Whether the edge sets a bit of the cube to the opposite constant. That literal alone is a
     /// core; one that is needed anyway is preferred, then the most active.
     fn excluded_by_constant(&mut self, edge: usize, cube: Cube) -> bool {
-        let edge = self.image.edge(edge);
-        let live = self.image.location(edge.to).live;
+        let next_lits = self.image.next(edge);
+        let live = self.image.location(self.image.ends(edge).1).live;
         let mut found: Option<(usize, usize)> = None;
         for j in 0..self.cubes.len(cube) {
             let lit = self.cubes.lit(cube, j);
-            let next = edge.next(lit.var() - 1).negated_if(!lit.is_positive());
-            if next == Lit::FALSE {
+            let next = Lit::from_code(next_lits[lit.var() - 1].get());
+            if next.negated_if(!lit.is_positive()) == Lit::FALSE {
                 if self.cubes.needed[j] != 0 {
                     return true;
                 }
@@ -98,13 +98,15 @@ impl<W: Word> Run<'_, W> {
         found.is_some()
     }
 
-    /// Whether the edge comes from the initial location and does nothing to the cube but set its bits as they
-    /// are: then it leads there, and the solver need not be turned to it to know.
-    pub(super) fn begins_in(&self, edge: usize, cube: Cube) -> bool {
+    /// Whether the edge comes from the initial location and sets every bit of the cube to the constant that the
+    /// cube asks for: then it leads there, and no query is needed.
+    pub(super) fn initializes(&self, edge: usize, cube: Cube) -> bool {
+        if self.image.ends(edge).0 != 0 {
+            return false;
+        }
         let edge = self.image.edge(edge);
         let next = |lit: Lit| edge.next(lit.var() - 1).negated_if(!lit.is_positive());
-        edge.from == 0
-            && edge.guard == Lit::TRUE
+        edge.guard == Lit::TRUE
             && (0..self.cubes.len(cube)).all(|j| next(self.cubes.lit(cube, j)) == Lit::TRUE)
     }
 

@@ -107,6 +107,7 @@ impl<'a, W: Word> Frames<'a, W> {
     }
 
     /// Whether the frames of `location` have changed since `epoch`.
+    #[inline(always)]
     pub(super) fn has_changed(&self, location: usize, epoch: usize) -> bool {
         // Later epochs are larger; after a wrap everything counts as changed.
         self.changed[location].get() > epoch || epoch > self.counters.epoch

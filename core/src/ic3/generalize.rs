@@ -143,7 +143,9 @@ impl<W: Word> Run<'_, W> {
         }
         self.cubes.set_len(Cube::Candidate, n);
         let blocked = match group {
-            Group::Edge(edge) if self.begins_in(edge, Cube::Candidate) => Ok(Blocked::No { edge }),
+            Group::Edge(edge) if self.initializes(edge, Cube::Candidate) => {
+                Ok(Blocked::No { edge })
+            }
             Group::Edge(edge) => self.block_over(core::iter::once(edge), level, Cube::Candidate),
             Group::Loops(location) => {
                 let image = self.image;

@@ -192,6 +192,7 @@ impl<W: Word> Run<'_, W> {
 
     /// Whether pushing `r` failed and nothing has changed at the failed edge's source since
     /// (triggered pushing, with the whole frame of the source as the trigger).
+    #[inline]
     pub(super) fn still_fails(&self, r: Ref) -> bool {
         let edge = self.solver.pool.trailer(r, FAILED_EDGE);
         if edge == W::NONE.get() {

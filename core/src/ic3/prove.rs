@@ -104,6 +104,7 @@ impl<W: Word> Run<'_, W> {
     }
 
     /// One commit: an obligation handled, or one location's lemmas of one level pushed.
+    #[inline]
     pub(super) fn advance(&mut self) -> Result<Status, Limit> {
         let locations = self.image.locations();
         match self.progress.phase {
@@ -143,14 +144,14 @@ impl<W: Word> Run<'_, W> {
             }
             Phase::Finished => return Ok(Status::Finished),
         }
-        if !self.properties.are_settled() && self.is_proved_for_good() {
+        if !self.properties.are_settled() {
+            if !self.is_proved_for_good() {
+                return Ok(Status::Running);
+            }
             self.settle_safe(infinity::<W>());
         }
-        if self.properties.are_settled() {
-            self.progress.phase = Phase::Finished;
-            return Ok(Status::Finished);
-        }
-        Ok(Status::Running)
+        self.progress.phase = Phase::Finished;
+        Ok(Status::Finished)
     }
 
     /// What follows when all of `level` has been pushed: the next level, or after the last one the next frontier.

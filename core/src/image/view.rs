@@ -214,6 +214,14 @@ impl<'a, W: Word> Image<'a, W> {
         (self.edges[at] as usize, self.edges[at + 1] as usize)
     }
 
+    /// The literals that the target's live bits take over edge `index`, without the rest.
+    #[inline]
+    pub fn next(&self, index: usize) -> &'a [W] {
+        let r = &self.edges[index * EDGE_WORDS..][..EDGE_WORDS];
+        let bits = self.locations[r[1] as usize * LOCATION_WORDS + 1];
+        &self.next[r[5] as usize..][..bits as usize]
+    }
+
     /// Edge `index`.
     #[inline]
     pub fn edge(&self, index: usize) -> Edge<'a, W> {
