@@ -1,4 +1,4 @@
-//! Re-checking a certificate: an inductive invariant that somebody else found.
+//! Re-checking a certificate: an inductive invariant that was found elsewhere.
 //!
 //! A certificate is a table of words, one record after the other: location, number of literals, the
 //! literals as `2 * state bit + sign` (1: negated), by ascending bit. A clause without literals says that its location
@@ -17,7 +17,7 @@ use crate::sat::{self, Answer, Pulse, Sizes, Solver};
 use crate::word::Word;
 use serde::{Deserialize, Serialize};
 
-/// What is known after a slice of checking.
+/// The result of a slice of checking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Check {
     /// There is more to check.
@@ -69,7 +69,7 @@ pub(crate) fn records<W: Word>(table: &[W]) -> impl Iterator<Item = Record<'_, W
     })
 }
 
-/// Where a check stands between two slices.
+/// A check between two slices.
 #[derive(Clone, Debug)]
 pub struct Checker {
     solver: sat::State,
@@ -101,8 +101,8 @@ impl Checker {
         Sizes { vars: image.header.max_vars as usize, assumptions, temporary: 0, pool }
     }
 
-    /// Begins anew with `bytes` of memory, more than [`Self::bytes`]: the rest is room to learn.
-    pub fn widen<W: Word>(&mut self, image: &Image<'_, W>, table: &[W], bytes: usize) {
+    /// Starts over with `bytes` of memory, more than [`Self::bytes`]: the rest is room to learn.
+    pub fn restart<W: Word>(&mut self, image: &Image<'_, W>, table: &[W], bytes: usize) {
         let spare = bytes.saturating_sub(Self::bytes(image, table)) / size_of::<W>();
         let mut sizes = Self::sizes(image, table);
         sizes.pool = sizes.pool.saturating_add(spare).min(W::MAX_INDEX);
@@ -202,8 +202,8 @@ impl Checker {
         self.solver.propagations
     }
 
-    /// What was shown so far. Once the table is valid it is what there was [to show](to_show), and nobody has to
-    /// rely on the one branch that says so.
+    /// The sum of the answers so far. Once the table is valid it equals what there was [to show](to_show), so that
+    /// the caller need not rely on the one branch that says so.
     pub fn shown(&self) -> u32 {
         self.shown
     }
@@ -221,7 +221,7 @@ impl Checker {
             return Check::Valid;
         }
         let (from, to) = image.ends(self.edge);
-        // From where nothing ever is, nothing has to be shown.
+        // From a location that is never reached, nothing has to be shown.
         let is_void = self.at == 0 && is_excluded(table, from);
         let Some(clause) = record(table, self.at).filter(|_| !is_void) else {
             self.edge += 1;

@@ -5,7 +5,7 @@
 //! and [`Guard::step`] evaluates an edge's gates to see whether the state after a step is the one that
 //! the model has. There is no solver and no search: a few look-ups for each literal and gate. A bit
 //! that flipped, or a jump to where the model does not go, is noticed as soon as it leaves the
-//! invariant or the step relation; a state that is wrong but reachable all the same is not noticed by
+//! invariant or the step relation; a state that is wrong but still reachable is not noticed by
 //! the invariant alone, only by the step that led there.
 //!
 //! A state is its bits packed, lowest first, by their global numbers; only those live at the location
@@ -16,7 +16,7 @@ use crate::image::Image;
 use crate::lit::Lit;
 use crate::word::Word;
 
-/// What the guard has found.
+/// A deviation that the guard has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alarm {
     /// There is no such location, or the state has too few bits.
@@ -38,7 +38,7 @@ pub enum Alarm {
 /// A place in the model, with a state.
 #[derive(Clone, Copy, Debug)]
 pub struct At<'s> {
-    /// The location.
+    /// Number of the location.
     pub location: usize,
     /// The state's bits by their global numbers, packed, lowest first.
     pub bits: &'s [u8],

@@ -10,14 +10,14 @@ use crate::sat::Answer;
 use crate::sat::clause::Ref;
 use crate::word::Word;
 
-/// What became of an attempt to exclude a cube from a frame.
+/// The result of an attempt to exclude a cube from a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blocked {
     /// No edge leads there from the frame below. The union of the edges' cores is in `needed`.
     Yes,
     /// This edge does; the solver holds the model.
     No {
-        /// The edge.
+        /// The edge over which the cube is reached.
         edge: usize,
     },
 }
@@ -136,7 +136,7 @@ impl<W: Word> Run<'_, W> {
         self.solver.solve()
     }
 
-    /// `Rule::OnlyOnSelfLoops` broken: `¬cube` is assumed in the source whatever the source is.
+    /// `Rule::OnlyOnSelfLoops` broken: `¬cube` is assumed in the source of any edge.
     fn assume_negation_anywhere(&mut self, cube: Cube) {
         let source = self.image.location(self.solver.edge.from).live;
         let target = self.image.location(self.solver.edge.to).live;

@@ -12,7 +12,7 @@ use crate::word::Word;
 pub(super) enum Cube {
     /// The cube of the obligation being handled, which becomes the negation of a lemma.
     Main,
-    /// What is asked about beside it: a part of it, its predecessor, a lemma that is pushed or on trial.
+    /// What else is asked about: a part of it, its predecessor, a lemma that is pushed or on trial.
     Candidate,
     /// A counterexample to generalisation.
     Ctg,

@@ -28,7 +28,7 @@ pub(super) fn last_level<W: Word>() -> usize {
     infinity::<W>() - 3
 }
 
-/// What is kept of frames beside their tables.
+/// What is kept of frames besides their tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     /// Grows with each change of a frame; starts again at the end of the word.

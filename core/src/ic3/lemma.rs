@@ -81,7 +81,7 @@ impl<W: Word> Run<'_, W> {
             return Ok(());
         }
         if len == 0 {
-            // A location that no path enters stays closed for good, whatever a certificate offers.
+            // A location that no path enters stays closed for good, even if a certificate says otherwise.
             let opens = self.frames.opens(location).max(level + 1);
             self.frames.set_opens(location, opens);
             return Ok(());

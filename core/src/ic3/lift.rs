@@ -1,6 +1,6 @@
 //! Predecessors: from one model to a cube of states that all take the same step.
 //!
-//! With the step's inputs fixed, `state ∧ inputs ∧ ¬(guard ∧ target')` is unsatisfiable, and the
+//! By a query, where others use ternary simulation: with the step's inputs fixed, `state ∧ inputs ∧ ¬(guard ∧ target')` is unsatisfiable, and the
 //! state literals in its core suffice. The guard is part of the negation (`Rule::LiftWithGuard`): a state in which
 //! the edge cannot be taken would make the query unsatisfiable for the wrong reason.
 //!

@@ -18,7 +18,7 @@
 //! - `cube.rs`, `bits.rs`, `property.rs`: buffers for cubes, and tables by state bit and by property.
 //! - `output.rs`: traces and invariants as they leave the engine.
 //!
-//! Limits: levels and pool references are one word; whatever exceeds that, or the plan, ends in
+//! Limits: levels and pool references are one word; a run that exceeds that, or the plan, ends in
 //! `Unknown(Capacity)`.
 
 mod api;

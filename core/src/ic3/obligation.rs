@@ -61,7 +61,7 @@ impl<'a, W: Word> Obligations<'a, W> {
         Obligations { words: regions.take(words), ends }
     }
 
-    /// Forgets all of them.
+    /// Drops all obligations.
     pub(super) fn clear(&mut self) {
         self.ends.first = W::NONE.get();
         self.ends.end = 0;
@@ -134,11 +134,11 @@ impl<'a, W: Word> Obligations<'a, W> {
 
     /// Counts that `r` is being handled.
     pub(super) fn visit(&mut self, r: Ref) {
-        // No word is too narrow for what is told apart.
+        // Words of any width can count this far.
         self.words[r + VISITS] = W::of((self.words[r + VISITS].get() + 1).min(MOST_VISITS));
     }
 
-    /// How often the obligation that `r` is a predecessor of, or one close behind, has been handled:
+    /// How often the obligation that `r` is a predecessor of, or one of its next ancestors, has been handled:
     /// one that comes back many times has its predecessors enumerated, and lemmas that are too weak.
     pub(super) fn effort(&self, r: Ref) -> usize {
         let parents = core::iter::successors(self.parent(r), |p| self.parent(*p));

@@ -1,4 +1,4 @@
-//! What leaves the engine: counterexamples and invariants, piece by piece.
+//! The results of a run, piece by piece: counterexamples and invariants.
 
 use super::api::Invariant;
 use super::engine::Engine;

@@ -117,7 +117,7 @@ impl Plan {
         Plan::smallest(image).words * 4
     }
 
-    /// Bytes that are in use whatever happens.
+    /// Bytes that are always in use.
     pub(super) fn fixed(&self) -> usize {
         self.bytes() - (self.solver.pool + self.obligations) * self.word
     }

@@ -1,7 +1,8 @@
 //! STRENGTHEN and BACKWARDBLOCK (Alg. 2 and 3 of the paper).
 //!
 //! An error location is a location like any other, and the goal at frontier `k` is to close it there:
-//! the root obligation is the empty cube at the error location.
+//! the root obligation is the empty cube at the error location. Its predecessors are the
+//! counterexamples to induction (CTI) of the paper.
 
 use super::Limit;
 use super::Status;

@@ -4,7 +4,7 @@
 //! the lemmas that have just been pushed beyond the frontier. On trial each is asked whether it
 //! follows from all others and the infinity frame over every edge into its location; one that does
 //! not goes back where it came from, and all are asked again until nothing changes (Houdini's
-//! fixpoint). What remains is an invariant whatever the candidates were, so a wrong or hostile
+//! fixpoint). What remains is an invariant for any candidates, so a wrong or hostile
 //! certificate costs time but never soundness. Lemmas that need each other are found inductive here
 //! long before the frames meet; they are never pushed again, and if they close the error locations
 //! the proof is done.

@@ -44,10 +44,10 @@ pub struct Header<'a> {
     pub sections: [Section; 9],
 }
 
-/// The fixed start of an image, readable whatever the version.
+/// The fixed start of an image, readable in every version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preamble {
-    /// Format version.
+    /// Version of the image format.
     pub version: u16,
     /// Bytes of a word in the narrow tables: 2 or 4.
     pub word: u8,
@@ -64,7 +64,7 @@ pub struct Preamble {
 pub struct PropertyRecord<'a> {
     /// Name in the source.
     pub name: &'a str,
-    /// Error location.
+    /// The location that must not be reached.
     pub error: u32,
 }
 

@@ -56,9 +56,9 @@ pub enum StoreError {
     },
     /// No update was begun, or it has failed: the host's fault, begin again.
     NoUpdate,
-    /// Bytes do not follow those before: the host's fault; it can go on from here.
+    /// Bytes do not follow those before: the host's fault; it can continue from here.
     BadOffset {
-        /// Where to go on.
+        /// Where to continue.
         expected: u32,
     },
     /// It is not a package.
@@ -71,7 +71,7 @@ pub enum StoreError {
     Hash,
     /// There is no signature, and this firmware asks for one.
     Unsigned,
-    /// No key was provisioned, or what was is no key.
+    /// No key was provisioned, or it is not a valid key.
     NoKey,
     /// It is signed with another key than the one provisioned.
     OtherKey,
@@ -79,9 +79,9 @@ pub enum StoreError {
     Signature,
     /// Its security counter is lower than one that was stored before.
     Rollback {
-        /// The package's.
+        /// The package's security counter.
         offered: u32,
-        /// The lowest that is taken.
+        /// The lowest security counter that is accepted.
         floor: u32,
     },
     /// The log of the security counter is full: it cannot rise any more.

@@ -5,7 +5,7 @@
 //! ([`gate`]). RAM holds assignments, the trail, watch list heads and a pool of clauses
 //! ([`clause`]): the engine's lemmas and what the solver learns.
 //!
-//! - [`Solver::turn`] turns to another edge; learnt clauses are put [`aside`] with the old one.
+//! - [`Solver::turn`] turns to another edge; learnt clauses are [`parked`] with the old one.
 //! - [`Solver::begin`] opens a query at a level; [`Solver::demand`], [`Solver::assume`] and
 //!   [`Solver::temporary`] fill it; [`Solver::solve`] answers; the model or the failed assumptions
 //!   can be read until the next `begin`.
@@ -13,17 +13,17 @@
 //!   domain*). That is sound because a gate outside is a definition: any assignment of the cone
 //!   extends to it.
 //!
-//! Files: `clause` (the pool), `propagate`, `analyze`, `decide` (VMTF queue), `restart`, `reduce`, `aside`,
+//! Files: `clause` (the pool), `propagate`, `analyze`, `decide` (VMTF queue), `restart`, `reduce`, `parked`,
 //! `domain`.
 //! Literature: MiniSat for the frame, CaDiCaL for the queue, GipSAT for domains and the temporary
 //! clause.
 
 mod analyze;
-mod aside;
 pub mod clause;
 mod decide;
 mod domain;
 mod gate;
+mod parked;
 mod propagate;
 mod pulse;
 mod reduce;
@@ -38,7 +38,7 @@ use clause::{Ends, HEADER, Pool, Ref, TEMPORARY, TRAILER, template};
 use gate::{FALSE, TRUE, UNDEFINED};
 pub use pulse::Pulse;
 
-/// What a query ended with. No skipped instruction shall turn one answer into another, so any two
+/// The result of a query. No skipped instruction shall turn one answer into another, so any two
 /// differ in at least four bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -55,7 +55,8 @@ pub enum Answer {
     Cancelled = 0x1e,
 }
 
-// What a variable's flags say.
+// Flags of a variable: its saved phase; seen in conflict analysis; in the domain; a failed assumption;
+// in an attached lemma; assumed.
 const PHASE: u8 = 1;
 const SEEN: u8 = 2;
 const DOMAIN: u8 = 4;
@@ -87,7 +88,7 @@ enum Source {
     Gate { var: usize, clause: usize },
 }
 
-/// What a solver keeps between two slices of work besides its memory.
+/// A solver between two slices of work, besides its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
     /// The loaded edge.
@@ -188,7 +189,7 @@ pub struct Solver<'a, W> {
     assumed: &'a mut [W],
     /// Lemmas and learnt clauses.
     pub pool: Pool<'a, W>,
-    /// What is called during queries.
+    /// The callback during queries.
     pub pulse: Option<Pulse<'a>>,
 }
 
@@ -275,7 +276,7 @@ impl<'a, W: Word> Solver<'a, W> {
         self.state.edge = usize::MAX;
     }
 
-    /// Turns to edge `index`: nothing is attached. What was learnt on the one before is put aside, and what
+    /// Turns to edge `index`: nothing is attached. What was learnt on the one before is parked, and what
     /// was learnt on this one taken up again.
     pub fn turn(&mut self, index: usize, edge: Edge<'a, W>) {
         let before = self.state.edge;
