@@ -6,6 +6,29 @@
 //! `Inv(l) ∧ T_e ∧ ¬c'` has no model; that the initial location has no clauses; and that each property
 //! in question has its error location excluded.
 //!
+//! ```
+//! # #[repr(align(4))]
+//! # struct Aligned<B: ?Sized>(B);
+//! # static MODEL: &Aligned<[u8]> =
+//! #     &Aligned(*include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/valves.image")));
+//! use vouch_core::certificate::{Check, Checker};
+//! use vouch_core::image::Image;
+//!
+//! let image = Image::<u16>::new_checked(&MODEL.0)?;
+//! let table = image.certificate().ok_or("no certificate")?;
+//! let mut checker = Checker::new(&image, table, 0..image.header.properties as usize)?;
+//! let mut memory = [0; 1024];
+//! assert!(Checker::bytes(&image, table) <= size_of_val(&memory));
+//! let result = loop {
+//!     match checker.step(&image, table, &[], &mut memory, 10_000) {
+//!         Check::Running => {}
+//!         result => break result,
+//!     }
+//! };
+//! assert_eq!(result, Check::Valid);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Needs [`sat`](crate::sat) and an image, not the engine: a device that only re-checks proofs can be
 //! built without `ic3`. The memory is that of one edge and of one location's clauses at a time.
 
@@ -44,6 +67,21 @@ pub enum Flaw {
     /// This edge leads out of the invariant.
     Edge(u32),
 }
+
+impl core::fmt::Display for Flaw {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Flaw::Malformed(word) => write!(f, "the record at word {word} is malformed"),
+            Flaw::Initial => f.write_str("there is a clause at the initial location"),
+            Flaw::Error(property) => {
+                write!(f, "the error location of property {property} is not excluded")
+            }
+            Flaw::Edge(edge) => write!(f, "edge {edge} leads out of the invariant"),
+        }
+    }
+}
+
+impl core::error::Error for Flaw {}
 
 /// One record of the table.
 pub(crate) struct Record<'c, W> {

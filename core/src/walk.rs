@@ -20,6 +20,17 @@ pub enum Stop {
     Memory(usize),
 }
 
+impl core::fmt::Display for Stop {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Stop::LeftInvariant => f.write_str("a step led out of the invariant"),
+            Stop::Memory(bytes) => write!(f, "not enough memory: {bytes} bytes are needed"),
+        }
+    }
+}
+
+impl core::error::Error for Stop {}
+
 /// Rounds between two calls of `idle`.
 const SLICE: u32 = 4;
 /// Gates that are as much work as a round without any.

@@ -1,5 +1,6 @@
 //! The types of a run's parameters and results.
 
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The limit that ended a run without an answer.
@@ -112,6 +113,36 @@ pub enum BindError {
     /// The run has begun.
     TooLate,
 }
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Limit::Budget => "the work budget is used up",
+            Limit::Capacity => "out of memory",
+            Limit::Cancelled => "cancelled",
+        })
+    }
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not enough memory to begin: {} bytes are needed", self.needed)
+    }
+}
+
+impl core::error::Error for Shortage {}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BindError::NoSuchParam => "the model has no such parameter",
+            BindError::OutOfRange => "the value is outside the parameter's range",
+            BindError::TooLate => "the run has already begun",
+        })
+    }
+}
+
+impl core::error::Error for BindError {}
 
 /// One clause of the invariant, as [`Engine::clause`](super::Engine::clause) describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,33 @@
 //! - `cube.rs`, `bits.rs`, `property.rs`: buffers for cubes, and tables by state bit and by property.
 //! - `output.rs`: traces and invariants as they leave the engine.
 //!
+//! To check an image:
+//!
+//! ```
+//! use vouch_core::ic3::{Config, Engine, Plan, Status, Verdict};
+//! use vouch_core::image::Image;
+//!
+//! // An image is read in place, and has to be aligned to four bytes.
+//! #[repr(align(4))]
+//! struct Aligned<B: ?Sized>(B);
+//! static MODEL: &Aligned<[u8]> =
+//!     &Aligned(*include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/valves.image")));
+//!
+//! let image = Image::<u16>::new_checked(&MODEL.0)?;
+//! let mut memory = [0; 1024];
+//! let plan = Plan::new(&image, size_of_val(&memory))?;
+//! let mut engine = Engine::new(&image, plan, Config::default(), &mut memory);
+//! loop {
+//!     match engine.step(&image, &mut memory, 10_000) {
+//!         Status::Running => {} // The time to feed a watchdog.
+//!         Status::Broken { property } => panic!("property {property} is broken"),
+//!         Status::Finished => break,
+//!     }
+//! }
+//! assert_eq!(engine.verdict(&memory, 0), Verdict::Safe);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Limits: levels and pool references are one word; a run that exceeds that, or the plan, ends in
 //! `Unknown(Capacity)`.
 

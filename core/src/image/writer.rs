@@ -98,6 +98,24 @@ pub enum BuildError {
     Invalid(super::ImageError),
 }
 
+impl core::fmt::Display for BuildError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            BuildError::TooLarge { word } => write!(f, "too large for words of {word} bytes"),
+            BuildError::Invalid(error) => write!(f, "the image is not valid: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            BuildError::TooLarge { .. } => None,
+            BuildError::Invalid(error) => Some(error),
+        }
+    }
+}
+
 impl ImageBuilder {
     /// What `image` is made of, but for its certificate.
     pub fn of<W: Word>(image: &Image<'_, W>) -> ImageBuilder {

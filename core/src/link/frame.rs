@@ -5,6 +5,19 @@
 //! cut off from the frame.
 //!
 //! Sending needs no buffer: [`send`] looks ahead in the payload instead of copying it.
+//!
+//! ```
+//! use vouch_core::link::frame::{Received, Receiver, receiver_len, send};
+//!
+//! let mut line = Vec::new();
+//! send(b"head", b"body", &mut |bytes| line.extend_from_slice(bytes));
+//!
+//! let mut receiver = Receiver::<{ receiver_len(20) }>::new();
+//! let (last, before) = line.split_last().unwrap();
+//! assert!(before.iter().all(|byte| receiver.push(*byte) == Received::Nothing));
+//! assert_eq!(receiver.push(*last), Received::Payload);
+//! assert_eq!(receiver.payload(), b"headbody");
+//! ```
 
 use super::Kind;
 

@@ -7,6 +7,7 @@ use super::Kind;
 use super::store::{StoreError, StoreInfo};
 use crate::ic3::{BindError, Stats, Verdict};
 use crate::image::ImageError;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// What a host asks for.
@@ -204,7 +205,55 @@ pub enum Refusal {
     Store(StoreError),
 }
 
-/// What a device answers. Each request has exactly one reply.
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Image => "image",
+            Part::Arena => "memory of the engine",
+        })
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::Busy => "a run is in progress",
+            Refusal::NotLoaded => "no model is loaded",
+            Refusal::NotPrepared => "no run is prepared",
+            Refusal::NoTrace => "there is no such step of a trace",
+            Refusal::NoCertificate => "nothing is proved",
+            Refusal::NoSuchProperty => "the model has no such property",
+            Refusal::Param(error) => return error.fmt(f),
+            Refusal::BadOffset { expected } => {
+                return write!(f, "bytes out of order: those from {expected} on are expected");
+            }
+            Refusal::Transfer => "the image was damaged in transfer",
+            Refusal::Image(error) => return write!(f, "the image cannot be used: {error}"),
+            Refusal::TooLarge { part, needed, available } => {
+                return write!(f, "the {part} needs {needed} bytes, and {available} are available");
+            }
+            Refusal::Malformed => "the request cannot be decoded",
+            Refusal::OutOfSequence { expected } => {
+                return write!(f, "request out of sequence: number {expected} is expected");
+            }
+            Refusal::Store(error) => return error.fmt(f),
+        })
+    }
+}
+
+impl core::error::Error for Refusal {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Refusal::Image(error) => Some(error),
+            // The text of these is that of the error within.
+            Refusal::Param(error) => error.source(),
+            Refusal::Store(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+/// The answer of a device. Each request has exactly one reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply<'a> {
     /// Done; there is nothing to say.

@@ -4,6 +4,7 @@
 //! device crate's.
 
 use crate::image::ImageError;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// What a device keeps.
@@ -100,6 +101,51 @@ pub enum StoreError {
     KeyInUse,
     /// Too many updates were begun and not finished since the device was started.
     TooMany,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StoreError::NoStore => "this board keeps no models",
+            StoreError::Empty => "no model is stored",
+            StoreError::Flash => "the flash failed, or is worn out",
+            StoreError::TooLarge { needed, available } => {
+                return write!(f, "the package has {needed} bytes, and {available} are available");
+            }
+            StoreError::NoUpdate => "no update was begun, or it has failed",
+            StoreError::BadOffset { expected } => {
+                return write!(f, "bytes out of order: those from {expected} on are expected");
+            }
+            StoreError::NotAPackage => "not a package",
+            StoreError::Version(found) => return write!(f, "unknown package version {found}"),
+            StoreError::Length => "the length differs from the one in the header",
+            StoreError::Hash => "the image is not the one that the header describes",
+            StoreError::Unsigned => "the package is not signed",
+            StoreError::NoKey => "there is no valid key",
+            StoreError::OtherKey => "signed with a key that is not trusted",
+            StoreError::Signature => "the signature is wrong",
+            StoreError::Rollback { offered, floor } => {
+                return write!(f, "security counter {offered} is below {floor}");
+            }
+            StoreError::CounterFull => "the log of the security counter is full",
+            StoreError::Provisioned => "there is a key already",
+            StoreError::Image(error) => return write!(f, "the image cannot be used: {error}"),
+            StoreError::Memory => "not enough memory to check a signature",
+            StoreError::CounterDamaged => "the log of the security counter is damaged",
+            StoreError::KeysFull => "there is no room for another key",
+            StoreError::KeyInUse => "the key is in use",
+            StoreError::TooMany => "too many updates were begun and not finished",
+        })
+    }
+}
+
+impl core::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            StoreError::Image(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 /// Where a device keeps models.
