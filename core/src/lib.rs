@@ -18,7 +18,7 @@
 //! - [`session`]: the device's side of a dialogue, without I/O.
 //!
 //! Deliberately absent: allocation, `unsafe`, recursion of unbounded depth, and any knowledge of
-//! source languages. Whatever does not fit ends in `Unknown(Capacity)`, whatever takes too long in
+//! source languages. A run that does not fit ends in `Unknown(Capacity)`, one that takes too long in
 //! `Unknown(Budget)`.
 #![no_std]
 #![deny(unsafe_code)]

@@ -447,7 +447,7 @@ impl Question<'_, '_> {
                 Check::Invalid(_) => return Err(Why::NoCertificate),
                 Check::Capacity if bytes < most => {
                     bytes = most;
-                    checker.widen(image, table, bytes);
+                    checker.restart(image, table, bytes);
                 }
                 Check::Capacity => return Err(Why::Memory { needed: most + 4 }),
             }
@@ -471,7 +471,7 @@ impl Question<'_, '_> {
         let effort = least.max(outcome.work / 32).min(left);
         match walk(ground, effort, memory, &mut || watch.idle()) {
             Ok(effort) => outcome.work += effort,
-            Err(Stop::Left) => return Err(Why::Fault),
+            Err(Stop::LeftInvariant) => return Err(Why::Fault),
             Err(Stop::Memory(needed)) => return Err(Why::Memory { needed }),
         }
         Ok(passed)

@@ -2,11 +2,11 @@
 //!
 //! A record is `[link, link, length, tag, next]`, the literals, and for a lemma a trailer
 //! `[location, failed edge, epoch]` that belongs to the engine. The first two literals of a record
-//! are watched; `link`s chain the watch lists, so moving a watch allocates nothing.
+//! are watched (two-watched literals); `link`s chain the watch lists, so moving a watch allocates nothing.
 //!
 //! The **tag** carries a clause's dependency (`Rule::Dependencies`): a clause may be used in a query
 //! at level `i` exactly when `tag >= i`. A lemma's tag is its level. A learnt clause's tag is the
-//! smallest tag it was derived from, [`TEMPLATE`] if only gates were used. Tag 0 marks the dead.
+//! smallest tag it was derived from, [`template`] if only gates were used. Tag 0 marks the dead.
 //!
 //! Slot 0 is the reusable temporary clause, of fixed capacity.
 
@@ -36,7 +36,7 @@ pub type Ref = usize;
 /// The temporary clause.
 pub const TEMPORARY: Ref = 0;
 
-/// The pool.
+/// The clause pool, in its region.
 pub struct Pool<'a, W> {
     /// All of its words.
     pub words: &'a mut [W],
@@ -83,7 +83,7 @@ impl<W: Word> Pool<'_, W> {
     pub fn len(&self, r: Ref) -> usize {
         self.words[r + LEN].get()
     }
-    /// The tag.
+    /// The tag: the highest query level at which the clause holds.
     #[inline(always)]
     pub fn tag(&self, r: Ref) -> usize {
         self.words[r + TAG].get()
@@ -144,7 +144,7 @@ impl<W: Word> Pool<'_, W> {
         self.words[r + NEXT] = W::NONE;
     }
 
-    /// Removes dead lemmas by sliding the others to the front, and mends the lists that `heads` start
+    /// Removes dead lemmas by sliding the others to the front, and repairs the lists that `heads` start
     /// and `next` continues. Watch lists are void afterwards.
     pub fn compact_lemmas(&mut self, ends: &mut Ends, heads: &mut [W]) {
         // Forwarding addresses go into the first link, which is void anyway.

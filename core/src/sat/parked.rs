@@ -1,4 +1,4 @@
-//! What was learnt on other edges: put aside while the solver works on one, taken up when it returns.
+//! What was learnt on other edges: parked while the solver works on one, taken up when it returns.
 //!
 //! A learnt clause follows from an edge's gates and from lemmas of its source, as long as these are there; so
 //! it need not be found again each time. It keeps its place in the pool, but is in no watch list.
@@ -7,22 +7,22 @@ use super::Solver;
 use super::clause::{HEADER, Ref};
 use crate::word::Word;
 
-/// Words of learnt clauses, for each variable of the largest edge and in any case, with which the solver
-/// turns to another edge: each time it walks over all of them.
-const WORDS: usize = 8;
-const ANYWAY: usize = 1024;
+/// Words of learnt clauses with which the solver turns to another edge, at most: for each variable of
+/// the largest edge, and on top of that. Each time it walks over all of them.
+const WORDS_PER_VAR: usize = 8;
+const MORE_WORDS: usize = 1024;
 
-/// What a learnt clause is, as its `next` word says.
+/// The role of a learnt clause, kept in its `next` word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// Learnt from the temporary clause; dies with it.
     Temporary,
-    /// Of use since clauses were forgotten last.
+    /// Took part in a conflict since clauses were last forgotten.
     Used,
-    /// Of no use since then.
+    /// Did not take part in one since then.
     Idle,
-    /// Of another edge.
-    Aside(usize),
+    /// Learnt on this other edge.
+    Parked(usize),
 }
 
 impl Role {
@@ -31,28 +31,28 @@ impl Role {
             0 => Role::Temporary,
             1 => Role::Used,
             _ if word == W::NONE => Role::Idle,
-            edge => Role::Aside(edge - 2),
+            edge => Role::Parked(edge - 2),
         }
     }
 
-    /// The word, if it is wide enough.
+    /// The role as a word, if that is wide enough.
     fn word<W: Word>(self) -> Option<W> {
         match self {
             Role::Temporary => Some(W::of(0)),
             Role::Used => Some(W::of(1)),
             Role::Idle => Some(W::NONE),
-            Role::Aside(edge) => (edge < W::NONE.get() - 2).then(|| W::of(edge + 2)),
+            Role::Parked(edge) => (edge < W::NONE.get() - 2).then(|| W::of(edge + 2)),
         }
     }
 }
 
 impl<W: Word> Solver<'_, W> {
-    /// What learnt clause `r` is.
+    /// The role of learnt clause `r`.
     pub(super) fn role(&self, r: Ref) -> Role {
         Role::read(self.pool.next(r))
     }
 
-    /// Makes it one of that kind; one that cannot be told is forgotten.
+    /// Sets the role of clause `r`; if the word is too narrow for it, the clause is forgotten.
     pub(super) fn set_role(&mut self, r: Ref, role: Role) {
         match role.word() {
             Some(word) => self.pool.set_next(r, word),
@@ -60,7 +60,7 @@ impl<W: Word> Solver<'_, W> {
         }
     }
 
-    /// Notes that clause `r` was of use.
+    /// Notes that clause `r` took part in a conflict.
     #[inline(always)]
     pub(super) fn note_use(&mut self, r: Ref) {
         if r >= self.state.ends.learnts && self.role(r) == Role::Idle {
@@ -68,26 +68,26 @@ impl<W: Word> Solver<'_, W> {
         }
     }
 
-    /// Puts aside what was learnt on edge `before`, which has no watch lists any more, and takes up what was
+    /// Parks what was learnt on edge `before`, whose watch lists are gone, and takes up what was
     /// learnt on the one that is loaded now.
     pub(super) fn exchange_learnts(&mut self, before: usize) {
         let words = self.pool.words.len() - self.state.ends.learnts;
-        let is_much = words > WORDS * self.flags.len() + ANYWAY;
+        let is_much = words > WORDS_PER_VAR * self.flags.len() + MORE_WORDS;
         self.state.own = 0;
         let mut r = self.state.ends.learnts;
         while r < self.pool.words.len() {
             let size = HEADER + self.pool.len(r);
             match self.role(r) {
                 _ if self.pool.tag(r) == 0 => {}
-                Role::Aside(edge) if edge == self.state.edge => {
+                Role::Parked(edge) if edge == self.state.edge => {
                     self.set_role(r, Role::Idle);
                     self.watch(r);
                     self.state.own += size;
                 }
                 Role::Temporary => self.pool.set_tag(r, 0),
-                Role::Aside(_) if is_much => self.pool.set_tag(r, 0),
-                Role::Aside(_) => {}
-                Role::Used | Role::Idle => self.set_role(r, Role::Aside(before)),
+                Role::Parked(_) if is_much => self.pool.set_tag(r, 0),
+                Role::Parked(_) => {}
+                Role::Used | Role::Idle => self.set_role(r, Role::Parked(before)),
             }
             r += size;
         }
