@@ -17,6 +17,7 @@
 
 use crate::control;
 use crate::harden::{self, ASKED, Hard, PROVED, Passed, Stage, VIEWED};
+use core::fmt;
 use core::hint::black_box;
 use vouch_core::certificate::{self, Check, Checker};
 use vouch_core::image::Image;
@@ -124,6 +125,26 @@ pub enum Why {
     Fault,
 }
 
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Budget => f.write_str("the work budget was used up"),
+            Why::Memory { needed } => {
+                write!(f, "out of memory: {needed} bytes are needed to begin")
+            }
+            Why::NoSuchParameter(at) => write!(f, "the model has no parameter for value {at}"),
+            Why::OutOfRange(at) => write!(f, "value {at} is outside its parameter's range"),
+            Why::NoCertificate => f.write_str("no certificate holds"),
+            Why::NoSuchProperty(at) => write!(f, "the model has no property for policy {at}"),
+            Why::NoProperties => f.write_str("the model states no property"),
+            Why::Missing(at) => write!(f, "the model lacks required property {at}"),
+            Why::Fault => f.write_str("processor or memory at fault, or no run is possible"),
+        }
+    }
+}
+
+impl core::error::Error for Why {}
+
 /// How it was found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -184,7 +205,7 @@ pub struct Permit<'o> {
 }
 
 impl Permit<'_> {
-    /// Goes on only if what led to the decision is right; otherwise never, and the watchdog ends it.
+    /// Continues only if what led to the decision is right; otherwise never, and the watchdog ends it.
     #[inline(always)]
     pub fn confirm(&self) {
         let seal = black_box(self.outcome.seal);
@@ -590,7 +611,7 @@ mod prove {
         let (clause, arena) = memory.split_at_mut(room);
         let mut engine = Engine::new(image, plan, Config::new(left, None), arena);
         for (param, value) in bound {
-            // Name and range were checked before; if it is refused all the same, nothing is proved.
+            // Name and range were checked before; if it is refused anyway, nothing is proved.
             engine.bind(image, arena, *param, *value).map_err(|_| Why::OutOfRange(*param))?;
         }
         let table = image.certificate().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Random C programs compute what compilers make them compute. `cargo xtask soak --kind c` goes on with
+//! Random C programs compute what compilers make them compute. `cargo xtask soak --kind c` continues with
 //! fresh seeds.
 
 use vouch_host::frontend::{Options, Source, c};

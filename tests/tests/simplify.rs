@@ -225,9 +225,9 @@ fn runs_lead_back_to_runs() {
                     let back = simple.back.trace(&cfa, &trace);
                     let back = back.unwrap_or_else(|e| panic!("{} with {passes}: {e}", cfa.name));
                     let here = end(&cfa, &back);
-                    // A merged location stands for several.
+                    // A merged location represents several.
                     if !passes.has(Pass::Merge) {
-                        // A copy stands for its location.
+                        // A copy represents its location.
                         assert_eq!(here, groups[there.index()], "{} with {passes}", cfa.name);
                     }
                     runs += 1;

@@ -78,7 +78,7 @@ pub struct Config {
     /// be held at a time: not for small memories.
     pub patient: bool,
     /// Break this soundness rule, to show that tests catch it.
-    #[cfg(feature = "sabotage")]
+    #[cfg(feature = "__sabotage")]
     #[serde(skip)]
     pub sabotage: Option<crate::rules::Rule>,
 }
@@ -90,7 +90,7 @@ impl Config {
             budget,
             property,
             patient: false,
-            #[cfg(feature = "sabotage")]
+            #[cfg(feature = "__sabotage")]
             sabotage: None,
         }
     }

@@ -33,7 +33,7 @@ impl State {
         if config.budget != 0 {
             solver.limit = config.budget;
         }
-        #[cfg(feature = "sabotage")]
+        #[cfg(feature = "__sabotage")]
         {
             solver.sabotage = config.sabotage;
         }

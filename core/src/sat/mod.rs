@@ -121,7 +121,7 @@ pub struct State {
     own: usize,
     allowed: usize,
     /// The soundness rule to break, for tests.
-    #[cfg(feature = "sabotage")]
+    #[cfg(feature = "__sabotage")]
     pub sabotage: Option<Rule>,
     /// Whether a constant assumption failed.
     constant_failed: bool,
@@ -214,7 +214,7 @@ impl State {
             fresh: sizes.pool,
             own: 0,
             allowed: 0,
-            #[cfg(feature = "sabotage")]
+            #[cfg(feature = "__sabotage")]
             sabotage: None,
             constant_failed: false,
             restart: restart::Schedule::default(),
@@ -226,9 +226,9 @@ impl State {
     /// Whether this soundness rule is to be broken. Never, but in tests.
     #[inline(always)]
     pub(crate) fn breaks(&self, rule: Rule) -> bool {
-        #[cfg(feature = "sabotage")]
+        #[cfg(feature = "__sabotage")]
         return self.sabotage == Some(rule);
-        #[cfg(not(feature = "sabotage"))]
+        #[cfg(not(feature = "__sabotage"))]
         {
             let _ = rule;
             false

@@ -141,7 +141,7 @@ fn a_harness_defines_what_is_only_declared() {
     assert!(run.is_none_or(|run| run.status.code() == Some(1)));
 }
 
-/// The program shows the property that it was written for, and goes on after others.
+/// The program shows the property that it was written for, and continues after others.
 #[test]
 fn a_harness_ends_where_its_own_property_is_broken() {
     let text = "#include \"vouch.h\"\nstatic int n;\nvoid step(void) { n++;\n\

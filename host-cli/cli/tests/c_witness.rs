@@ -147,7 +147,7 @@ fn violations_are_followed_natively() {
     ];
     let folder = tempfile::tempdir().unwrap();
     for text in tasks {
-        // What stands for setting an uninitialised variable is nothing to vouch, in the same columns.
+        // What represents setting an uninitialised variable is nothing to vouch, in the same columns.
         let plain = text.replace("ASSUMED(x)", "          ");
         let entry = witness(folder.path(), &plain, 1);
         assert_eq!(entry["entry_type"], "violation_sequence");

@@ -1,5 +1,5 @@
 //! The program as users and scripts see it: exit codes, what goes where, files, bad input.
-// Helper functions outside of `#[test]` are tests all the same.
+// Helper functions outside of `#[test]` are tests anyway.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use serde_json::Value;

@@ -1,4 +1,31 @@
 //! One way to ask: a model is checked by an engine here or by a device, and what comes back is judged.
+//!
+//! ```
+//! use vouch_host::check::{By, Request, check};
+//! use vouch_host::engines::{Engine, Memory};
+//! use vouch_host::frontend::{Language, Source};
+//! use vouch_host::judge::{Question, Verdict};
+//! use vouch_host::pipeline;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = "machine door {
+//!     var open: bool = false;
+//!     var moving: bool = false;
+//!     initial state Rest {
+//!         on !moving { open = !open; }
+//!         on !open { moving = !moving; }
+//!     }
+//!     property never_both: never open && moving;
+//! }";
+//! let source = Source { path: "door.vch".into(), text: text.into() };
+//! let model = pipeline::compile(source, Language::Vch, &pipeline::Options::default())?;
+//! let request = Request::new(Question::new(&model.cfa, None, vec![]));
+//! let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+//! let checked = check(&model, &request, by, &mut |_| {})?;
+//! assert_eq!(checked.judgement.verdict(), Verdict::Safe);
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::answer::{Answer, Ended};
 use crate::client::{CheckRequest, Client, DeviceError};

@@ -23,7 +23,7 @@ const VERSION: u16 = package::VERSION;
 const CHUNK_HEADER: usize = 16;
 /// Bytes of the signature over the file.
 const SIGNATURE: usize = 64;
-/// What the signature over the file begins with, lest it be taken for another one.
+/// What the signature over the file begins with, so that it cannot be taken for another one.
 const FILE_CONTEXT: &[u8] = b"vouch file 1\0";
 
 const SECRET_TITLE: &str = "vouch-secret-key 1";
@@ -255,7 +255,7 @@ pub fn describe(error: &StoreError) -> String {
              key's page with a debugger"
                 .into()
         }
-        StoreError::Image(error) => format!("the image is of no use there ({error:?})"),
+        StoreError::Image(error) => format!("the image cannot be used there: {error}"),
         StoreError::CounterDamaged => "the log of the security counter is damaged: which models are too old is \
              not known\nhelp: store the model again that was stored last, or erase the key's page with a \
              debugger and provision the device anew"

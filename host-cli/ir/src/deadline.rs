@@ -6,7 +6,7 @@
 //! function in between has to know of time, and none can forget to pass it on.
 //!
 //! A part of the work can be given [less](Deadline::share) of the time than there is: one that does not
-//! come to an end is left out, and the rest goes on.
+//! come to an end is left out, and the rest continues.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -43,7 +43,7 @@ pub fn check(source: &Source, all: &[Source]) -> Vec<Finding> {
     findings
 }
 
-/// Words for things left undone; in pieces, lest this file be found.
+/// Words for things left undone; in pieces, so that this file is not found.
 const MARKS: [[&str; 2]; 3] = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"]];
 
 /// Ways to panic on purpose.

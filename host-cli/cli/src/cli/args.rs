@@ -586,7 +586,7 @@ pub struct LintArgs {
 /// Arguments of `fmt`.
 #[derive(Args, Debug)]
 pub struct FmtArgs {
-    /// The files, which are rewritten; `-` stands for standard input and output
+    /// The files, which are rewritten; `-` represents standard input and output
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Write nothing; tell which files would change, and end with 1 if there are any

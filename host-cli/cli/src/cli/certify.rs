@@ -99,7 +99,7 @@ fn packed(model: &Loaded, bindings: &[(VarId, Word)]) -> Result<Certificate, Fai
     let broken = |why: &dyn std::fmt::Display| {
         Failure::new(Kind::Mismatch, format!("the certificate in the image cannot be used: {why}"))
     };
-    let clauses = certified::clauses(&model.image).map_err(|e| broken(&format!("{e:?}")))?;
+    let clauses = certified::clauses(&model.image).map_err(|e| broken(&e))?;
     let clauses = clauses.ok_or_else(|| {
         Failure::usage(
             "there is no certificate in the model\nhelp: name a certificate's file, or compile the \

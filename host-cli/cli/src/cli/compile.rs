@@ -36,7 +36,7 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
         false => None,
     };
     let sizes = plan::sizes(&model.image)
-        .map_err(|e| Failure::new(Kind::Mismatch, format!("the image cannot be used ({e:?})")))?;
+        .map_err(|e| Failure::new(Kind::Mismatch, format!("the image cannot be used: {e}")))?;
     let fits = plan::fits(&sizes);
     let mut bytes = model.to_file();
     let mut inputs: Vec<&Path> = vec![&args.model.model];
@@ -125,7 +125,7 @@ fn certify(
         let code = verdict::show(context, &outcome);
         context.note(
             "not all properties are proved: no image is written\nhelp: `vouch check` shows why; \
-             without `--with-certificate` the image is written all the same",
+             without `--with-certificate` the image is written anyway",
         );
         return Ok(Err(code));
     }
@@ -142,6 +142,6 @@ fn certify(
         Ok((Check::Capacity | Check::Running | Check::Interrupted, _)) => {
             Err(unusable("it needs too much memory".into()))
         }
-        Err(error) => Err(unusable(format!("{error:?}"))),
+        Err(error) => Err(unusable(error.to_string())),
     }
 }

@@ -51,7 +51,7 @@ pub fn command(args: &FmtArgs, context: &mut Context) -> Result<u8, Failure> {
     Ok(if args.check && changed > 0 { DIFFERS } else { 0 })
 }
 
-/// Whether the name stands for standard input and output.
+/// Whether the name represents standard input and output.
 fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }

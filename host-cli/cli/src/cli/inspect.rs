@@ -36,7 +36,7 @@ pub fn command(args: &InspectArgs, context: &mut Context) -> Result<u8, Failure>
         let message = "`--output` is for pictures\nhelp: add `--svg` or `--dot`";
         return Err(Failure::usage(message));
     }
-    let unusable = |e| Failure::new(Kind::Mismatch, format!("the image cannot be used ({e:?})"));
+    let unusable = |e| Failure::new(Kind::Mismatch, format!("the image cannot be used: {e}"));
     // What a board would get is the simplified model, whichever is shown.
     let sizes = plan::sizes(&model.image).map_err(unusable)?;
     let fits = plan::fits(&sizes);

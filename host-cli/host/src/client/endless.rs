@@ -332,7 +332,7 @@ fn runners() -> Vec<(&'static str, Device)> {
     let mut cancelled = false;
     vec![
         (
-            "goes on after it was cancelled",
+            "continues after it was cancelled",
             liar(move |request, reply| match request {
                 Request::Status => running(),
                 _ => reply,

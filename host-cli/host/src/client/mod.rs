@@ -335,7 +335,7 @@ impl Client {
                 Phase::Finished => break report,
                 // It said that it does not.
                 Phase::Running | Phase::Broken { .. } if ended != Ended::Itself => {
-                    return Err(self.line.protocol_error("it goes on with a run after its end"));
+                    return Err(self.line.protocol_error("it continues with a run after its end"));
                 }
                 Phase::Running => {}
                 Phase::Broken { property, steps } => {
@@ -529,7 +529,7 @@ impl Client {
         Ok(())
     }
 
-    /// Goes on unless it is over; then the device is left able to start again.
+    /// Continues unless it is over; then the device is left able to start again.
     fn go_on(&mut self) -> Result<(), DeviceError> {
         let Err(over) = self.line.deadline.check() else { return Ok(()) };
         self.reset()?;

@@ -119,7 +119,7 @@ impl<'s> Clauses<'s> {
         Clauses { shape, clauses: Vec::new(), missing: 0, room, empty: shape.live.len() }
     }
 
-    /// Takes records, the first of which goes on from literal `offset` of the last clause.
+    /// Takes records, the first of which continues from literal `offset` of the last clause.
     pub fn append(&mut self, mut data: &[u8], offset: usize) -> Result<(), &'static str> {
         const CUT: &str = "clauses cannot be decoded";
         let mut skipped = offset;

@@ -131,7 +131,7 @@ pub struct Setup {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
     /// The image cannot be used.
-    #[error("the image cannot be used ({0:?})")]
+    #[error("the image cannot be used: {0}")]
     Image(ImageError),
     /// The memory does not suffice to begin.
     #[error("checking this model needs at least {needed} bytes of memory, but {given} are allowed")]
@@ -145,6 +145,6 @@ pub enum EngineError {
     #[error("the system does not give {0} bytes of memory")]
     Refused(usize),
     /// A parameter cannot be bound so.
-    #[error("parameter number {0} cannot be bound so ({1:?})")]
+    #[error("parameter number {0} cannot be bound: {1}")]
     Param(u32, BindError),
 }

@@ -100,7 +100,7 @@ impl Found {
         (0..self.is_tried.len()).filter(|p| is_open(p) && !self.is_tried[*p]).collect()
     }
 
-    /// Keeps what a search that goes on has found: runs, and how far there are none.
+    /// Keeps what a search that continues has found: runs, and how far there are none.
     fn learn<W: Word>(&mut self, search: &Search<'_, W>) {
         self.add(search.traces.clone(), &search.steps());
         for trace in &search.traces {

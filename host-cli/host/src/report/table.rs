@@ -245,7 +245,7 @@ impl Columns {
 }
 
 /// Items one after the other, in lines of at most this width. An item that needs more than a line is
-/// broken at its blanks and goes on a little to the right.
+/// broken at its blanks and continues a little to the right.
 fn flow(items: &[String], width: usize, marks: &Marks) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for (i, item) in items.iter().enumerate() {

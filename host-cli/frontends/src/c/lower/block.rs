@@ -133,7 +133,7 @@ impl Lower<'_> {
         self.add_edge(Edge { from, to, guard, updates, span });
     }
 
-    /// Ends the block: every run goes on at `to`.
+    /// Ends the block: every run continues at `to`.
     pub(super) fn jump(&mut self, to: LocId) {
         self.leave(to, None, true);
         self.block = Block::dead(self.block.start);
@@ -155,7 +155,7 @@ impl Lower<'_> {
         self.block = Block::dead(self.block.start);
     }
 
-    /// Goes on in a new block at `at`.
+    /// Continues in a new block at `at`.
     pub(super) fn resume(&mut self, at: LocId) {
         self.block = self.fresh_block(at);
     }

@@ -20,7 +20,7 @@ fn has_call(expr: &Expr) -> bool {
 }
 
 impl Lower<'_> {
-    /// Whether evaluating it may end the edge at hand.
+    /// Whether evaluating it may end the current edge.
     pub(super) fn may_cut(&self, expr: &Expr) -> bool {
         let mut cut = false;
         expr.walk(&mut |e| match &e.kind {

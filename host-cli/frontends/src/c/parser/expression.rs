@@ -400,7 +400,7 @@ impl Parser {
         self.postfix(primary, start)
     }
 
-    /// `(int)` behind `sizeof`, or `(int){ 1 }`; also the alignment that a name of a type stands for.
+    /// `(int)` behind `sizeof`, or `(int){ 1 }`; also the alignment that a name of a type represents.
     fn size_of_type(&mut self) -> Result<(Type, Option<u64>), Fail> {
         let start = self.span();
         self.advance();
