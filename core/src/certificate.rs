@@ -29,7 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Needs [`sat`](crate::sat) and an image, not the engine: a device that only re-checks proofs can be
+//! Needs `sat` and an image, not the engine: a device that only re-checks proofs can be
 //! built without `ic3`. The memory is that of one edge and of one location's clauses at a time.
 
 use crate::arena::Carver;

@@ -1,4 +1,7 @@
 //! The types of a run's parameters and results.
+//!
+//! Those that derive serde's traits are sent over the link: changing one changes the protocol, see
+//! [`message`](crate::link::message).
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -68,7 +71,7 @@ pub struct Stats {
 }
 
 /// Choices of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Work units (propagated literals) after which the run ends in `Unknown(Budget)`; 0: no limit.
     pub budget: u64,
@@ -79,7 +82,6 @@ pub struct Config {
     pub patient: bool,
     /// Break this soundness rule, to show that tests catch it.
     #[cfg(feature = "__sabotage")]
-    #[serde(skip)]
     pub sabotage: Option<crate::rules::Rule>,
 }
 
@@ -97,7 +99,8 @@ impl Config {
 }
 
 /// The arena is too small even to begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Shortage {
     /// Bytes that would suffice to begin.
     pub needed: u32,
@@ -146,6 +149,7 @@ impl core::error::Error for BindError {}
 
 /// One clause of the invariant, as [`Engine::clause`](super::Engine::clause) describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Invariant {
     /// The location at which it holds.
     pub location: usize,

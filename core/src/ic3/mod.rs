@@ -45,6 +45,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Tests against explicit search, the paper's examples and broken rules: `tests/tests/{engine,golden,rules}.rs`.
+//!
 //! Limits: levels and pool references are one word; a run that exceeds that, or the plan, ends in
 //! `Unknown(Capacity)`.
 

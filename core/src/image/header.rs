@@ -123,6 +123,7 @@ pub enum ImageError {
 
 /// Which table of an image is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Table {
     Locations,

@@ -159,6 +159,7 @@ pub enum Part {
 
 /// Why a request was not obeyed. Nothing has changed then, unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Refusal {
     /// A run is in progress. Wait, or cancel it.
     Busy,

@@ -2,10 +2,10 @@
 //!
 //! What makes it small is that the bulk of a query, the edge's gates, is never stored: gates and
 //! their fan-outs are read from the image, and propagation through a gate is a table look-up
-//! ([`gate`]). RAM holds assignments, the trail, watch list heads and a pool of clauses
+//! (`gate`). RAM holds assignments, the trail, watch list heads and a pool of clauses
 //! ([`clause`]): the engine's lemmas and what the solver learns.
 //!
-//! - [`Solver::turn`] turns to another edge; learnt clauses are [`parked`] with the old one.
+//! - [`Solver::turn`] turns to another edge; learnt clauses are parked with the old one.
 //! - [`Solver::begin`] opens a query at a level; [`Solver::demand`], [`Solver::assume`] and
 //!   [`Solver::temporary`] fill it; [`Solver::solve`] answers; the model or the failed assumptions
 //!   can be read until the next `begin`.
@@ -36,7 +36,7 @@ use crate::rules::Rule;
 use crate::word::Word;
 use clause::{Ends, HEADER, Pool, Ref, TEMPORARY, TRAILER, template};
 use gate::{FALSE, TRUE, UNDEFINED};
-pub use pulse::Pulse;
+pub(crate) use pulse::Pulse;
 
 /// The result of a query. No skipped instruction shall turn one answer into another, so any two
 /// differ in at least four bits.
@@ -51,7 +51,7 @@ pub enum Answer {
     Budget = 0x4b,
     /// A clause did not fit. Says nothing about the query.
     Capacity = 0xb4,
-    /// The [`Pulse`] ended it. Says nothing about the query.
+    /// The callback ended it. Says nothing about the query.
     Cancelled = 0x1e,
 }
 
@@ -190,7 +190,7 @@ pub struct Solver<'a, W> {
     /// Lemmas and learnt clauses.
     pub pool: Pool<'a, W>,
     /// The callback during queries.
-    pub pulse: Option<Pulse<'a>>,
+    pub(crate) pulse: Option<Pulse<'a>>,
 }
 
 impl State {
@@ -269,7 +269,7 @@ impl<'a, W: Word> Solver<'a, W> {
 
     /// Leaves the edge, and forgets what was learnt on it and on others. Clauses are not looked at: they may
     /// have been moved.
-    pub fn unload(&mut self) {
+    pub(crate) fn unload(&mut self) {
         self.abandon();
         self.state.ends.learnts = self.pool.words.len();
         self.state.own = 0;
@@ -306,7 +306,7 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Empties all watch lists.
-    pub fn detach_all(&mut self) {
+    fn detach_all(&mut self) {
         let vars = self.edge.vars();
         self.watches[..2 * vars].fill(W::NONE);
         self.state.units = W::NONE.get();

@@ -4,7 +4,7 @@ use super::{Answer, Solver};
 use crate::word::Word;
 
 /// A callback in regular intervals of work.
-pub struct Pulse<'a> {
+pub(crate) struct Pulse<'a> {
     every: u32,
     next: u64,
     call: &'a mut (dyn FnMut() -> bool + 'a),
@@ -13,7 +13,7 @@ pub struct Pulse<'a> {
 impl<'a> Pulse<'a> {
     /// Calls `call` after each `every` units of work from `now` on; once it returns false, queries end in
     /// [`Answer::Cancelled`].
-    pub fn new(now: u64, every: u32, call: &'a mut (dyn FnMut() -> bool + 'a)) -> Pulse<'a> {
+    pub(crate) fn new(now: u64, every: u32, call: &'a mut (dyn FnMut() -> bool + 'a)) -> Pulse<'a> {
         Pulse { every, next: now.saturating_add(every.into()), call }
     }
 }

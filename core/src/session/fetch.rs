@@ -1,6 +1,6 @@
 //! Traces and clauses, cut into pieces that fit into a frame.
 
-use super::machine::{Run, Workspace};
+use super::run::{Run, Workspace};
 use crate::ic3::Invariant;
 use crate::link::MAX_DATA;
 use crate::link::message::{Refusal, Reply, push_varint};

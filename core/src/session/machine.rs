@@ -7,8 +7,9 @@
 //! An image's view takes a few hundred bytes of stack, and so does an engine. What holds one is not
 //! inlined, so that the stack never holds the views of several requests at once.
 
+use super::run::{Run, Stage, Workspace, with_image, with_workspace};
 use super::{Platform, Width, fetch};
-use crate::ic3::{Config, Engine, Limit, Plan, Stats, Status, Verdict};
+use crate::ic3::{Config, Engine, Plan, Stats, Status};
 use crate::image::Image;
 use crate::link::MAX_DATA;
 use crate::link::frame::checksum;
@@ -32,35 +33,6 @@ enum State {
     Loading { received: u32, crc: u32 },
     Loaded,
     Active(Run),
-}
-
-/// A run of the engine.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub(super) engine: Engine,
-    pub(super) stage: Stage,
-    /// Words of the arena that are the engine's; the rest is room for what is fetched.
-    pub(super) words: usize,
-    /// Where clauses may be fetched next.
-    pub(super) next: Option<(u32, u32)>,
-    instructions: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    Prepared,
-    Running,
-    Broken(usize),
-    Finished,
-}
-
-/// Image and arena of a run.
-pub(super) struct Workspace<'i, 'p> {
-    pub(super) image: &'i Image<'p, Width>,
-    /// The engine's part of the arena.
-    pub(super) memory: &'p mut [u32],
-    /// The rest, as large as [`Needs::room`] says.
-    pub(super) scratch: &'p mut [u32],
 }
 
 impl Machine {
@@ -108,7 +80,7 @@ impl Machine {
             Ok(status) => status,
             // An image that was valid no longer is: memory fails. Nothing may be claimed then.
             Err(_) => {
-                abandon(run, platform);
+                run.abandon(platform);
                 Status::Finished
             }
         };
@@ -408,7 +380,7 @@ impl Machine {
         if let State::Active(run) = &mut self.state
             && run.stage != Stage::Finished
         {
-            abandon(run, platform);
+            run.abandon(platform);
             run.stage = Stage::Finished;
         }
     }
@@ -510,37 +482,6 @@ impl Machine {
     }
 }
 
-impl Run {
-    /// Starts from the certificate in the image, if there is one: what holds of it need not be found.
-    #[inline(never)]
-    fn seed(&mut self, work: Workspace<'_, '_>) {
-        let Workspace { image, memory, scratch } = work;
-        if let Some(table) = image.certificate() {
-            self.engine.seed_table(image, memory, table, scratch);
-        }
-    }
-
-    /// Whether a property is broken and its trace can be read.
-    fn is_broken(&self) -> Result<(), Refusal> {
-        if matches!(self.stage, Stage::Broken(_)) { Ok(()) } else { Err(Refusal::NoTrace) }
-    }
-
-    /// Whether it has ended and proved something.
-    fn has_proved(&self, work: &Workspace<'_, '_>) -> Result<(), Refusal> {
-        let mut properties = 0..work.image.header.properties as usize;
-        let safe = |p| self.engine.verdict(work.memory, p) == Verdict::Safe;
-        let proved = self.stage == Stage::Finished && properties.any(safe);
-        if proved { Ok(()) } else { Err(Refusal::NoCertificate) }
-    }
-}
-
-/// Ends a run: what is open stays unknown.
-fn abandon(run: &mut Run, platform: &mut impl Platform) {
-    let (_, arena) = platform.both();
-    let words = run.words.min(arena.len());
-    run.engine.abandon(&mut arena[..words], Limit::Cancelled);
-}
-
 /// The memory that a model needs.
 struct Needs {
     properties: u32,
@@ -563,33 +504,6 @@ impl Needs {
             minimum: Plan::minimum(image).saturating_add(room.saturating_mul(4)),
         }
     }
-}
-
-/// Calls `f` with the image in `words`, which was validated before.
-#[inline(never)]
-fn with_image<'p, R>(
-    words: &'p [u32],
-    len: u32,
-    f: impl FnOnce(&Image<'p, Width>) -> Result<R, Refusal>,
-) -> Result<R, Refusal> {
-    let bytes = bytemuck::cast_slice::<u32, u8>(words);
-    let bytes = bytes.get(..len as usize).ok_or(Refusal::NotLoaded)?;
-    match &Image::new_trusted(bytes) {
-        Ok(image) => f(image),
-        Err(e) => Err(Refusal::Image(*e)),
-    }
-}
-
-/// Calls `f` with image and arena, the latter divided after `words`.
-fn with_workspace<'p, P: Platform, R>(
-    platform: &'p mut P,
-    len: u32,
-    words: usize,
-    f: impl FnOnce(Workspace<'_, 'p>) -> Result<R, Refusal>,
-) -> Result<R, Refusal> {
-    let (image, arena) = platform.both();
-    let (memory, scratch) = arena.split_at_mut_checked(words).ok_or(Refusal::NotPrepared)?;
-    with_image(image, len, |image| f(Workspace { image, memory, scratch }))
 }
 
 /// Whether what was received is what was sent.

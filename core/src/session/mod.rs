@@ -4,10 +4,11 @@
 //! whenever it has time, and passes what both give to `out` back to the line. Memory and counters
 //! come from a [`Platform`]. The same code is the host's `sim` target.
 //!
-//! - [`platform`]: what the board provides.
-//! - [`talk`]: greetings, numbers and repetitions.
-//! - [`machine`]: loading a model and running the engine on it.
-//! - [`fetch`]: traces and clauses, cut into pieces that fit into a frame.
+//! - `platform`: what the board provides.
+//! - `talk`: greetings, numbers and repetitions.
+//! - `machine`: loading a model and running the engine on it.
+//! - `run`: a run of the engine with its memory.
+//! - `fetch`: traces and clauses, cut into pieces that fit into a frame.
 //!
 //! Invariants:
 //! - A request is executed once. One that comes again, because its reply got lost, gets the same
@@ -21,6 +22,7 @@
 mod fetch;
 mod machine;
 mod platform;
+mod run;
 mod talk;
 
 pub use platform::{Board, Platform};
