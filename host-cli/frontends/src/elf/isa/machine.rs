@@ -77,6 +77,8 @@ pub trait Machine {
 pub enum Demand {
     /// Bit 0 of an address that is jumped to is set: else the processor faults (ARM).
     ThumbBit,
+    /// A word that the PC is loaded from is aligned (ARM).
+    AlignedPc,
     /// No bit of `mstatus` but bit 3 changes (RISC-V).
     OnlyMie,
 }
