@@ -22,3 +22,17 @@ fn every_row_of_armv6m() {
     rows_agree(&target::V6M, rows::THUMB16, 50);
     rows_agree(&target::V6M, rows::V6M32, 50);
 }
+
+#[test]
+fn every_halfword_of_armv7m() {
+    let tally = halfwords(&target::V7M, 1, 1).unwrap_or_else(|text| panic!("{text}"));
+    println!("{tally:?}");
+}
+
+#[test]
+fn every_row_of_armv7m() {
+    rows_agree(&target::V7M, rows::THUMB16, 50);
+    rows_agree(&target::V7M, rows::V7M16, 500);
+    rows_agree(&target::V7M, rows::V6M32, 50);
+    rows_agree(&target::V7M, rows::V7M32, 50);
+}

@@ -57,7 +57,7 @@ pub fn case(target: &Target, code: &[u8], rng: &mut Rng) -> Made {
 /// Whether an instruction would wait for ever, or call the emulator.
 fn stops(target: &Target, code: &[u8]) -> bool {
     let wfi: [&[u8]; 2] = [&[0x30, 0xbf], &[0xaf, 0xf3, 0x03, 0x80]];
-    target.is_thumb() && (wfi.contains(&code) || code == [0xab, 0xbe])
+    target.is_thumb() && (wfi.iter().any(|wfi| code.starts_with(wfi)) || code == [0xab, 0xbe])
 }
 
 /// A good value.

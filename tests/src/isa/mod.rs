@@ -103,7 +103,7 @@ fn gather(
     let mut tries = 40 * count + 200;
     while (cases.len() as u64) < count && tries > 0 {
         tries -= 1;
-        let code = row.random(rng);
+        let code = row.random(target.isa, rng);
         match make::case(target, &code, rng) {
             Made::Case(case, prediction) => cases.push((*case, *prediction)),
             Made::Refused => tally.refused += 1,

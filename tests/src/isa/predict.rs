@@ -240,6 +240,10 @@ impl Machine for Concolic<'_> {
         bytes: u32,
         new: impl FnOnce(&mut Self, ExprId) -> ExprId,
     ) -> Result<ExprId, Stop> {
+        // QEMU looks at the monitor first, and then does not fault.
+        if !self.word(address).is_multiple_of(bytes) {
+            return Err(self.stray(address, Wanted::Window(bytes)));
+        }
         let old = self.load(address, bytes, true)?;
         let new = new(self, old);
         self.store(address, new, true)?;
@@ -255,7 +259,7 @@ impl Machine for Concolic<'_> {
     fn demand(&mut self, holds: ExprId, demand: Demand) -> Result<(), Stop> {
         match (self.word(holds), demand) {
             (0, Demand::ThumbBit) => Err(Stop::Fault(End::NotThumb)),
-            (0, Demand::OnlyMie) => Err(Stop::Cannot(Cannot::Endless)),
+            (0, Demand::OnlyMie | Demand::AlignedPc) => Err(Stop::Cannot(Cannot::Endless)),
             _ => Ok(()),
         }
     }

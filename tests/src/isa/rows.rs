@@ -4,40 +4,43 @@
 //! not know, or takes for another, is noticed.
 
 use crate::rng::Rng;
+use vouch::frontend::elf::isa::Isa;
 
 /// A row: an instruction's name, and its bits from the highest to the lowest; letters are any bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// As in the manual.
     pub name: &'static str,
-    /// 16 or 32 of them.
+    /// 16 or 32 of them; of several instructions with semicolons in between.
     pub bits: &'static str,
 }
 
 impl Row {
-    /// Bits that are fixed, their values, and how many there are in all.
-    pub fn pattern(&self) -> (u32, u32, u32) {
-        let (mut mask, mut value, mut count) = (0, 0, 0);
-        for bit in self.bits.chars().filter(|bit| *bit != ' ') {
-            mask = mask << 1 | u32::from(bit == '0' || bit == '1');
-            value = value << 1 | u32::from(bit == '1');
-            count += 1;
-        }
-        (mask, value, count)
+    /// Encodings of this row, as they lie in memory.
+    pub fn random(&self, isa: Isa, rng: &mut Rng) -> Vec<u8> {
+        let instructions = self.bits.split(';').map(pattern);
+        instructions
+            .flat_map(|(mask, value, count)| {
+                let word = value | rng.bits() as u32 & !mask;
+                match (count, isa) {
+                    (16, _) => (word as u16).to_le_bytes().to_vec(),
+                    _ => [(word >> 16) as u16, word as u16].map(u16::to_le_bytes).concat(),
+                }
+            })
+            .collect()
     }
+}
 
-    /// An encoding of this row, as it lies in memory.
-    pub fn random(&self, rng: &mut Rng) -> Vec<u8> {
-        let (mask, value, count) = self.pattern();
-        let word = value | rng.bits() as u32 & !mask;
-        match count {
-            16 => (word as u16).to_le_bytes().to_vec(),
-            _ => [(word >> 16) as u16, word as u16]
-                .iter()
-                .flat_map(|half| half.to_le_bytes())
-                .collect(),
-        }
+/// Which bits are fixed, their values, and how many there are in all.
+pub fn pattern(bits: &str) -> (u32, u32, u32) {
+    let (mut mask, mut value, mut count) = (0, 0, 0);
+    for bit in bits.chars().filter(|bit| *bit != ' ') {
+        mask = mask << 1 | u32::from(bit == '0' || bit == '1');
+        value = value << 1 | u32::from(bit == '1');
+        count += 1;
     }
+    assert!(count == 16 || count == 32, "{bits}: {count} bits");
+    (mask, value, count)
 }
 
 const fn row(name: &'static str, bits: &'static str) -> Row {
@@ -133,4 +136,168 @@ pub const V6M32: &[Row] = &[
     row("ISB", "11110 0 1110 11 1111 10 0 0 1111 0110 oooo"),
     row("UDF.W", "11110 1111111 iiii 1010 iiiiiiiiiiii"),
     row("BL", "11110 s iiiiiiiiii 11 j 1 k iiiiiiiiiii"),
+];
+
+/// Instructions of 16 bits that only ARMv7-M has.
+pub const V7M16: &[Row] = &[
+    row("CBZ, CBNZ", "1011 o0i1 iiiii nnn"),
+    row("IT", "10111111 cccc mmmm"),
+    row("IT, data processing", "10111111 cccc mmmm; 010000 oooo mmm ddd; 010000 oooo mmm ddd"),
+    row(
+        "IT, moves",
+        "10111111 cccc mmmm; 001 oo ddd iiiiiiii; 001 oo ddd iiiiiiii; 00011 oo mmm nnn ddd; 001 oo ddd iiiiiiii",
+    ),
+    row(
+        "IT, long",
+        "10111111 cccc mmmm; 11110 i 0 oooo s nnnn 0 iii dddd iiiiiiii; 11101010000 s nnnn 0 iii dddd iitt mmmm; 000 oo iiiii mmm ddd",
+    ),
+    row(
+        "IT, loads",
+        "10111111 cccc mm10; 01101 iiiii nnn ttt; 01100 iiiii nnn ttt; 01000111 0 mmmm 000",
+    ),
+];
+
+/// Instructions of 32 bits that ARMv7-M has.
+pub const V7M32: &[Row] = &[
+    row("STM", "1110100010 w 0 nnnn 0 m 0 rrrrrrrrrrrrr"),
+    row("LDM", "1110100010 w 1 nnnn p m 0 rrrrrrrrrrrrr"),
+    row("POP", "1110100010 1 1 1101 p m 0 rrrrrrrrrrrrr"),
+    row("STMDB", "1110100100 w 0 nnnn 0 m 0 rrrrrrrrrrrrr"),
+    row("PUSH", "1110100100 1 0 1101 0 m 0 rrrrrrrrrrrrr"),
+    row("LDMDB", "1110100100 w 1 nnnn p m 0 rrrrrrrrrrrrr"),
+    row("LDRD, STRD (immediate)", "1110100 p u 1 w l nnnn tttt tttt iiiiiiii"),
+    row("LDRD (literal)", "1110100 1 u 1 0 1 1111 tttt tttt iiiiiiii"),
+    row("LDREX", "111010000101 nnnn tttt 1111 iiiiiiii"),
+    row("LDREXB, LDREXH", "111010001101 nnnn tttt 1111 010h 1111"),
+    row("STREX", "111010000100 nnnn tttt dddd iiiiiiii"),
+    row("STREXB, STREXH", "111010001100 nnnn tttt 1111 010h dddd"),
+    row(
+        "LDREX, STREX",
+        "111010000101 0010 0001 1111 00000100; 111010000100 0010 tttt dddd 00000100",
+    ),
+    row(
+        "LDREXB, STREXB",
+        "111010001101 0010 0001 1111 0100 1111; 111010001100 0010 tttt 1111 0100 dddd",
+    ),
+    row(
+        "LDREXH, STREXH",
+        "111010001101 0010 0001 1111 0101 1111; 111010001100 0010 tttt 1111 0101 dddd",
+    ),
+    row(
+        "LDREX, CLREX, STREX",
+        "111010000101 0010 0001 1111 00000100; 1111001110111111 1000111100101111; 111010000100 0010 tttt dddd 00000100",
+    ),
+    row("CLREX", "1111001110111111 1000111100101111"),
+    row("TBB", "111010001101 nnnn 1111 0000 0000 mmmm"),
+    row("TBH", "111010001101 nnnn 1111 0000 0001 mmmm"),
+    row("AND (register)", "11101010000 s nnnn 0 iii dddd iitt mmmm"),
+    row("TST (register)", "11101010000 1 nnnn 0 iii 1111 iitt mmmm"),
+    row("BIC (register)", "11101010001 s nnnn 0 iii dddd iitt mmmm"),
+    row("ORR (register)", "11101010010 s nnnn 0 iii dddd iitt mmmm"),
+    row("MOV (register)", "11101010010 s 1111 0 000 dddd 0000 mmmm"),
+    row("LSL (immediate)", "11101010010 s 1111 0 iii dddd ii00 mmmm"),
+    row("LSR (immediate)", "11101010010 s 1111 0 iii dddd ii01 mmmm"),
+    row("ASR (immediate)", "11101010010 s 1111 0 iii dddd ii10 mmmm"),
+    row("ROR (immediate)", "11101010010 s 1111 0 iii dddd ii11 mmmm"),
+    row("RRX", "11101010010 s 1111 0 000 dddd 0011 mmmm"),
+    row("ORN (register)", "11101010011 s nnnn 0 iii dddd iitt mmmm"),
+    row("MVN (register)", "11101010011 s 1111 0 iii dddd iitt mmmm"),
+    row("EOR (register)", "11101010100 s nnnn 0 iii dddd iitt mmmm"),
+    row("TEQ (register)", "11101010100 1 nnnn 0 iii 1111 iitt mmmm"),
+    row("ADD (register)", "11101011000 s nnnn 0 iii dddd iitt mmmm"),
+    row("ADD (SP plus register)", "11101011000 s 1101 0 iii dddd iitt mmmm"),
+    row("ADD (SP plus register) to SP", "11101011000 s 1101 0 000 1101 ii00 mmmm"),
+    row("CMN (register)", "11101011000 1 nnnn 0 iii 1111 iitt mmmm"),
+    row("ADC (register)", "11101011010 s nnnn 0 iii dddd iitt mmmm"),
+    row("SBC (register)", "11101011011 s nnnn 0 iii dddd iitt mmmm"),
+    row("SUB (register)", "11101011101 s nnnn 0 iii dddd iitt mmmm"),
+    row("SUB (SP minus register)", "11101011101 s 1101 0 iii dddd iitt mmmm"),
+    row("SUB (SP minus register) to SP", "11101011101 s 1101 0 000 1101 ii00 mmmm"),
+    row("CMP (register)", "11101011101 1 nnnn 0 iii 1111 iitt mmmm"),
+    row("RSB (register)", "11101011110 s nnnn 0 iii dddd iitt mmmm"),
+    row("AND (immediate)", "11110 i 00000 s nnnn 0 iii dddd iiiiiiii"),
+    row("TST (immediate)", "11110 i 00000 1 nnnn 0 iii 1111 iiiiiiii"),
+    row("BIC (immediate)", "11110 i 00001 s nnnn 0 iii dddd iiiiiiii"),
+    row("ORR (immediate)", "11110 i 00010 s nnnn 0 iii dddd iiiiiiii"),
+    row("MOV (immediate) T2", "11110 i 00010 s 1111 0 iii dddd iiiiiiii"),
+    row("ORN (immediate)", "11110 i 00011 s nnnn 0 iii dddd iiiiiiii"),
+    row("MVN (immediate)", "11110 i 00011 s 1111 0 iii dddd iiiiiiii"),
+    row("EOR (immediate)", "11110 i 00100 s nnnn 0 iii dddd iiiiiiii"),
+    row("TEQ (immediate)", "11110 i 00100 1 nnnn 0 iii 1111 iiiiiiii"),
+    row("ADD (immediate) T3", "11110 i 01000 s nnnn 0 iii dddd iiiiiiii"),
+    row("ADD (SP plus immediate) T3", "11110 i 01000 s 1101 0 iii dddd iiiiiiii"),
+    row("CMN (immediate)", "11110 i 01000 1 nnnn 0 iii 1111 iiiiiiii"),
+    row("ADC (immediate)", "11110 i 01010 s nnnn 0 iii dddd iiiiiiii"),
+    row("SBC (immediate)", "11110 i 01011 s nnnn 0 iii dddd iiiiiiii"),
+    row("SUB (immediate) T3", "11110 i 01101 s nnnn 0 iii dddd iiiiiiii"),
+    row("SUB (SP minus immediate) T2", "11110 i 01101 s 1101 0 iii dddd iiiiiiii"),
+    row("CMP (immediate)", "11110 i 01101 1 nnnn 0 iii 1111 iiiiiiii"),
+    row("RSB (immediate)", "11110 i 01110 s nnnn 0 iii dddd iiiiiiii"),
+    row("ADD (immediate) T4", "11110 i 100000 nnnn 0 iii dddd iiiiiiii"),
+    row("ADD (SP plus immediate) T4", "11110 i 100000 1101 0 iii dddd iiiiiiii"),
+    row("ADR T3", "11110 i 100000 1111 0 iii dddd iiiiiiii"),
+    row("MOV (immediate) T3", "11110 i 100100 iiii 0 iii dddd iiiiiiii"),
+    row("SUB (immediate) T4", "11110 i 101010 nnnn 0 iii dddd iiiiiiii"),
+    row("SUB (SP minus immediate) T3", "11110 i 101010 1101 0 iii dddd iiiiiiii"),
+    row("ADR T2", "11110 i 101010 1111 0 iii dddd iiiiiiii"),
+    row("MOVT", "11110 i 101100 iiii 0 iii dddd iiiiiiii"),
+    row("SSAT", "11110 0 1100 s 0 nnnn 0 iii dddd ii 0 iiiii"),
+    row("SBFX", "11110 0 110100 nnnn 0 iii dddd ii 0 iiiii"),
+    row("BFI", "11110 0 110110 nnnn 0 iii dddd ii 0 iiiii"),
+    row("BFC", "11110 0 110110 1111 0 iii dddd ii 0 iiiii"),
+    row("USAT", "11110 0 1110 s 0 nnnn 0 iii dddd ii 0 iiiii"),
+    row("UBFX", "11110 0 111100 nnnn 0 iii dddd ii 0 iiiii"),
+    row("B (conditional) T3", "11110 s cccc iiiiii 10 j 0 k iiiiiiiiiii"),
+    row("B T4", "11110 s iiiiiiiiii 10 j 1 k iiiiiiiiiii"),
+    row("MSR BASEPRI", "11110 0 1110 0 0 nnnn 10 0 0 1000 00010001"),
+    row("MRS BASEPRI", "11110 0 1111 1 0 1111 10 0 0 dddd 00010001"),
+    row("NOP.W, YIELD.W", "1111001110101111 10000000 0000000h"),
+    row("WFE.W", "1111001110101111 10000000 00000010"),
+    row("SEV.W", "1111001110101111 10000000 00000100"),
+    row("STR (immediate) T3", "111110001100 nnnn tttt iiiiiiiiiiii"),
+    row("STR (immediate) T4", "111110000100 nnnn tttt 1 puw iiiiiiii"),
+    row("STR (register)", "111110000100 nnnn tttt 000000 ii mmmm"),
+    row("STRB (immediate) T2", "111110001000 nnnn tttt iiiiiiiiiiii"),
+    row("STRB (immediate) T3", "111110000000 nnnn tttt 1 puw iiiiiiii"),
+    row("STRB (register)", "111110000000 nnnn tttt 000000 ii mmmm"),
+    row("STRH (immediate) T2", "111110001010 nnnn tttt iiiiiiiiiiii"),
+    row("STRH (immediate) T3", "111110000010 nnnn tttt 1 puw iiiiiiii"),
+    row("STRH (register)", "111110000010 nnnn tttt 000000 ii mmmm"),
+    row("LDR (immediate) T3", "111110001101 nnnn tttt iiiiiiiiiiii"),
+    row("LDR (immediate) T4", "111110000101 nnnn tttt 1 puw iiiiiiii"),
+    row("LDR (register)", "111110000101 nnnn tttt 000000 ii mmmm"),
+    row("LDR (literal)", "11111000 u 1011111 tttt iiiiiiiiiiii"),
+    row("LDR to PC (immediate) T3", "111110001101 nnnn 1111 iiiiiiiiiiii"),
+    row("LDR to PC (immediate) T4", "111110000101 nnnn 1111 1 puw iiiiiiii"),
+    row("LDR to PC (register)", "111110000101 nnnn 1111 000000 ii mmmm"),
+    row("LDRB, LDRSB (immediate) 12", "1111100 s 1001 nnnn tttt iiiiiiiiiiii"),
+    row("LDRB, LDRSB (immediate) 8", "1111100 s 0001 nnnn tttt 1 puw iiiiiiii"),
+    row("LDRB, LDRSB (register)", "1111100 s 0001 nnnn tttt 000000 ii mmmm"),
+    row("LDRB, LDRSB (literal)", "1111100 s u 0011111 tttt iiiiiiiiiiii"),
+    row("LDRH, LDRSH (immediate) 12", "1111100 s 1011 nnnn tttt iiiiiiiiiiii"),
+    row("LDRH, LDRSH (immediate) 8", "1111100 s 0011 nnnn tttt 1 puw iiiiiiii"),
+    row("LDRH, LDRSH (register)", "1111100 s 0011 nnnn tttt 000000 ii mmmm"),
+    row("LDRH, LDRSH (literal)", "1111100 s u 0111111 tttt iiiiiiiiiiii"),
+    row("LSL (register)", "11111010000 s nnnn 1111 dddd 0000 mmmm"),
+    row("LSR (register)", "11111010001 s nnnn 1111 dddd 0000 mmmm"),
+    row("ASR (register)", "11111010010 s nnnn 1111 dddd 0000 mmmm"),
+    row("ROR (register)", "11111010011 s nnnn 1111 dddd 0000 mmmm"),
+    row("SXTH", "111110100000 1111 1111 dddd 10 rr mmmm"),
+    row("UXTH", "111110100001 1111 1111 dddd 10 rr mmmm"),
+    row("SXTB", "111110100100 1111 1111 dddd 10 rr mmmm"),
+    row("UXTB", "111110100101 1111 1111 dddd 10 rr mmmm"),
+    row("REV", "111110101001 nnnn 1111 dddd 1000 mmmm"),
+    row("REV16", "111110101001 nnnn 1111 dddd 1001 mmmm"),
+    row("RBIT", "111110101001 nnnn 1111 dddd 1010 mmmm"),
+    row("REVSH", "111110101001 nnnn 1111 dddd 1011 mmmm"),
+    row("CLZ", "111110101011 nnnn 1111 dddd 1000 mmmm"),
+    row("MUL", "111110110000 nnnn 1111 dddd 0000 mmmm"),
+    row("MLA", "111110110000 nnnn aaaa dddd 0000 mmmm"),
+    row("MLS", "111110110000 nnnn aaaa dddd 0001 mmmm"),
+    row("SMULL", "111110111000 nnnn llll hhhh 0000 mmmm"),
+    row("SDIV", "111110111001 nnnn 1111 dddd 1111 mmmm"),
+    row("UMULL", "111110111010 nnnn llll hhhh 0000 mmmm"),
+    row("UDIV", "111110111011 nnnn 1111 dddd 1111 mmmm"),
+    row("SMLAL", "111110111100 nnnn llll hhhh 0000 mmmm"),
+    row("UMLAL", "111110111110 nnnn llll hhhh 0000 mmmm"),
 ];

@@ -36,6 +36,18 @@ pub const V6M: Target = Target {
     nothing: &[0x1800_0000..0x2000_0000, 0x2000_8000..0x3000_0000],
 };
 
+/// A Cortex-M3.
+pub const V7M: Target = Target {
+    isa: Isa::V7m,
+    emulator: "qemu-system-arm",
+    machine: "lm3s6965evb",
+    triple: "thumbv7m-none-eabi",
+    cfg: "v7m",
+    landing: 0x2000_0000..0x2000_1000,
+    window: 0x2000_1800,
+    nothing: &[0x4_0000..0x2000_0000, 0x2001_0000..0xe000_0000],
+};
+
 impl Target {
     /// Whether this is ARM.
     pub fn is_thumb(&self) -> bool {

@@ -35,6 +35,20 @@ _start:
     lsls r2, r2, #8
     orrs r1, r2
     str r1, [r0]
+    .if V7M
+    // This board has zeros where nothing is: with an MPU that allows RAM and flash jumps to there fault.
+    ldr r0, =0xe000ed94
+    ldr r1, =0x20000010
+    str r1, [r0, #8]
+    ldr r1, =0x0300001f
+    str r1, [r0, #12]
+    movs r1, #0x11
+    str r1, [r0, #8]
+    ldr r1, =0x03000023
+    str r1, [r0, #12]
+    movs r1, #1
+    str r1, [r0]
+    .endif
     ldr r7, =FILES
     movs r0, #1
     ldr r1, =open_in
