@@ -36,3 +36,14 @@ fn every_row_of_armv7m() {
     rows_agree(&target::V7M, rows::V6M32, 50);
     rows_agree(&target::V7M, rows::V7M32, 50);
 }
+
+#[test]
+fn every_halfword_of_rv32() {
+    let tally = halfwords(&target::RV32, 1, 1).unwrap_or_else(|text| panic!("{text}"));
+    println!("{tally:?}");
+}
+
+#[test]
+fn every_row_of_rv32() {
+    rows_agree(&target::RV32, rows::RV32, 100);
+}

@@ -172,7 +172,11 @@ mod riscv {
     }
 
     pub fn state(words: &[u32]) -> State {
-        let regs = words[..32].try_into().unwrap();
-        State { regs, flags: 0, it: It::NONE, special: [0, 0, words[33]], pc: words[32] }
+        let mut regs: [u32; 32] = words[..32].try_into().unwrap();
+        regs[0] = 0;
+        // The exception has moved MIE to MPIE and set MPP.
+        let mstatus = words[33];
+        let mstatus = mstatus & !0x1808 | 0x80 | (mstatus >> 7 & 1) << 3;
+        State { regs, flags: 0, it: It::NONE, special: [0, 0, mstatus], pc: words[32] }
     }
 }

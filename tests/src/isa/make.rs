@@ -57,6 +57,9 @@ pub fn case(target: &Target, code: &[u8], rng: &mut Rng) -> Made {
 /// Whether an instruction would wait for ever, or call the emulator.
 fn stops(target: &Target, code: &[u8]) -> bool {
     let wfi: [&[u8]; 2] = [&[0x30, 0xbf], &[0xaf, 0xf3, 0x03, 0x80]];
+    if code == 0x1050_0073_u32.to_le_bytes() {
+        return !target.is_thumb();
+    }
     target.is_thumb() && (wfi.iter().any(|wfi| code.starts_with(wfi)) || code == [0xab, 0xbe])
 }
 
@@ -117,6 +120,8 @@ fn random(target: &Target, instructions: &[u8], rng: &mut Rng) -> Case {
     let special = match target.isa {
         Isa::V6m => [rng.below(2) as u32, 0, 0],
         Isa::V7m => [rng.below(2) as u32, rng.below(256) as u32, 0],
+        // What `mret` leaves.
+        Isa::Rv32 => [0, 0, 0x80 | (rng.below(2) as u32) << 3],
     };
     let state = State { regs, flags, it, special, pc };
     let window = std::array::from_fn(|_| rng.bits() as u8);

@@ -48,6 +48,18 @@ pub const V7M: Target = Target {
     nothing: &[0x4_0000..0x2000_0000, 0x2001_0000..0xe000_0000],
 };
 
+/// RV32 in machine mode.
+pub const RV32: Target = Target {
+    isa: Isa::Rv32,
+    emulator: "qemu-system-riscv32",
+    machine: "virt",
+    triple: "riscv32imac-unknown-none-elf",
+    cfg: "rv32",
+    landing: 0x8020_0000..0x8060_0000,
+    window: 0x8070_0000,
+    nothing: &[0x8800_0000..0xf000_0000],
+};
+
 impl Target {
     /// Whether this is ARM.
     pub fn is_thumb(&self) -> bool {
