@@ -1,95 +1,101 @@
 //! What instructions do, stated once per instruction and independent of who runs them.
 //!
-//! A decoder turns bytes into an instruction; its meaning is a sequence of calls to a [`Machine`], with values
+//! A decoder turns bytes into an operation; its meaning is a sequence of calls to a [`Machine`], with values
 //! as expressions of the IR. The executor of the front end implements `Machine` with symbolic values; the
-//! differential tests implement it with constants, which the pool folds, and compare with an emulator.
+//! differential tests implement it with known ones and compare with an emulator.
+//!
+//! An operation knows the address it was decoded at: targets of branches, what a call leaves in the link
+//! register and reads of the PC are numbers in it.
 //!
 //! Conditional instructions (IT blocks) are not part of a meaning: the executor treats the condition as a branch
 //! around the instruction.
 
-use vouch_ir::{ExprId, Pool};
+mod machine;
+pub mod riscv;
+pub mod thumb;
+mod value;
 
-/// A general register: 0 to 14 on ARM (13 is SP, 14 is LR; the PC is never asked for), 1 to 31 on RISC-V.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Reg(pub u8);
+pub use machine::{Demand, Flag, Machine, Next, Reg, Special, Transfer};
+use std::fmt;
+pub use thumb::{Condition, It};
 
-/// A condition flag of ARM.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Flag {
-    /// Negative.
-    N,
-    /// Zero.
-    Z,
-    /// Carry, or no borrow.
-    C,
-    /// Overflow.
-    V,
-}
-
-/// A special register that decides about interrupts; all are 32 bits wide.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Special {
-    /// PRIMASK: bit 0 masks interrupts.
-    Primask,
-    /// BASEPRI (ARMv7-M).
-    Basepri,
-    /// `mstatus` (RISC-V): bit 3 enables interrupts.
-    Mstatus,
-}
-
-/// What an instruction acts on.
-pub trait Machine {
-    /// Why an access could not be made: the executor's own error.
-    type Stop;
-
-    /// The expressions.
-    fn pool(&mut self) -> &mut Pool;
-    /// The value of a register, 32 bits.
-    fn reg(&mut self, reg: Reg) -> ExprId;
-    /// Writes a register.
-    fn set_reg(&mut self, reg: Reg, value: ExprId);
-    /// The value of a flag, 1 bit.
-    fn flag(&mut self, flag: Flag) -> ExprId;
-    /// Writes a flag.
-    fn set_flag(&mut self, flag: Flag, value: ExprId);
-    /// The value of a special register.
-    fn special(&mut self, special: Special) -> ExprId;
-    /// Writes a special register.
-    fn set_special(&mut self, special: Special, value: ExprId);
-    /// Reads `bytes` (1, 2 or 4) bytes, little-endian; the result has as many bits. An access that `aligned`
-    /// demands faults if the address is not a multiple of `bytes`.
-    fn load(&mut self, address: ExprId, bytes: u32, aligned: bool) -> Result<ExprId, Self::Stop>;
-    /// Writes as many bytes as the value has.
-    fn store(&mut self, address: ExprId, value: ExprId, aligned: bool) -> Result<(), Self::Stop>;
-}
-
-/// What a transfer of control is for.
+/// An instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Transfer {
-    /// A branch or jump.
-    Jump,
-    /// The link register was written with the address after this instruction.
-    Call,
-    /// By the link register, or a popped PC.
-    Return,
+pub enum Isa {
+    /// ARMv6-M: Cortex-M0, M0+, M1.
+    V6m,
+    /// ARMv7-M without DSP and floating point: Cortex-M3.
+    V7m,
+    /// RV32IMAC.
+    Rv32,
 }
 
-/// Where execution continues.
+/// An instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Decoded {
+    /// Bytes: 2 or 4.
+    pub length: u32,
+    /// When it is executed at all; otherwise the next instruction follows.
+    pub condition: Option<Condition>,
+    /// What it does then.
+    pub operation: Operation,
+    /// With which state the instruction after it is to be decoded.
+    pub it: It,
+}
+
+/// What an instruction does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// ARM.
+    Thumb(thumb::Op),
+    /// RISC-V.
+    Riscv(riscv::Op),
+}
+
+/// Why an instruction is not accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Next {
-    /// With the next instruction.
-    Fall,
-    /// At `to` (32 bits, bit 0 clear) if `taken` (1 bit), else with the next instruction.
-    Go {
-        /// Whether.
-        taken: ExprId,
-        /// Where to.
-        to: ExprId,
-        /// What for.
-        transfer: Transfer,
-    },
-    /// Nowhere: `udf`, `bkpt`, `ebreak`, `unimp`.
-    Trap,
-    /// `svc`, `ecall`: what happens is up to code that is not lifted.
-    Supervisor,
+pub struct Refused {
+    /// Its bits; those of 32-bit Thumb instructions begin with the first halfword.
+    pub encoding: u32,
+    /// Bytes: 2 or 4; 0 if there is no whole instruction.
+    pub length: u32,
+    /// The reason.
+    pub reason: &'static str,
+}
+
+/// The instruction that `bytes` begin with. `it` is [`It::NONE`] but after an instruction that left another.
+pub fn decode(isa: Isa, bytes: &[u8], address: u32, it: It) -> Result<Decoded, Refused> {
+    match isa {
+        Isa::V6m | Isa::V7m => thumb::decode(isa, bytes, address, it),
+        Isa::Rv32 => riscv::decode(bytes, address),
+    }
+}
+
+impl Decoded {
+    /// Does what the instruction does if its condition holds.
+    pub fn execute<M: Machine>(&self, machine: &mut M) -> Result<Next, M::Stop> {
+        match &self.operation {
+            Operation::Thumb(op) => thumb::execute(op, machine),
+            Operation::Riscv(op) => riscv::execute(op, machine),
+        }
+    }
+}
+
+impl fmt::Display for Decoded {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.operation {
+            Operation::Thumb(op) => thumb::show(op, self.condition, f),
+            Operation::Riscv(op) => riscv::show(op, f),
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let digits = 2 * self.length as usize;
+        match self.length {
+            0 => f.write_str(self.reason),
+            _ => write!(f, "{:#0digits$x}: {}", self.encoding, self.reason, digits = digits + 2),
+        }
+    }
 }
