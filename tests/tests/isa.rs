@@ -1,7 +1,7 @@
 //! Every instruction that the ELF front end accepts against QEMU.
 #![cfg(unix)]
 
-use vouch::frontend::elf::isa::{self, Isa, It};
+use vouch_host::frontend::elf::isa::{self, Isa, It};
 use vouch_tests::isa::rows::Patterns;
 use vouch_tests::isa::{Target, halfwords, rows, soak, target};
 use vouch_tests::rng::Rng;

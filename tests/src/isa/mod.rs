@@ -18,7 +18,7 @@ use predict::{End, Prediction};
 use rows::Row;
 use std::fmt::Write;
 pub use target::Target;
-use vouch::frontend::elf::isa::{self, Isa, It};
+use vouch_host::frontend::elf::isa::{self, Isa, It};
 
 /// Bytes of memory that cases may write.
 pub const WINDOW: usize = 256;

@@ -6,8 +6,8 @@
 use super::{Case, State, Target};
 use crate::rng::Rng;
 use std::collections::BTreeMap;
-use vouch::frontend::elf::isa::{self, Demand, Flag, Isa, Machine, Next, Reg, Special};
-use vouch::ir::{ExprId, Pool, VarId, Word, eval};
+use vouch_host::frontend::elf::isa::{self, Demand, Flag, Isa, Machine, Next, Reg, Special};
+use vouch_host::ir::{ExprId, Pool, VarId, Word, eval};
 
 /// How a case ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@
 //! not know, or takes for another, is noticed.
 
 use crate::rng::Rng;
-use vouch::frontend::elf::isa::Isa;
+use vouch_host::frontend::elf::isa::Isa;
 
 /// A row: an instruction's name, and its bits from the highest to the lowest; letters are any bits.
 #[derive(Clone, Copy, Debug)]

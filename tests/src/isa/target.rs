@@ -2,7 +2,7 @@
 
 use super::State;
 use std::ops::Range;
-use vouch::frontend::elf::isa::Isa;
+use vouch_host::frontend::elf::isa::Isa;
 
 /// An emulated board.
 pub struct Target {
