@@ -143,9 +143,10 @@ impl<W: Word> Run<'_, W> {
     /// The records of all lemmas, the dead included, in the order of the pool.
     fn lemma_records(&self) -> impl Iterator<Item = Ref> {
         let (ends, pool) = (&self.solver.state.ends, &self.solver.pool);
-        let next = move |r: &Ref| Some(r + HEADER + pool.len(*r) + TRAILER);
+        // Nothing is read behind the last one: the pool may end there.
         let is_lemma = move |r: &Ref| *r < ends.lemmas;
-        core::iter::successors(Some(ends.reserved), next).take_while(is_lemma)
+        let next = move |r: &Ref| Some(r + HEADER + pool.len(*r) + TRAILER).filter(is_lemma);
+        core::iter::successors(Some(ends.reserved).filter(is_lemma), next)
     }
 }
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Where `vouch.h` is.
-const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/frontends/src/c/include");
+const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../frontends/src/c/include");
 
 fn examples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/c")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c")
 }
 
 fn vouch(args: &[&str]) -> Output {

@@ -401,7 +401,7 @@ fn what_is_shown_is_the_model_as_written() {
 #[test]
 fn a_stored_certificate_is_checked_again() {
     let place = Place::new();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traffic-lights.vch");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traffic-lights.vch");
     let on = |args: &[&str]| {
         let device = ["--target", "sim", "--flash-file", "flash.bin"];
         place.run(&[args, &device].concat())
@@ -486,7 +486,7 @@ fn wrong_input_gets_a_clear_error() {
         (&["check", "pump.vch", "--bind", "limit"][..], 2, "PARAMETER=VALUE"),
         (&["check", "pump.vch", "--bind", "limit=2"][..], 2, "3 to 14"),
         (&["check", "pump.vch", "--bind", "limit=99"][..], 2, "3 to 14"),
-        (&["check", "pump.vch", "--bind", "limit=many"][..], 2, "no value of its type"),
+        (&["check", "pump.vch", "--bind", "limit=many"][..], 2, "not a value of its type"),
         (&["check", "pump.vch", "--bind", "limits=3"][..], 2, "limit (3 to 14)"),
         (&["check", "pump.vch", "--bind", "timer=3"][..], 2, "not a parameter"),
         (&["check", "pump.vch", "--bind", "limit=3", "--bind", "limit=4"][..], 2, "another value"),

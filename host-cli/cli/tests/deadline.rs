@@ -373,7 +373,7 @@ fn what_cannot_be_checked_in_time_is_unknown() {
 /// each run that breaks it is longer.
 #[test]
 fn steps_are_those_of_the_model() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut broken = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

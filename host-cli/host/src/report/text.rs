@@ -185,7 +185,7 @@ mod tests {
     fn what_is_not_known_is_not_told() {
         let outcome =
             Outcome { reason: Some(crate::verdict::Reason::Timeout), ..Outcome::default() };
-        assert_eq!(summary(&outcome, &Style::default()), "the model: unknown (time limit)\n");
+        assert_eq!(summary(&outcome, &Style::default()), "the model: unknown (timeout)\n");
     }
 
     #[test]
