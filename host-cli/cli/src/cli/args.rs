@@ -650,6 +650,11 @@ pub fn bytes(text: &str) -> Result<usize, String> {
     number.checked_mul(1 << shift).filter(|n| *n > 0).ok_or_else(wrong)
 }
 
+/// The help of an option that writes a run.
+fn run_file(what: &str) -> String {
+    format!("{what}: {}; `vouch replay` reads the text", vouch_host::report::formats::listed())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -694,9 +699,4 @@ mod tests {
             assert!(seconds(text).is_err(), "{text}");
         }
     }
-}
-
-/// The help of an option that writes a run.
-fn run_file(what: &str) -> String {
-    format!("{what}: {}; `vouch replay` reads the text", vouch_host::report::formats::listed())
 }
