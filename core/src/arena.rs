@@ -2,8 +2,8 @@
 //!
 //! Regions are taken from the front, one after the other, always in the same order and sizes, so
 //! that a block divided once can be divided again later and finds everything where it was. A layout
-//! is written once, as a function over [`Regions`]: with a [`Tally`] it tells how much memory it needs,
-//! with a [`Carver`] it divides it.
+//! is written once, as a function over [`Regions`]: with a [`Tally`] it counts the memory it needs,
+//! with a [`Carver`] it divides that memory.
 
 /// Hands out the regions of a block in order.
 pub trait Regions<'a> {

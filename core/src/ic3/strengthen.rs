@@ -4,12 +4,11 @@
 //! the root obligation is the empty cube at the error location. Its predecessors are the
 //! counterexamples to induction (CTI) of the paper.
 
-use super::Limit;
-use super::Status;
 use super::block::Blocked;
 use super::cube::Cube;
 use super::generalize::ctgs_worthwhile;
 use super::prove::Run;
+use super::{Limit, Status};
 use crate::rules::Rule;
 use crate::word::Word;
 

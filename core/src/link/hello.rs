@@ -1,8 +1,8 @@
 //! The greeting: the one exchange that every version understands.
 //!
-//! Its layout is fixed for ever. Numbers are little-endian, a text is a length byte and UTF-8.
+//! Its layout is fixed forever. Numbers are little-endian, a text is a length byte and UTF-8.
 //! Later versions may add fields at the end; readers ignore what they do not know and take what is
-//! missing as zero. So any host can tell any device's version, board and build, and say what to do.
+//! missing as zero. So any host can read any device's version, board and build, and say what to do.
 
 use super::{Kind, MAX_PAYLOAD};
 
