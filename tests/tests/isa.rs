@@ -1,6 +1,8 @@
 //! Every instruction that the ELF front end accepts against QEMU.
 #![cfg(unix)]
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use vouch_host::frontend::elf::isa::{self, Isa, It};
 use vouch_tests::isa::rows::Patterns;
 use vouch_tests::isa::{Target, halfwords, rows, soak, target};
@@ -56,4 +58,34 @@ fn nothing_is_accepted_but_what_the_tables_have() {
         }
         assert!(accepted[0] > 100_000 && accepted[1] > 1000, "{isa:?} {accepted:?}");
     }
+}
+
+/// The mnemonics of rows: `LDRB, LDRSB (literal)` has two.
+fn mnemonics(isa: Isa) -> BTreeSet<String> {
+    let rows = [rows::all(isa), rows::waits(isa)].concat();
+    let single = rows.iter().filter(|row| !row.bits.contains(';'));
+    let names = single.flat_map(|row| row.name.split(", "));
+    let first = names.filter_map(|name| name.split(' ').next());
+    let plain = |name: &str| match isa {
+        Isa::Rv32 => name.to_owned(),
+        _ => name.trim_end_matches(".W").to_owned(),
+    };
+    first.map(plain).collect()
+}
+
+/// What a section of the page lists as accepted.
+fn listed(page: &str, section: &str) -> BTreeSet<String> {
+    let text = page.split("\n## ").find(|text| text.starts_with(&format!("{section}\n"))).unwrap();
+    let list = text.split("\nAccepted: ").nth(1).unwrap().split("\n\n").next().unwrap();
+    list.split_whitespace().map(|name| name.trim_matches('`').to_owned()).collect()
+}
+
+#[test]
+fn the_page_lists_what_is_accepted() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/elf-instructions.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let v6m = listed(&page, "ARMv6-M");
+    assert_eq!(mnemonics(Isa::V6m), v6m);
+    assert_eq!(mnemonics(Isa::V7m), &v6m | &listed(&page, "ARMv7-M"));
+    assert_eq!(mnemonics(Isa::Rv32), listed(&page, "RV32IMAC"));
 }

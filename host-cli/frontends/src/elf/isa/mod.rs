@@ -12,6 +12,8 @@
 
 mod machine;
 pub mod riscv;
+#[cfg(test)]
+mod tests;
 pub mod thumb;
 mod value;
 

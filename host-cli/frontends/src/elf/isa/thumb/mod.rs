@@ -13,7 +13,7 @@ pub mod condition;
 mod data32;
 mod decode16;
 mod decode32;
-mod flags;
+pub(super) mod flags;
 mod meaning;
 mod memory;
 mod memory32;
