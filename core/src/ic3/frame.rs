@@ -13,7 +13,7 @@ use crate::arena::Regions;
 use crate::image::Image;
 use crate::rules::Rule;
 pub(super) use crate::sat::clause::infinity;
-use crate::sat::clause::{HEADER, Ref, TRAILER};
+use crate::sat::clause::{HEADER, TRAILER};
 use crate::word::Word;
 
 /// The level of what is on trial for the infinity frame.
@@ -121,8 +121,15 @@ impl<W: Word> Run<'_, W> {
         if self.breaks(Rule::OneLevel) {
             return self.is_inductive_by_location();
         }
-        let has_lemma = self.lemma_records().any(|r| self.solver.pool.tag(r) == i);
-        !has_lemma && self.frames.opens.iter().all(|opens| opens.get() != i + 1)
+        let (ends, pool) = (&self.solver.state.ends, &self.solver.pool);
+        let mut r = ends.reserved;
+        while r < ends.lemmas {
+            if pool.tag(r) == i {
+                return false;
+            }
+            r += HEADER + pool.len(r) + TRAILER;
+        }
+        self.frames.opens.iter().all(|opens| opens.get() != i + 1)
     }
 
     /// `Rule::OneLevel` broken: each location is judged at a level of its own.
@@ -138,15 +145,6 @@ impl<W: Word> Run<'_, W> {
                 empty
             })
         })
-    }
-
-    /// The records of all lemmas, the dead included, in the order of the pool.
-    fn lemma_records(&self) -> impl Iterator<Item = Ref> {
-        let (ends, pool) = (&self.solver.state.ends, &self.solver.pool);
-        // Nothing is read behind the last one: the pool may end there.
-        let is_lemma = move |r: &Ref| *r < ends.lemmas;
-        let next = move |r: &Ref| Some(r + HEADER + pool.len(*r) + TRAILER).filter(is_lemma);
-        core::iter::successors(Some(ends.reserved).filter(is_lemma), next)
     }
 }
 
