@@ -1,0 +1,182 @@
+//! The automaton of what was lifted: with names, and without what does not matter.
+
+use super::base::Slot;
+use super::execute::{Bad, Stop};
+use super::layout::Layout;
+use super::lift::{Lifted, Place, register};
+use super::reader::Elf;
+use super::state::Cell;
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
+use vouch_ir::live::Live;
+use vouch_ir::{
+    Cfa, Edge, Expr, ExprId, Input, InputId, LocId, Pool, Property, PropertyId, Span, Type, Var, VarId,
+    VarKind,
+};
+
+/// Makes the automaton.
+pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str) -> Cfa {
+    let span = Span::default();
+    let mut cfa = Cfa::new(name);
+    cfa.pool = lifted.values.pool;
+    cfa.inputs = lifted.inputs;
+    cfa.vars = lifted.slots.iter().map(|slot| var(layout, *slot)).collect();
+    let mut numbers: HashMap<Slot, VarId> =
+        lifted.slots.iter().enumerate().map(|(i, slot)| (*slot, VarId(i as u32))).collect();
+    let mut locations = BTreeMap::from([(Place::Init, cfa.init)]);
+    for way in &lifted.ways {
+        if !locations.contains_key(&way.to) {
+            let at = cfa.add_location(location(elf, &way.to), span);
+            locations.insert(way.to.clone(), at);
+        }
+    }
+    let always = cfa.pool.bool(true);
+    for way in lifted.ways {
+        let (Some(from), Some(to)) = (locations.get(&way.from), locations.get(&way.to)) else {
+            continue;
+        };
+        let mut updates = vec![];
+        for (slot, value) in way.updates {
+            let id = *numbers.entry(slot).or_insert_with(|| cfa.add_var(var(layout, slot)));
+            if cfa.pool.get(value) != Expr::Var(id) {
+                updates.push((id, value));
+            }
+        }
+        cfa.add_edge(Edge { from: *from, to: *to, guard: way.guard, updates, span });
+    }
+    let mut errors: BTreeMap<(bool, String), LocId> = BTreeMap::new();
+    for (place, bad, when) in &lifted.bad {
+        let Some(from) = locations.get(place) else { continue };
+        if cfa.pool.as_const(*when) == Some(0) {
+            continue;
+        }
+        let key = (matches!(bad, Bad::Limit(..)), bad_name(elf, bad));
+        let error = *errors.entry(key.clone()).or_insert_with(|| cfa.add_location(key.1, span));
+        cfa.add_edge(Edge { from: *from, to: error, guard: *when, updates: vec![], span });
+    }
+    for ((is_limit, name), error) in errors {
+        let id = PropertyId(cfa.properties.len() as u32);
+        cfa.properties.push(Property { name, error, span });
+        if is_limit { cfa.limits.push(id) } else { cfa.fatal.push(id) }
+    }
+    let _ = always;
+    prune(cfa)
+}
+
+fn var(layout: &Layout, slot: Slot) -> Var {
+    let (name, width) = match slot {
+        Slot::Fixed(index) => (register(index), if (32..36).contains(&index) { 1 } else { 32 }),
+        Slot::Memory(Cell::Ram(at), bytes) => (layout.name(at), 8 * bytes),
+        Slot::Memory(Cell::Stack(at), bytes) => (format!("stack{at:+}"), 8 * bytes),
+    };
+    Var { name, width, ty: Type::Unsigned, kind: VarKind::State }
+}
+
+fn location(elf: &Elf, place: &Place) -> String {
+    match place {
+        Place::Init => "init".into(),
+        Place::Step => "step".into(),
+        Place::Loop(point) => match elf.lines.line(point.pc) {
+            Some(line) => format!("loop at {line}"),
+            None => format!("loop at {:#010x}", point.pc),
+        },
+    }
+}
+
+/// The name of a property: what, and where.
+fn bad_name(elf: &Elf, bad: &Bad) -> String {
+    let (what, at) = match bad {
+        Bad::Failure(what, at) => (*what, *at),
+        Bad::Limit(stop, at) => (stop.name(), *at),
+    };
+    match elf.lines.line(at) {
+        Some(line) => format!("{what} at {line}"),
+        None => format!("{what} at {at:#010x}"),
+    }
+}
+
+/// Why lifting ends at an address, in one line.
+pub fn reason(stop: &Stop) -> String {
+    match stop {
+        Stop::NoWay | Stop::Memory => "an index leaves its object".into(),
+        Stop::Alignment => "an address is not aligned".into(),
+        Stop::Address => "it is not known which object an address is in".into(),
+        Stop::Unknown(at) => format!("{at:#010x} is neither in a section nor a peripheral"),
+        Stop::Size => "too much to be lifted: a large object is indexed, or a path is too long".into(),
+        Stop::Flash(at) => format!("{at:#010x} is in flash and is written"),
+        Stop::Escape(at) => format!("the address of a local variable is stored at {at:#010x}"),
+        Stop::Stack => "a decision depends on where the stack lies".into(),
+        Stop::Jump => "it is not known where a jump leads".into(),
+        Stop::Demand(_) => "a jump leads out of Thumb code".into(),
+        Stop::Instruction(what) => format!("an instruction that cannot be lifted: {what}"),
+        Stop::Recursion(name) => format!("`{name}` calls itself"),
+        Stop::Supervisor => "a call of a supervisor".into(),
+    }
+}
+
+/// The same automaton without variables, updates, inputs and expressions that nothing depends on.
+fn prune(cfa: Cfa) -> Cfa {
+    let live = Live::of(&cfa);
+    let locations = (0..cfa.locations.len() as u32).map(LocId);
+    let is_used = |var: VarId| locations.clone().any(|at| live.has(at, var));
+    let mut pruned = Cfa { pool: Pool::default(), vars: vec![], inputs: vec![], edges: vec![], ..cfa.clone() };
+    let mut vars = HashMap::default();
+    for (i, var) in cfa.vars.iter().enumerate() {
+        if is_used(VarId(i as u32)) {
+            vars.insert(VarId(i as u32), pruned.add_var(var.clone()));
+        }
+    }
+    let mut copy = Copy { from: &cfa, vars, inputs: HashMap::default(), done: HashMap::default() };
+    for edge in &cfa.edges {
+        let guard = copy.expr(edge.guard, &mut pruned);
+        let mut updates = vec![];
+        for (var, value) in &edge.updates {
+            if live.has(edge.to, *var)
+                && let Some(new) = copy.vars.get(var).copied()
+            {
+                updates.push((new, copy.expr(*value, &mut pruned)));
+            }
+        }
+        pruned.add_edge(Edge { guard, updates, ..edge.clone() });
+    }
+    pruned
+}
+
+struct Copy<'a> {
+    from: &'a Cfa,
+    vars: HashMap<VarId, VarId>,
+    inputs: HashMap<InputId, InputId>,
+    done: HashMap<ExprId, ExprId>,
+}
+
+impl Copy<'_> {
+    fn expr(&mut self, root: ExprId, to: &mut Cfa) -> ExprId {
+        for id in self.from.pool.cone([root]) {
+            if self.done.contains_key(&id) {
+                continue;
+            }
+            let width = self.from.pool.width(id);
+            let new = match self.from.pool.get(id) {
+                // A variable that is read is live.
+                Expr::Var(var) => match self.vars.get(&var) {
+                    Some(var) => to.pool.var(*var, width),
+                    None => to.pool.constant(0, width),
+                },
+                Expr::Input(input) => {
+                    let from = self.from;
+                    let new = *self.inputs.entry(input).or_insert_with(|| {
+                        let input: &Input = &from.inputs[input.index()];
+                        to.add_input(input.clone())
+                    });
+                    to.pool.input(new, width)
+                }
+                expr => {
+                    let done = &self.done;
+                    to.pool.make(expr.map_operands(|x| done[&x]), width)
+                }
+            };
+            self.done.insert(id, new);
+        }
+        self.done[&root]
+    }
+}

@@ -1,0 +1,366 @@
+//! From a program to an automaton: which locations there are, and what is known at each.
+//!
+//! A location is the beginning of a step, or a loop that does not end by itself. What is known there is found
+//! as the greatest fixpoint: at first every static has its reset value, and wherever execution from a location
+//! arrives at another with something else, that becomes a variable, until nothing changes. So what no step
+//! writes is a constant, above all pointers that are kept in statics.
+
+use super::access::SP;
+use super::base::{Base, Known, Partition, Shape, Slot, reset};
+use super::execute::{Bad, Executor, LR, Outcome, RETURN, Restart};
+use super::graph::Graphs;
+use super::isa::Flag;
+use super::layout::Layout;
+use super::reader::Elf;
+use super::state::{Cell, Frame, Point, State};
+use super::value::Values;
+use std::collections::{BTreeMap, BTreeSet};
+use vouch_ir::{Expr, ExprId, Input, deadline};
+
+/// Registers, flags and special registers: 32, 4 and 3.
+const FIXED: usize = 39;
+/// Special registers are the last; they alone outlive a step.
+const SPECIALS: usize = 36;
+
+/// A location.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// Before the first step.
+    Init,
+    /// Before a step.
+    Step,
+    /// At the head of a loop.
+    Loop(Point),
+}
+
+/// A way from a location to another.
+pub struct Way {
+    /// From where.
+    pub from: Place,
+    /// To where.
+    pub to: Place,
+    /// When.
+    pub guard: ExprId,
+    /// What the variables are then.
+    pub updates: Vec<(Slot, ExprId)>,
+}
+
+/// What was made of a program.
+pub struct Lifted {
+    /// The expressions.
+    pub values: Values,
+    /// What the variables stand for.
+    pub slots: Vec<Slot>,
+    /// The inputs; the first is not one.
+    pub inputs: Vec<Input>,
+    /// Between locations.
+    pub ways: Vec<Way>,
+    /// What must not be reached, from where and when.
+    pub bad: Vec<(Place, Bad, ExprId)>,
+    /// Inputs that are read from each location, in the order of reading.
+    pub consumed: Vec<(Place, super::execute::Consumed)>,
+    /// Bytes of stack that are used.
+    pub depth: u32,
+    /// Bytes of flash that were executed or read.
+    pub code: BTreeSet<u32>,
+}
+
+/// What is lifted.
+pub struct Task<'a> {
+    /// The program.
+    pub elf: &'a Elf,
+    /// Its memory.
+    pub layout: &'a Layout<'a>,
+    /// Functions whose result is an input: name, width, and whether the result is sign-extended.
+    pub functions: &'a BTreeMap<u32, (String, u32, bool)>,
+    /// The address of the function that is a step.
+    pub entry: u32,
+    /// That of the one that is called before.
+    pub init: Option<u32>,
+}
+
+/// Rounds that are tried; each makes at least one byte a variable, or learns of a jump or loop.
+const MOST_ROUNDS: u32 = 2000;
+
+/// Lifts a program; fails if there is no end to it.
+pub fn lift(task: &Task) -> Option<Lifted> {
+    let mut graphs = Graphs::default();
+    let mut cuts = BTreeSet::new();
+    let mut shapes: BTreeMap<Place, Shape> = BTreeMap::new();
+    let mut partition = Partition::default();
+    shapes.insert(Place::Init, beginning());
+    for round in 0..MOST_ROUNDS {
+        deadline::phase(format!("lifting machine code, round {}", round + 1));
+        let bytes = partition.clone();
+        let base = Base::new(task.elf, &bytes);
+        let mut executor =
+            Executor::new(task.elf, task.layout, &mut graphs, task.functions, &mut cuts, base);
+        let before = shapes.clone();
+        let mut outcomes = vec![];
+        let mut restart = None;
+        for (place, shape) in &before {
+            executor.base.begin(shape.clone());
+            let outcome = match run(task, place, shape, &mut executor) {
+                Ok(outcome) => outcome,
+                Err(why) => {
+                    restart = Some(why);
+                    break;
+                }
+            };
+            arrivals(&outcome).for_each(|(to, state)| join(&mut shapes, &to, state, &mut executor));
+            outcomes.push((place.clone(), outcome));
+        }
+        for bound in executor.partition.bounds() {
+            partition.bound(bound);
+        }
+        if restart == Some(Restart::Order) {
+            shapes.retain(|place, _| !matches!(place, Place::Loop(_)));
+            drop(executor);
+            cuts.clear();
+            continue;
+        }
+        if restart.is_none() && shapes == before && partition == bytes {
+            return Some(finish(executor, &shapes, outcomes));
+        }
+    }
+    None
+}
+
+/// What is known before the first step: nothing is under way, and interrupts are enabled.
+fn beginning() -> Shape {
+    let mut fixed = vec![Known::Var; FIXED];
+    fixed[SPECIALS..].fill(Known::Constant(0));
+    Shape { fixed, ..Shape::default() }
+}
+
+/// Where a stretch of execution leads to.
+fn arrivals(outcome: &Outcome) -> impl Iterator<Item = (Place, &State)> {
+    let returned = outcome.returned.iter().map(|state| (Place::Step, state));
+    returned.chain(outcome.arrived.iter().map(|(point, state)| (Place::Loop(point.clone()), state)))
+}
+
+/// Runs from a location.
+fn run(
+    task: &Task,
+    place: &Place,
+    shape: &Shape,
+    executor: &mut Executor,
+) -> Result<Outcome, Restart> {
+    let entry = match place {
+        Place::Init => task.init,
+        Place::Step => Some(task.entry),
+        Place::Loop(_) => None,
+    };
+    let (word, bit) = (executor.values.word(0), executor.values.pool.bool(false));
+    let mut state = State::new(word, bit, 0);
+    for (index, (value, known)) in state.fixed_mut().zip(&shape.fixed).enumerate() {
+        let width = width(index);
+        *value = match known {
+            Known::Constant(value) => executor.values.pool.constant(*value, width),
+            Known::Stack(offset) => executor.values.on_stack(*offset),
+            Known::Var if matches!(place, Place::Loop(_)) || index >= SPECIALS => {
+                let var = executor.base.var(Slot::Fixed(index as u32));
+                executor.values.pool.var(var, width)
+            }
+            // Arguments, and registers that belong to the caller.
+            Known::Var if index < 4 && entry.is_some() => {
+                executor.fresh(format!("argument {index}"), width)
+            }
+            Known::Var => executor.base.input(&mut executor.values, "caller's".into(), width),
+        };
+    }
+    if let Place::Loop(point) = place {
+        state.pc = point.pc;
+        state.frames = point.frames.clone();
+        return executor.run(state);
+    }
+    let Some(entry) = entry else {
+        return Ok(Outcome { returned: Some(state), ..Outcome::default() });
+    };
+    *state.reg_mut(SP) = executor.values.stack;
+    *state.reg_mut(LR) = executor.values.word(RETURN | 1);
+    state.pc = entry;
+    state.frames = vec![Frame { order: 0, site: 0, entry, back: Some(RETURN) }];
+    executor.run(state)
+}
+
+/// The width of a register or flag.
+fn width(index: usize) -> u32 {
+    if (32..SPECIALS).contains(&index) { 1 } else { 32 }
+}
+
+/// The name of a register or flag.
+pub fn register(index: u32) -> String {
+    match index {
+        13 => "sp".into(),
+        14 => "lr".into(),
+        0..32 => format!("r{index}"),
+        _ => match index - 32 {
+            n if n == Flag::N as u32 => "N".into(),
+            n if n == Flag::Z as u32 => "Z".into(),
+            n if n == Flag::C as u32 => "C".into(),
+            n if n == Flag::V as u32 => "V".into(),
+            4 => "primask".into(),
+            5 => "basepri".into(),
+            _ => "mstatus".into(),
+        },
+    }
+}
+
+/// What is known of a value.
+fn known(values: &Values, x: ExprId) -> Known {
+    match (values.pool.as_const(x), values.stack_offset(x)) {
+        (Some(value), _) => Known::Constant(value),
+        (None, Some(offset)) => Known::Stack(offset),
+        (None, None) => Known::Var,
+    }
+}
+
+/// What is known of a byte of the stack.
+fn known_byte(values: &Values, cell: Cell, x: ExprId) -> Known {
+    if let (Expr::Slice { x: whole, lo }, Cell::Stack(at)) = (values.pool.get(x), cell)
+        && lo == 8 * (at & 3) as u32
+        && let Some(offset) = values.stack_offset(whole)
+    {
+        return Known::Stack(offset);
+    }
+    match values.pool.as_const(x) {
+        Some(value) => Known::Constant(value),
+        None => Known::Var,
+    }
+}
+
+/// The bytes that may differ from their reset values in a state, or are known at its beginning or at its end.
+fn cells(state: &State, from: &Shape, to: Option<&Shape>) -> BTreeSet<Cell> {
+    let there = to.into_iter().flat_map(|shape| shape.memory.keys());
+    state.memory.keys().chain(from.memory.keys()).chain(there).copied().collect()
+}
+
+/// Makes what is known at a location true of one more state that arrives there.
+fn join(shapes: &mut BTreeMap<Place, Shape>, to: &Place, state: &State, executor: &mut Executor) {
+    let old = shapes.get(to);
+    let from = executor.base.shape.clone();
+    let cells = cells(state, &from, old);
+    let mut new = old.cloned().unwrap_or_default();
+    let is_first = old.is_none();
+    let now: Vec<Known> = state.fixed().map(|x| known(&executor.values, x)).collect();
+    if is_first {
+        new.fixed = now.clone();
+        new.frames = state.frames.clone();
+    }
+    for (index, (mine, its)) in new.fixed.iter_mut().zip(&now).enumerate() {
+        let matters = matches!(to, Place::Loop(_)) || index >= SPECIALS;
+        if mine != its || !matters {
+            *mine = Known::Var;
+        }
+    }
+    let low = executor.values.stack_offset(state.reg(SP)).unwrap_or(i32::MIN);
+    for cell in cells {
+        if let Cell::Stack(at) = cell {
+            let value = state.memory.get(&cell).copied();
+            let is_known = value.is_some() || from.memory.contains_key(&cell);
+            let kept = *to != Place::Step && at >= low && is_known;
+            if !kept || (!is_first && !new.memory.contains_key(&cell)) {
+                new.memory.remove(&cell);
+                continue;
+            }
+        }
+        let value = match state.memory.get(&cell) {
+            Some(value) => *value,
+            None => executor.base.read(&mut executor.values, cell),
+        };
+        let its = known_byte(&executor.values, cell, value);
+        let reset = reset(executor.elf, cell);
+        let mine = new.memory.get(&cell).copied().or(reset.filter(|_| !is_first));
+        let both = match mine {
+            Some(mine) if mine != its => Known::Var,
+            _ => its,
+        };
+        match Some(both) == reset {
+            true => new.memory.remove(&cell),
+            false => new.memory.insert(cell, both),
+        };
+        // Where on the stack something is must not become a variable: nothing is known then.
+        if both == Known::Var && executor.values.is_on_stack(value) {
+            new.memory.remove(&cell);
+        }
+    }
+    shapes.insert(to.clone(), new);
+}
+
+/// Puts together what the last round has found.
+fn finish(
+    mut executor: Executor,
+    shapes: &BTreeMap<Place, Shape>,
+    outcomes: Vec<(Place, Outcome)>,
+) -> Lifted {
+    let (mut ways, mut bad, mut consumed) = (vec![], vec![], vec![]);
+    for (from, outcome) in outcomes {
+        if let Some(shape) = shapes.get(&from) {
+            executor.base.begin(shape.clone());
+        }
+        for (to, state) in arrivals(&outcome) {
+            let Some(shape) = shapes.get(&to) else { continue };
+            let guard = executor.values.all(&state.conditions);
+            let updates = updates(&mut executor, state, &to, shape);
+            ways.push(Way { from: from.clone(), to, guard, updates });
+        }
+        bad.extend(outcome.bad.into_iter().map(|(what, when)| (from.clone(), what, when)));
+        consumed.extend(outcome.consumed.into_iter().map(|c| (from.clone(), c)));
+    }
+    Lifted {
+        slots: executor.base.slots,
+        inputs: executor.base.inputs,
+        values: executor.values,
+        ways,
+        bad,
+        consumed,
+        depth: executor.lowest.unsigned_abs(),
+        code: executor.code,
+    }
+}
+
+/// What the variables of a location are when a state arrives there.
+fn updates(
+    executor: &mut Executor,
+    state: &State,
+    to: &Place,
+    shape: &Shape,
+) -> Vec<(Slot, ExprId)> {
+    let mut updates = vec![];
+    for (index, (value, known)) in state.fixed().zip(&shape.fixed).enumerate() {
+        let matters = matches!(to, Place::Loop(_)) || index >= SPECIALS;
+        if *known != Known::Var || !matters {
+            continue;
+        }
+        // A place on the stack that differs from way to way can be anything.
+        let value = match executor.values.off_stack(value) {
+            Some(value) => value,
+            None => executor.base.input(&mut executor.values, "address".into(), width(index)),
+        };
+        updates.push((Slot::Fixed(index as u32), value));
+    }
+    let mut cells = cells(state, &executor.base.shape, Some(shape));
+    cells.retain(|cell| shape.memory.get(cell).copied().or(reset(executor.elf, *cell)) == Some(Known::Var));
+    let slots: BTreeSet<Slot> = cells.into_iter().map(|cell| executor.base.slot(cell)).collect();
+    for slot in slots {
+        let Slot::Memory(start, bytes) = slot else { continue };
+        let mut parts = vec![];
+        for at in 0..bytes {
+            let cell = start.plus(at);
+            let value = match state.memory.get(&cell) {
+                Some(value) => *value,
+                None => executor.base.read(&mut executor.values, cell),
+            };
+            let free = executor.values.off_stack(value);
+            parts.push(match free {
+                Some(value) => value,
+                None => executor.base.input(&mut executor.values, "address".into(), 8),
+            });
+        }
+        if let Some(value) = executor.values.join(&parts) {
+            updates.push((slot, value));
+        }
+    }
+    updates
+}
