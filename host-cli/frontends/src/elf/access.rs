@@ -4,7 +4,7 @@
 //! choice between all elements, and an index that leaves the object leaves what is modelled (a limit). Where
 //! paths with different pointers have met, each is followed.
 
-use super::execute::{Executor, Stop};
+use super::execute::{Executor, Source, Stop};
 use super::isa::Reg;
 use super::layout::Kind;
 use super::state::Cell;
@@ -237,11 +237,11 @@ impl Executor<'_> {
         match area {
             Area::Of(Kind::Peripheral) => {
                 let name = format!("peripheral {:#010x}", start as u32);
-                Ok(self.fresh(name, 8 * bytes))
+                Ok(self.fresh(name, 8 * bytes, Source::Load(self.now.pc)))
             }
             Area::Of(Kind::Input) => {
                 let name = self.layout.name(start as u32);
-                Ok(self.fresh(name, 8 * bytes))
+                Ok(self.fresh(name, 8 * bytes, Source::Load(self.now.pc)))
             }
             Area::Of(Kind::Flash) => {
                 let mut value: Word = 0;

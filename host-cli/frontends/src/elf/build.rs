@@ -1,7 +1,7 @@
 //! The automaton of what was lifted: with names, and without what does not matter.
 
 use super::base::Slot;
-use super::execute::{Bad, Stop};
+use super::execute::{Bad, Consumed, Source, Stop};
 use super::layout::Layout;
 use super::lift::{Lifted, Place, register};
 use super::reader::Elf;
@@ -10,19 +10,48 @@ use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use vouch_ir::live::Live;
 use vouch_ir::{
-    Cfa, Edge, Expr, ExprId, Input, InputId, LocId, Pool, Property, PropertyId, Span, Type, Var, VarId,
+    Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, Type, Var, VarId,
     VarKind,
 };
 
-/// Makes the automaton.
-pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str) -> Cfa {
+/// An input, when it is read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Read {
+    /// On an edge from this location.
+    pub from: LocId,
+    /// Which.
+    pub input: InputId,
+    /// Whether this run reads it (1 bit), over the same as the guards of the edges.
+    pub when: ExprId,
+    /// What it stands for.
+    pub source: Source,
+}
+
+/// A program, lifted.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Program {
+    /// The automaton.
+    pub cfa: Cfa,
+    /// What its variables stand for.
+    pub slots: Vec<Slot>,
+    /// What a run reads, in the order in which it does.
+    pub reads: Vec<Read>,
+    /// Bytes of stack that are used.
+    pub depth: u32,
+    /// Bytes of flash that were executed or read, as ranges.
+    pub spans: Vec<std::ops::Range<u32>>,
+}
+
+/// Makes the automaton. With `whole` it has variables that no property depends on, too.
+pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool) -> Program {
     let span = Span::default();
     let mut cfa = Cfa::new(name);
     cfa.pool = lifted.values.pool;
     cfa.inputs = lifted.inputs;
     cfa.vars = lifted.slots.iter().map(|slot| var(layout, *slot)).collect();
+    let mut slots = lifted.slots;
     let mut numbers: HashMap<Slot, VarId> =
-        lifted.slots.iter().enumerate().map(|(i, slot)| (*slot, VarId(i as u32))).collect();
+        slots.iter().enumerate().map(|(i, slot)| (*slot, VarId(i as u32))).collect();
     let mut locations = BTreeMap::from([(Place::Init, cfa.init)]);
     for way in &lifted.ways {
         if !locations.contains_key(&way.to) {
@@ -30,14 +59,16 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str) -> Cfa {
             locations.insert(way.to.clone(), at);
         }
     }
-    let always = cfa.pool.bool(true);
     for way in lifted.ways {
         let (Some(from), Some(to)) = (locations.get(&way.from), locations.get(&way.to)) else {
             continue;
         };
         let mut updates = vec![];
         for (slot, value) in way.updates {
-            let id = *numbers.entry(slot).or_insert_with(|| cfa.add_var(var(layout, slot)));
+            let id = *numbers.entry(slot).or_insert_with(|| {
+                slots.push(slot);
+                cfa.add_var(var(layout, slot))
+            });
             if cfa.pool.get(value) != Expr::Var(id) {
                 updates.push((id, value));
             }
@@ -59,8 +90,25 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str) -> Cfa {
         cfa.properties.push(Property { name, error, span });
         if is_limit { cfa.limits.push(id) } else { cfa.fatal.push(id) }
     }
-    let _ = always;
-    prune(cfa)
+    let reads = lifted.consumed.into_iter().filter_map(|(place, read)| {
+        let Consumed { input, when, source } = read;
+        Some(Read { from: *locations.get(&place)?, input, when, source })
+    });
+    let reads = reads.collect();
+    let spans = ranges(lifted.code.into_iter());
+    prune(Program { cfa, slots, reads, depth: lifted.depth, spans }, whole)
+}
+
+/// Neighbours as ranges.
+fn ranges(addresses: impl Iterator<Item = u32>) -> Vec<std::ops::Range<u32>> {
+    let mut ranges: Vec<std::ops::Range<u32>> = vec![];
+    for address in addresses {
+        match ranges.last_mut() {
+            Some(last) if last.end == address => last.end += 1,
+            _ => ranges.push(address..address.saturating_add(1)),
+        }
+    }
+    ranges
 }
 
 fn var(layout: &Layout, slot: Slot) -> Var {
@@ -114,24 +162,35 @@ pub fn reason(stop: &Stop) -> String {
     }
 }
 
-/// The same automaton without variables, updates, inputs and expressions that nothing depends on.
-fn prune(cfa: Cfa) -> Cfa {
-    let live = Live::of(&cfa);
+/// The same program without variables, updates, inputs and expressions that nothing depends on.
+fn prune(program: Program, whole: bool) -> Program {
+    let Program { cfa, slots, reads, .. } = &program;
+    // Whether an input is read matters, too: as if it led somewhere.
+    let mut asked = cfa.clone();
+    let nowhere = asked.add_location("", Span::default());
+    for read in reads {
+        let (from, guard) = (read.from, read.when);
+        let span = Span::default();
+        asked.add_edge(Edge { from, to: nowhere, guard, updates: vec![], span });
+    }
+    let live = Live::of(&asked);
+    let is_live = |at: LocId, var: VarId| whole || live.has(at, var);
     let locations = (0..cfa.locations.len() as u32).map(LocId);
-    let is_used = |var: VarId| locations.clone().any(|at| live.has(at, var));
-    let mut pruned = Cfa { pool: Pool::default(), vars: vec![], inputs: vec![], edges: vec![], ..cfa.clone() };
-    let mut vars = HashMap::default();
-    for (i, var) in cfa.vars.iter().enumerate() {
-        if is_used(VarId(i as u32)) {
+    let empty = Pool::default();
+    let mut pruned = Cfa { pool: empty, vars: vec![], inputs: vec![], edges: vec![], ..cfa.clone() };
+    let (mut vars, mut kept) = (HashMap::default(), vec![]);
+    for (i, (var, slot)) in cfa.vars.iter().zip(slots).enumerate() {
+        if locations.clone().any(|at| is_live(at, VarId(i as u32))) {
             vars.insert(VarId(i as u32), pruned.add_var(var.clone()));
+            kept.push(*slot);
         }
     }
-    let mut copy = Copy { from: &cfa, vars, inputs: HashMap::default(), done: HashMap::default() };
+    let mut copy = Copy { from: cfa, vars, inputs: HashMap::default(), done: HashMap::default() };
     for edge in &cfa.edges {
         let guard = copy.expr(edge.guard, &mut pruned);
         let mut updates = vec![];
         for (var, value) in &edge.updates {
-            if live.has(edge.to, *var)
+            if is_live(edge.to, *var)
                 && let Some(new) = copy.vars.get(var).copied()
             {
                 updates.push((new, copy.expr(*value, &mut pruned)));
@@ -139,7 +198,13 @@ fn prune(cfa: Cfa) -> Cfa {
         }
         pruned.add_edge(Edge { guard, updates, ..edge.clone() });
     }
-    pruned
+    let mut used = vec![];
+    for read in reads {
+        let when = copy.expr(read.when, &mut pruned);
+        let input = copy.input(read.input, &mut pruned);
+        used.push(Read { when, input, ..read.clone() });
+    }
+    Program { cfa: pruned, slots: kept, reads: used, ..program }
 }
 
 struct Copy<'a> {
@@ -150,6 +215,11 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
+    fn input(&mut self, input: InputId, to: &mut Cfa) -> InputId {
+        let from = self.from;
+        *self.inputs.entry(input).or_insert_with(|| to.add_input(from.inputs[input.index()].clone()))
+    }
+
     fn expr(&mut self, root: ExprId, to: &mut Cfa) -> ExprId {
         for id in self.from.pool.cone([root]) {
             if self.done.contains_key(&id) {
@@ -163,11 +233,7 @@ impl Copy<'_> {
                     None => to.pool.constant(0, width),
                 },
                 Expr::Input(input) => {
-                    let from = self.from;
-                    let new = *self.inputs.entry(input).or_insert_with(|| {
-                        let input: &Input = &from.inputs[input.index()];
-                        to.add_input(input.clone())
-                    });
+                    let new = self.input(input, to);
                     to.pool.input(new, width)
                 }
                 expr => {

@@ -99,6 +99,19 @@ pub enum Bad {
     Limit(Stop, u32),
 }
 
+/// What an input stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The result of a function, by its address.
+    Function(u32),
+    /// What a load reads that is at this address in the code.
+    Load(u32),
+    /// An argument of the entry.
+    Argument(u32),
+    /// Whether a store-exclusive at this address in the code stores.
+    Monitor(u32),
+}
+
 /// An input that a path has read, in the order of reading.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Consumed {
@@ -106,6 +119,8 @@ pub struct Consumed {
     pub input: InputId,
     /// Whether a run that passes by reads it (1 bit).
     pub when: ExprId,
+    /// What it stands for.
+    pub source: Source,
 }
 
 /// Where a stretch of execution leads.
@@ -275,11 +290,11 @@ impl<'a> Executor<'a> {
     }
 
     /// A value that the outside decides about.
-    pub fn fresh(&mut self, name: String, width: u32) -> ExprId {
+    pub fn fresh(&mut self, name: String, width: u32, source: Source) -> ExprId {
         let value = self.base.input(&mut self.values, name, width);
         let input = InputId(self.base.inputs.len() as u32 - 1);
         let when = self.values.all(&self.now.conditions);
-        self.outcome.consumed.push(Consumed { input, when });
+        self.outcome.consumed.push(Consumed { input, when, source });
         value
     }
 
@@ -534,7 +549,7 @@ impl<'a> Executor<'a> {
                 return Ok(Flow::Done);
             }
             if let Some((name, width, signed)) = self.functions.get(&to).cloned() {
-                return self.input(&name, width, signed, back);
+                return self.input(to, &name, width, signed, back);
             }
         }
         if !self.elf.is_code(to) {
@@ -558,12 +573,13 @@ impl<'a> Executor<'a> {
     /// not preserve, and the flags.
     fn input(
         &mut self,
+        function: u32,
         name: &str,
         width: u32,
         signed: bool,
         back: Option<u32>,
     ) -> Result<Flow, Stop> {
-        let value = self.fresh(name.to_owned(), width);
+        let value = self.fresh(name.to_owned(), width, Source::Function(function));
         let value = self.values.pool.extend(value, 32, signed);
         for reg in [1, 2, 3, 12] {
             *self.now.reg_mut(Reg(reg)) = self.unknown("clobbered", 32);
@@ -657,7 +673,7 @@ impl Machine for Executor<'_> {
         Ok(old)
     }
     fn monitor(&mut self) -> ExprId {
-        self.fresh("monitor".into(), 1)
+        self.fresh("monitor".into(), 1, Source::Monitor(self.now.pc))
     }
     fn set_monitor(&mut self, _: bool) {}
     fn demand(&mut self, holds: ExprId, demand: Demand) -> Result<(), Stop> {

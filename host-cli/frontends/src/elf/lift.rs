@@ -7,7 +7,7 @@
 
 use super::access::SP;
 use super::base::{Base, Known, Partition, Shape, Slot, reset};
-use super::execute::{Bad, Executor, LR, Outcome, RETURN, Restart};
+use super::execute::{Bad, Consumed, Executor, LR, Outcome, RETURN, Restart, Source};
 use super::graph::Graphs;
 use super::isa::Flag;
 use super::layout::Layout;
@@ -58,7 +58,7 @@ pub struct Lifted {
     /// What must not be reached, from where and when.
     pub bad: Vec<(Place, Bad, ExprId)>,
     /// Inputs that are read from each location, in the order of reading.
-    pub consumed: Vec<(Place, super::execute::Consumed)>,
+    pub consumed: Vec<(Place, Consumed)>,
     /// Bytes of stack that are used.
     pub depth: u32,
     /// Bytes of flash that were executed or read.
@@ -164,7 +164,8 @@ fn run(
             }
             // Arguments, and registers that belong to the caller.
             Known::Var if index < 4 && entry.is_some() => {
-                executor.fresh(format!("argument {index}"), width)
+                let source = Source::Argument(index as u32);
+                executor.fresh(format!("argument {index}"), width, source)
             }
             Known::Var => executor.base.input(&mut executor.values, "caller's".into(), width),
         };

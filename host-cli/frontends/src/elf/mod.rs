@@ -3,8 +3,8 @@
 //! One call of a function, the entry, is one step. From the bottom up:
 //!
 //! - [`isa`]: what instructions do.
-//! - [`reader`], [`lines`]: what the file holds.
-//! - [`layout`]: what lies where in memory.
+//! - [`reader`], `lines`: what the file holds.
+//! - `layout`: what lies where in memory.
 //! - `value`: expressions, simplified. `state`: what a path knows.
 //! - `graph`: the order in which instructions are run. `base`: where values come from.
 //! - `execute`, `access`: running instructions, and their accesses to memory. `failure`: functions that mean
@@ -18,17 +18,21 @@ mod execute;
 mod failure;
 mod graph;
 pub mod isa;
-pub mod layout;
+mod layout;
 mod lift;
-pub mod lines;
+mod lines;
 pub mod reader;
 mod state;
 mod value;
 
 use super::{Compiled, Diagnostic};
+pub use base::Slot;
+pub use build::{Program, Read};
 use execute::Bad;
+pub use execute::Source;
 use layout::Layout;
 use reader::Elf;
+pub use state::Cell;
 use std::collections::BTreeMap;
 use vouch_ir::Span;
 
@@ -52,6 +56,24 @@ fn error(message: impl Into<String>, help: impl Into<String>) -> Vec<Diagnostic>
 
 /// Lifts a program.
 pub fn compile(bytes: &[u8], name: &str, options: &ElfOptions) -> Result<Compiled, Vec<Diagnostic>> {
+    let program = lift(bytes, name, options, false)?;
+    let mut warnings = vec![];
+    if program.cfa.properties.len() == program.cfa.limits.len() {
+        let what = "nothing in the step can fail: there is nothing to check";
+        let warning = Diagnostic::warning(what, Span::default(), "");
+        warnings.push(warning.help("call `vouch_fail` where the machine must not come, or panic"));
+    }
+    Ok(Compiled { cfa: program.cfa, warnings })
+}
+
+/// Lifts a program, and tells what its automaton has to do with it. With `whole` the automaton has variables
+/// that no property depends on, too.
+pub fn lift(
+    bytes: &[u8],
+    name: &str,
+    options: &ElfOptions,
+    whole: bool,
+) -> Result<Program, Vec<Diagnostic>> {
     let elf = Elf::read(bytes).map_err(|reader::Unreadable(what, help)| error(what, help))?;
     let entry = match &options.entry {
         Some(entry) => function(&elf, entry)?,
@@ -89,14 +111,7 @@ pub fn compile(bytes: &[u8], name: &str, options: &ElfOptions) -> Result<Compile
     if let Some(refusal) = refusal(&elf, &lifted) {
         return Err(refusal);
     }
-    let mut warnings = vec![];
-    if !lifted.bad.iter().any(|(_, bad, _)| matches!(bad, Bad::Failure(..))) {
-        let what = "nothing in the step can fail: there is nothing to check";
-        let warning = Diagnostic::warning(what, Span::default(), "");
-        warnings.push(warning.help("call `vouch_fail` where the machine must not come, or panic"));
-    }
-    let cfa = build::build(&elf, &layout, lifted, name);
-    Ok(Compiled { cfa, warnings })
+    Ok(build::build(&elf, &layout, lifted, name, whole))
 }
 
 /// What makes the whole program impossible to check: a limit that every run reaches.

@@ -140,7 +140,7 @@ impl Elf {
                         self.functions.insert(start, Symbol { name: name.into(), start, end });
                     }
                 }
-                SymbolKind::Data if symbol.size() > 0 => {
+                SymbolKind::Data | SymbolKind::Unknown if symbol.size() > 0 => {
                     self.objects.push(Symbol { name: name.into(), start, end });
                 }
                 _ => {}

@@ -117,10 +117,6 @@ impl State {
     pub fn special_mut(&mut self, special: Special) -> &mut ExprId {
         &mut self.specials[special as usize]
     }
-    /// All special registers.
-    pub fn specials_mut(&mut self) -> &mut [ExprId; 3] {
-        &mut self.specials
-    }
 
     /// Joins another path to the same point. `read` gives the value of a byte that a path has not written.
     pub fn merge(

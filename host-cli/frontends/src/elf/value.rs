@@ -368,6 +368,17 @@ impl Values {
             _ => return self.push(id),
         };
         let width = self.pool.width(id);
+        let cleared = !bits & mask(width);
+        if cleared >> self.low_zeros(x).min(64) == 0 {
+            return x;
+        }
+        // An address on the stack that is aligned.
+        if cleared < 8
+            && let Some(constant) = self.aligned_bits(x)
+        {
+            let constant = self.pool.constant(constant & bits, width);
+            return self.pool.binary(BinOp::Add, self.stack, constant);
+        }
         let kept = bits.checked_add(1).filter(|n| n.is_power_of_two()).map(|n| n.ilog2());
         match kept {
             // The lowest bits are a slice.
