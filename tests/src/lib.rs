@@ -11,6 +11,8 @@ pub mod glitch;
 pub mod history;
 pub mod image_oracle;
 pub mod image_sim;
+#[cfg(unix)]
+pub mod machine;
 pub mod maker;
 pub mod nor;
 #[cfg(unix)]
