@@ -94,17 +94,18 @@ impl Board {
     }
 
     /// Whether bytes have changed since the last look that are not among `known`; these are looked at then.
-    pub fn changed(&mut self, _: &Elf, known: &BTreeSet<u32>) -> Result<(), String> {
+    pub fn changed(&mut self, known: &BTreeSet<u32>) -> Result<(), String> {
+        let mut found = Ok(());
         for (start, before) in &mut self.ram {
             let mut now = vec![0; before.len()];
             self.gdb.read(*start, &mut now).unwrap();
-            let changed = (*start..).zip(before.iter().zip(&now)).find(|(at, (a, b))| a != b && !known.contains(at));
-            if let Some((at, (a, b))) = changed {
-                return Err(format!("{at:#x} is not a variable and changed from {a:#x} to {b:#x}"));
+            let bytes = (*start..).zip(before.iter().zip(&now));
+            for (at, (a, b)) in bytes.filter(|(at, (a, b))| a != b && !known.contains(at)) {
+                found = Err(format!("{at:#x} is not a variable and changed from {a:#x} to {b:#x}"));
             }
             *before = now;
         }
-        Ok(())
+        found
     }
 
     /// Writes memory.
@@ -132,7 +133,13 @@ impl Board {
 
     /// Calls a function that reads these inputs.
     pub fn call(&mut self, function: u32, reads: &[(Source, u32)], rng: &mut Rng) -> End {
-        let mut reads = reads.iter().peekable();
+        for (source, value) in reads {
+            if let Source::Stack(offset) = source {
+                self.write(STACK.wrapping_add_signed(*offset), &value.to_le_bytes());
+            }
+        }
+        let reads = reads.iter().filter(|(source, _)| !matches!(source, Source::Stack(_)));
+        let mut reads = reads.peekable();
         for register in 0..13 {
             self.set(register, rng.bits() as u32);
         }

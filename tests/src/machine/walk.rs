@@ -91,8 +91,13 @@ impl Walk<'_> {
 
     /// A state with some other values.
     pub fn disturb(&self, state: &[Word], rng: &mut Rng) -> Vec<Word> {
-        let vars = self.program.cfa.vars.iter().zip(state);
-        vars.map(|(var, old)| if rng.one_in(2) { *old } else { value(rng, var.width) }).collect()
+        let Program { cfa, slots, varying, .. } = self.program;
+        let vars = cfa.vars.iter().zip(slots).zip(state);
+        vars.map(|((var, slot), old)| match varying.contains(slot) && rng.one_in(2) {
+            true => value(rng, var.width),
+            false => *old,
+        })
+        .collect()
     }
 }
 

@@ -99,7 +99,8 @@ pub struct Base<'a> {
     numbers: HashMap<Slot, VarId>,
     /// The inputs; the first is the stack pointer.
     pub inputs: Vec<Input>,
-    unwritten: HashMap<i32, ExprId>,
+    /// Words of the stack that were read before they were written.
+    unwritten: BTreeMap<i32, InputId>,
 }
 
 impl<'a> Base<'a> {
@@ -113,7 +114,7 @@ impl<'a> Base<'a> {
             slots: vec![],
             numbers: HashMap::default(),
             inputs: vec![stack],
-            unwritten: HashMap::default(),
+            unwritten: BTreeMap::new(),
         }
     }
 
@@ -141,6 +142,11 @@ impl<'a> Base<'a> {
         let id = InputId(self.inputs.len() as u32);
         self.inputs.push(Input { name, width, ty: Type::Unsigned });
         values.pool.input(id, width)
+    }
+
+    /// Words of the stack that were read before they were written, and the inputs that they are.
+    pub fn unwritten(&self) -> Vec<(i32, InputId)> {
+        self.unwritten.iter().map(|(offset, input)| (*offset, *input)).collect()
     }
 
     /// What is known of a byte of memory that was not written since; nothing of a byte of the stack that was
@@ -174,12 +180,10 @@ impl<'a> Base<'a> {
             (None, Cell::Stack(at)) => {
                 let word = at & !3;
                 let whole = match self.unwritten.get(&word) {
-                    Some(whole) => *whole,
+                    Some(input) => values.pool.input(*input, 32),
                     None => {
-                        let name = format!("stack{word:+}");
-                        let whole = self.input(values, name, 32);
-                        self.unwritten.insert(word, whole);
-                        whole
+                        self.unwritten.insert(word, InputId(self.inputs.len() as u32));
+                        self.input(values, format!("stack{word:+}"), 32)
                     }
                 };
                 values.pool.slice(whole, 8 * (at - word) as u32, 8)

@@ -7,7 +7,7 @@ use super::lift::{Lifted, Place, register};
 use super::reader::Elf;
 use super::state::Cell;
 use rustc_hash::FxHashMap as HashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::live::Live;
 use vouch_ir::{
     Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, Type, Var, VarId,
@@ -34,6 +34,8 @@ pub struct Program {
     pub cfa: Cfa,
     /// What its variables stand for.
     pub slots: Vec<Slot>,
+    /// Those of them that may have any value at the beginning of a step, as far as lifting knows.
+    pub varying: BTreeSet<Slot>,
     /// What a run reads, in the order in which it does.
     pub reads: Vec<Read>,
     /// Bytes of stack that are used.
@@ -96,7 +98,8 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
     });
     let reads = reads.collect();
     let spans = ranges(lifted.code.into_iter());
-    prune(Program { cfa, slots, reads, depth: lifted.depth, spans }, whole)
+    let (varying, depth) = (lifted.varying, lifted.depth);
+    prune(Program { cfa, slots, varying, reads, depth, spans }, whole)
 }
 
 /// Neighbours as ranges.

@@ -108,6 +108,8 @@ pub enum Source {
     Load(u32),
     /// An argument of the entry.
     Argument(u32),
+    /// What a word of the stack held before, by its distance from the stack pointer at the entry.
+    Stack(i32),
     /// Whether a store-exclusive at this address in the code stores.
     Monitor(u32),
 }
@@ -221,6 +223,11 @@ impl<'a> Executor<'a> {
         }
         if let Some(restart) = self.restart.take() {
             return Err(restart);
+        }
+        for (offset, input) in self.base.unwritten() {
+            let when = self.values.pool.bool(true);
+            let source = Source::Stack(offset);
+            self.outcome.consumed.push(Consumed { input, when, source });
         }
         Ok(std::mem::take(&mut self.outcome))
     }

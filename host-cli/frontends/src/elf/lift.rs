@@ -51,6 +51,8 @@ pub struct Lifted {
     pub values: Values,
     /// What the variables stand for.
     pub slots: Vec<Slot>,
+    /// Those of them that are not partly constant at the beginning of a step.
+    pub varying: BTreeSet<Slot>,
     /// The inputs; the first is not one.
     pub inputs: Vec<Input>,
     /// Between locations.
@@ -119,11 +121,32 @@ pub fn lift(task: &Task) -> Option<Lifted> {
             cuts.clear();
             continue;
         }
-        if restart.is_none() && shapes == before && partition == bytes {
-            return Some(finish(executor, &shapes, outcomes));
+        if restart.is_none() && shapes == before {
+            separate(&shapes, &mut partition);
+            if partition == bytes {
+                return Some(finish(executor, &shapes, outcomes));
+            }
         }
     }
     None
+}
+
+/// Bytes that are variables somewhere do not belong together with bytes that never are.
+fn separate(shapes: &BTreeMap<Place, Shape>, partition: &mut Partition) {
+    let all = shapes.values().flat_map(|shape| &shape.memory);
+    let vars = all.filter_map(|(cell, known)| match (cell, known) {
+        (Cell::Ram(at), Known::Var) => Some(*at),
+        _ => None,
+    });
+    let vars: BTreeSet<u32> = vars.collect();
+    for at in &vars {
+        if at.checked_sub(1).is_none_or(|before| !vars.contains(&before)) {
+            partition.bound(*at);
+        }
+        if at.checked_add(1).is_none_or(|after| !vars.contains(&after)) {
+            partition.bound(at.saturating_add(1));
+        }
+    }
 }
 
 /// What is known before the first step: nothing is under way, and interrupts are enabled.
@@ -309,7 +332,20 @@ fn finish(
         bad.extend(outcome.bad.into_iter().map(|(what, when)| (from.clone(), what, when)));
         consumed.extend(outcome.consumed.into_iter().map(|c| (from.clone(), c)));
     }
+    for way in &mut ways {
+        constants(&mut executor, way, shapes);
+    }
+    let varies = |slot: &Slot| {
+        let Slot::Memory(start, bytes) = slot else { return false };
+        let step = shapes.get(&Place::Step);
+        (0..*bytes).map(|i| start.plus(i)).all(|cell| {
+            let known = step.and_then(|shape| shape.memory.get(&cell).copied());
+            known.or(reset(executor.elf, cell)) == Some(Known::Var)
+        })
+    };
+    let varying = executor.base.slots.iter().copied().filter(varies).collect();
     Lifted {
+        varying,
         slots: executor.base.slots,
         inputs: executor.base.inputs,
         values: executor.values,
@@ -318,6 +354,26 @@ fn finish(
         consumed,
         depth: executor.lowest.unsigned_abs(),
         code: executor.code,
+    }
+}
+
+/// Bytes of RAM that are variables elsewhere, but constants where a way leads to: no property depends on them,
+/// but who looks at them should see what they are.
+fn constants(executor: &mut Executor, way: &mut Way, shapes: &BTreeMap<Place, Shape>) {
+    let Some(shape) = shapes.get(&way.to) else { return };
+    'slots: for slot in &executor.base.slots {
+        let Slot::Memory(start @ Cell::Ram(_), bytes) = *slot else { continue };
+        if way.updates.iter().any(|(updated, _)| updated == slot) {
+            continue;
+        }
+        let mut value = 0;
+        for cell in (0..bytes).rev().map(|i| start.plus(i)) {
+            match shape.memory.get(&cell).copied().or(reset(executor.elf, cell)) {
+                Some(Known::Constant(byte)) => value = value << 8 | byte,
+                _ => continue 'slots,
+            }
+        }
+        way.updates.push((*slot, executor.values.pool.constant(value, 8 * bytes)));
     }
 }
 
