@@ -12,6 +12,8 @@ pub mod history;
 pub mod image_oracle;
 pub mod image_sim;
 #[cfg(unix)]
+pub mod isa;
+#[cfg(unix)]
 pub mod machine;
 pub mod maker;
 pub mod nor;

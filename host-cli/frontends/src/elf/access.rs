@@ -5,7 +5,6 @@
 //! paths with different pointers have met, each is followed.
 
 use super::execute::{Executor, Source, Stop};
-use super::isa::Reg;
 use super::layout::Kind;
 use super::state::Cell;
 use super::value::Sum;
@@ -20,8 +19,6 @@ const MOST_ELEMENTS: i64 = 4096;
 const LOWEST: u32 = 0x400;
 /// Constants from here on are negative offsets.
 const HIGHEST: u32 = 0xffff_f000;
-/// The stack pointer.
-pub const SP: Reg = Reg(13);
 
 /// What memory is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -400,7 +397,7 @@ impl Executor<'_> {
     /// What an index may reach from a place on the stack: up to where a return address lies, which separates the
     /// functions, and the stack's ends.
     fn stack_object(&mut self, at: i32) -> Option<(i64, i64)> {
-        let low = self.values.stack_offset(self.now.reg(SP))?;
+        let low = self.values.stack_offset(self.now.reg(self.abi.stack))?;
         if at < low || at >= 0 {
             return None;
         }

@@ -6,7 +6,7 @@ use super::state::{Cell, Frame};
 use super::value::Values;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
-use vouch_ir::{ExprId, Input, InputId, Type, VarId, Word};
+use vouch_ir::{BinOp, ExprId, Input, InputId, Type, VarId, Word};
 
 /// What is known of a value at a location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,8 +16,38 @@ pub enum Known {
     /// It is the stack pointer at the entry plus this; of a byte on the stack: its part of that, as it lies in a
     /// word.
     Stack(i32),
+    /// It is this, an address in RAM or flash, plus a variable.
+    From(u32),
+    /// It is the stack pointer at the entry plus this plus a variable.
+    StackFrom(i32),
     /// It is a variable.
     Var,
+}
+
+impl Known {
+    /// The value, of 32 bits; `var` is the variable.
+    pub fn address(self, values: &mut Values, var: ExprId) -> ExprId {
+        let base = match self {
+            Known::Var => return var,
+            Known::Constant(value) => return values.pool.constant(value, 32),
+            Known::Stack(offset) => return values.on_stack(offset),
+            Known::From(base) => values.word(base),
+            Known::StackFrom(offset) => values.on_stack(offset),
+        };
+        let address = values.pool.binary(BinOp::Add, base, var);
+        values.simplify(address)
+    }
+
+    /// What the variable is if the value is `x`; nothing if that depends on where the stack lies.
+    pub fn distance(self, values: &mut Values, x: ExprId) -> Option<ExprId> {
+        let base = match self {
+            Known::From(base) => values.word(base),
+            Known::StackFrom(offset) => values.on_stack(offset),
+            _ => return values.off_stack(x),
+        };
+        let distance = values.pool.binary(BinOp::Sub, x, base);
+        values.off_stack(distance)
+    }
 }
 
 /// What is known at a location.
@@ -159,11 +189,13 @@ impl<'a> Base<'a> {
     pub fn read(&mut self, values: &mut Values, cell: Cell) -> ExprId {
         match (self.known(cell), cell) {
             (Some(Known::Constant(value)), _) => values.pool.constant(value, 8),
-            (Some(Known::Stack(offset)), Cell::Stack(at)) => {
-                let address = values.on_stack(offset);
+            (Some(known @ (Known::Stack(_) | Known::StackFrom(_) | Known::From(_))), Cell::Stack(at)) => {
+                let var = self.var(self.partition.slot(cell));
+                let var = values.pool.var(var, 32);
+                let address = known.address(values, var);
                 values.pool.slice(address, 8 * (at & 3) as u32, 8)
             }
-            (Some(Known::Var | Known::Stack(_)), _) => {
+            (Some(_), _) => {
                 let slot = self.partition.slot(cell);
                 let var = self.var(slot);
                 let Slot::Memory(start, bytes) = slot else {

@@ -1,5 +1,6 @@
 //! The automaton of what was lifted: with names, and without what does not matter.
 
+use super::abi::Abi;
 use super::base::Slot;
 use super::execute::{Bad, Consumed, Source, Stop};
 use super::layout::Layout;
@@ -50,7 +51,8 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
     let mut cfa = Cfa::new(name);
     cfa.pool = lifted.values.pool;
     cfa.inputs = lifted.inputs;
-    cfa.vars = lifted.slots.iter().map(|slot| var(layout, *slot)).collect();
+    let abi = Abi::of(elf.isa);
+    cfa.vars = lifted.slots.iter().map(|slot| var(&abi, layout, *slot)).collect();
     let mut slots = lifted.slots;
     let mut numbers: HashMap<Slot, VarId> =
         slots.iter().enumerate().map(|(i, slot)| (*slot, VarId(i as u32))).collect();
@@ -69,7 +71,7 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
         for (slot, value) in way.updates {
             let id = *numbers.entry(slot).or_insert_with(|| {
                 slots.push(slot);
-                cfa.add_var(var(layout, slot))
+                cfa.add_var(var(&abi, layout, slot))
             });
             if cfa.pool.get(value) != Expr::Var(id) {
                 updates.push((id, value));
@@ -114,9 +116,9 @@ fn ranges(addresses: impl Iterator<Item = u32>) -> Vec<std::ops::Range<u32>> {
     ranges
 }
 
-fn var(layout: &Layout, slot: Slot) -> Var {
+fn var(abi: &Abi, layout: &Layout, slot: Slot) -> Var {
     let (name, width) = match slot {
-        Slot::Fixed(index) => (register(index), if (32..36).contains(&index) { 1 } else { 32 }),
+        Slot::Fixed(index) => (register(abi, index), if (32..36).contains(&index) { 1 } else { 32 }),
         Slot::Memory(Cell::Ram(at), bytes) => (layout.name(at), 8 * bytes),
         Slot::Memory(Cell::Stack(at), bytes) => (format!("stack{at:+}"), 8 * bytes),
     };

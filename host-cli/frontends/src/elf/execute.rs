@@ -4,7 +4,7 @@
 //! followed with the address they return to, so that every path knows who called whom. A loop is run round by
 //! round while it ends by itself; one that does not becomes a location, where execution ends and begins anew.
 
-use super::access::SP;
+use super::abi::Abi;
 use super::base::{Base, Partition};
 use super::failure;
 use super::graph::{Graph, Graphs, instruction, is_local};
@@ -19,8 +19,6 @@ use vouch_ir::{ExprId, InputId, Pool, deadline};
 
 /// Where the entry returns to: no code is there.
 pub const RETURN: u32 = 0xf1f1_f1f0;
-/// The link register.
-pub const LR: Reg = Reg(14);
 /// Rounds of a loop that are run one after the other.
 const ROUNDS: u32 = 40;
 /// Instructions that are run from one location.
@@ -144,6 +142,8 @@ pub struct Executor<'a> {
     pub elf: &'a Elf,
     /// Its memory.
     pub layout: &'a Layout<'a>,
+    /// Its calling convention.
+    pub abi: Abi,
     /// The order of its instructions.
     pub graphs: &'a mut Graphs,
     /// Functions whose result is an input, by address.
@@ -190,6 +190,7 @@ impl<'a> Executor<'a> {
         Executor {
             elf,
             layout,
+            abi: Abi::of(elf.isa),
             graphs,
             functions,
             cuts,
@@ -588,20 +589,20 @@ impl<'a> Executor<'a> {
     ) -> Result<Flow, Stop> {
         let value = self.fresh(name.to_owned(), width, Source::Function(function));
         let value = self.values.pool.extend(value, 32, signed);
-        for reg in [1, 2, 3, 12] {
-            *self.now.reg_mut(Reg(reg)) = self.unknown("clobbered", 32);
+        let link = self.now.reg(self.abi.link);
+        for reg in self.abi.lost {
+            *self.now.reg_mut(Reg(*reg)) = self.unknown("clobbered", 32);
         }
         for flag in [Flag::N, Flag::Z, Flag::C, Flag::V] {
             *self.now.flag_mut(flag) = self.unknown("clobbered", 1);
         }
-        *self.now.reg_mut(Reg(0)) = value;
+        *self.now.reg_mut(self.abi.result()) = value;
         match back {
             Some(back) => Ok(self.at(back, It::NONE)),
             // For its caller.
             None => {
-                let to = self.now.reg(LR);
                 let bits = self.values.word(!1);
-                let to = self.values.pool.and(to, bits);
+                let to = self.values.pool.and(link, bits);
                 self.transfer(to, 0, Transfer::Return)
             }
         }
@@ -609,7 +610,7 @@ impl<'a> Executor<'a> {
 
     /// The entry returns.
     fn finish(&mut self) -> Result<Flow, Stop> {
-        if self.values.stack_offset(self.now.reg(SP)) != Some(0) {
+        if self.values.stack_offset(self.now.reg(self.abi.stack)) != Some(0) {
             return Err(Stop::Stack);
         }
         let state = self.now.clone();
@@ -637,7 +638,7 @@ impl Machine for Executor<'_> {
         let value = self.values.simplify(value);
         *self.now.reg_mut(reg) = value;
         // What is below the stack pointer is lost: an interrupt may have been there.
-        if reg == SP
+        if reg == self.abi.stack
             && let Some(offset) = self.values.stack_offset(value)
         {
             self.lowest = self.lowest.min(offset);

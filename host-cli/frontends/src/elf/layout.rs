@@ -2,6 +2,7 @@
 //!
 //! An address that is computed belongs to the object of its constant part, and may not leave it.
 
+use super::isa::Isa;
 use super::reader::Elf;
 
 /// What kind of memory it is.
@@ -86,10 +87,19 @@ impl Layout<'_> {
         Some(Thing { kind, start, end })
     }
 
+    /// The first address of the variable or constant with a name that an address is in.
+    pub fn object(&self, address: u32) -> Option<u32> {
+        let objects = self.elf.objects().iter();
+        let at = objects.filter(|o| (o.start..o.end).contains(&address));
+        at.min_by_key(|o| o.end - o.start).map(|o| o.start)
+    }
+
     /// Whether an address is certainly neither RAM nor flash: the architecture's map says so, and nothing of the
     /// program is near.
     fn is_peripheral(&self, address: u32) -> bool {
         let by_map = match address >> 28 {
+            // RISC-V has no such map.
+            _ if self.elf.isa == Isa::Rv32 => true,
             // Code, and RAM with the bits of it once more, each as a word.
             0..=3 => false,
             // Peripherals.

@@ -5,17 +5,17 @@
 //! arrives at another with something else, that becomes a variable, until nothing changes. So what no step
 //! writes is a constant, above all pointers that are kept in statics.
 
-use super::access::SP;
+use super::abi::Abi;
 use super::base::{Base, Known, Partition, Shape, Slot, reset};
-use super::execute::{Bad, Consumed, Executor, LR, Outcome, RETURN, Restart, Source};
+use super::execute::{Bad, Consumed, Executor, Outcome, RETURN, Restart, Source};
 use super::graph::Graphs;
-use super::isa::Flag;
+use super::isa::{Flag, Reg};
 use super::layout::Layout;
 use super::reader::Elf;
 use super::state::{Cell, Frame, Point, State};
 use super::value::Values;
 use std::collections::{BTreeMap, BTreeSet};
-use vouch_ir::{Expr, ExprId, Input, deadline};
+use vouch_ir::{ExprId, Input, deadline};
 
 /// Registers, flags and special registers: 32, 4 and 3.
 const FIXED: usize = 39;
@@ -153,6 +153,8 @@ fn separate(shapes: &BTreeMap<Place, Shape>, partition: &mut Partition) {
 fn beginning() -> Shape {
     let mut fixed = vec![Known::Var; FIXED];
     fixed[SPECIALS..].fill(Known::Constant(0));
+    // On RISC-V interrupts are enabled by a bit that is set.
+    fixed[FIXED - 1] = Known::Constant(8);
     Shape { fixed, ..Shape::default() }
 }
 
@@ -176,21 +178,22 @@ fn run(
     };
     let (word, bit) = (executor.values.word(0), executor.values.pool.bool(false));
     let mut state = State::new(word, bit, 0);
+    let abi = executor.abi;
     for (index, (value, known)) in state.fixed_mut().zip(&shape.fixed).enumerate() {
         let width = width(index);
         *value = match known {
             Known::Constant(value) => executor.values.pool.constant(*value, width),
-            Known::Stack(offset) => executor.values.on_stack(*offset),
             Known::Var if matches!(place, Place::Loop(_)) || index >= SPECIALS => {
                 let var = executor.base.var(Slot::Fixed(index as u32));
                 executor.values.pool.var(var, width)
             }
-            // Arguments, and registers that belong to the caller.
-            Known::Var if index < 4 && entry.is_some() => {
-                let source = Source::Argument(index as u32);
-                executor.fresh(format!("argument {index}"), width, source)
-            }
+            // Registers that belong to the caller.
             Known::Var => executor.base.input(&mut executor.values, "caller's".into(), width),
+            known => {
+                let var = executor.base.var(Slot::Fixed(index as u32));
+                let var = executor.values.pool.var(var, width);
+                known.address(&mut executor.values, var)
+            }
         };
     }
     if let Place::Loop(point) = place {
@@ -201,8 +204,15 @@ fn run(
     let Some(entry) = entry else {
         return Ok(Outcome { returned: Some(state), ..Outcome::default() });
     };
-    *state.reg_mut(SP) = executor.values.stack;
-    *state.reg_mut(LR) = executor.values.word(RETURN | 1);
+    for (number, reg) in abi.arguments.iter().enumerate() {
+        let source = Source::Argument(number as u32);
+        *state.reg_mut(Reg(*reg)) = executor.fresh(format!("argument {number}"), 32, source);
+    }
+    *state.reg_mut(abi.stack) = executor.values.stack;
+    *state.reg_mut(abi.link) = executor.values.word(RETURN | 1);
+    if let (Some(reg), Some(pointer)) = (abi.global, task.elf.global_pointer) {
+        *state.reg_mut(reg) = executor.values.word(pointer);
+    }
     state.pc = entry;
     state.frames = vec![Frame { order: 0, site: 0, entry, back: Some(RETURN) }];
     executor.run(state)
@@ -214,44 +224,64 @@ fn width(index: usize) -> u32 {
 }
 
 /// The name of a register or flag.
-pub fn register(index: u32) -> String {
-    match index {
-        13 => "sp".into(),
-        14 => "lr".into(),
-        0..32 => format!("r{index}"),
-        _ => match index - 32 {
-            n if n == Flag::N as u32 => "N".into(),
-            n if n == Flag::Z as u32 => "Z".into(),
-            n if n == Flag::C as u32 => "C".into(),
-            n if n == Flag::V as u32 => "V".into(),
-            4 => "primask".into(),
-            5 => "basepri".into(),
-            _ => "mstatus".into(),
-        },
+pub fn register(abi: &Abi, index: u32) -> String {
+    match index.checked_sub(32) {
+        None => abi.name(index),
+        Some(n) if n == Flag::N as u32 => "N".into(),
+        Some(n) if n == Flag::Z as u32 => "Z".into(),
+        Some(n) if n == Flag::C as u32 => "C".into(),
+        Some(n) if n == Flag::V as u32 => "V".into(),
+        Some(4) => "primask".into(),
+        Some(5) => "basepri".into(),
+        Some(_) => "mstatus".into(),
     }
 }
 
 /// What is known of a value.
-fn known(values: &Values, x: ExprId) -> Known {
+fn known(executor: &Executor, x: ExprId) -> Known {
+    let values = &executor.values;
     match (values.pool.as_const(x), values.stack_offset(x)) {
         (Some(value), _) => Known::Constant(value),
         (None, Some(offset)) => Known::Stack(offset),
+        (None, None) if values.pool.width(x) == 32 => {
+            let sum = values.sum(x);
+            let constant = sum.constant as u32;
+            match sum.terms.iter().any(|(term, times)| *term == values.stack && *times == 1) {
+                true => Known::StackFrom(constant as i32),
+                false => executor.layout.object(constant).map_or(Known::Var, Known::From),
+            }
+        }
         (None, None) => Known::Var,
     }
 }
 
-/// What is known of a byte of the stack.
-fn known_byte(values: &Values, cell: Cell, x: ExprId) -> Known {
-    if let (Expr::Slice { x: whole, lo }, Cell::Stack(at)) = (values.pool.get(x), cell)
-        && lo == 8 * (at & 3) as u32
-        && let Some(offset) = values.stack_offset(whole)
-    {
-        return Known::Stack(offset);
+/// What is known if it is one or the other.
+fn either(layout: &Layout, a: Known, b: Known) -> Known {
+    /// The object that an address is in, or the stack.
+    enum Origin {
+        Object(u32),
+        Stack(i32),
     }
-    match values.pool.as_const(x) {
-        Some(value) => Known::Constant(value),
-        None => Known::Var,
+    let origin = |known: Known| match known {
+        Known::Constant(value) => layout.object(value as u32).map(Origin::Object),
+        Known::From(base) => Some(Origin::Object(base)),
+        Known::Stack(offset) | Known::StackFrom(offset) => Some(Origin::Stack(offset)),
+        Known::Var => None,
+    };
+    match (origin(a), origin(b)) {
+        _ if a == b => a,
+        (Some(Origin::Object(base)), Some(Origin::Object(other))) if base == other => {
+            Known::From(base)
+        }
+        // Which of the two is the first to be known stays.
+        (Some(Origin::Stack(offset)), Some(Origin::Stack(_))) => Known::StackFrom(offset),
+        _ => Known::Var,
     }
+}
+
+/// What is known of a byte, as such.
+fn known_byte(values: &Values, x: ExprId) -> Known {
+    values.pool.as_const(x).map_or(Known::Var, Known::Constant)
 }
 
 /// The bytes that may differ from their reset values in a state, or are known at its beginning or at its end.
@@ -267,49 +297,102 @@ fn join(shapes: &mut BTreeMap<Place, Shape>, to: &Place, state: &State, executor
     let cells = cells(state, &from, old);
     let mut new = old.cloned().unwrap_or_default();
     let is_first = old.is_none();
-    let now: Vec<Known> = state.fixed().map(|x| known(&executor.values, x)).collect();
+    let now: Vec<Known> = state.fixed().map(|x| known(executor, x)).collect();
     if is_first {
         new.fixed = now.clone();
         new.frames = state.frames.clone();
     }
     for (index, (mine, its)) in new.fixed.iter_mut().zip(&now).enumerate() {
         let matters = matches!(to, Place::Loop(_)) || index >= SPECIALS;
-        if mine != its || !matters {
-            *mine = Known::Var;
-        }
+        *mine = if matters { either(executor.layout, *mine, *its) } else { Known::Var };
     }
-    let low = executor.values.stack_offset(state.reg(SP)).unwrap_or(i32::MIN);
-    for cell in cells {
-        if let Cell::Stack(at) = cell {
-            let value = state.memory.get(&cell).copied();
-            let is_known = value.is_some() || from.memory.contains_key(&cell);
-            let kept = *to != Place::Step && at >= low && is_known;
-            if !kept || (!is_first && !new.memory.contains_key(&cell)) {
-                new.memory.remove(&cell);
-                continue;
-            }
-        }
-        let value = match state.memory.get(&cell) {
-            Some(value) => *value,
-            None => executor.base.read(&mut executor.values, cell),
-        };
-        let its = known_byte(&executor.values, cell, value);
+    let (ram, stack): (Vec<Cell>, Vec<Cell>) =
+        cells.into_iter().partition(|cell| matches!(cell, Cell::Ram(_)));
+    for cell in ram {
+        let value = byte(executor, state, cell);
+        let its = known_byte(&executor.values, value);
         let reset = reset(executor.elf, cell);
         let mine = new.memory.get(&cell).copied().or(reset.filter(|_| !is_first));
-        let both = match mine {
-            Some(mine) if mine != its => Known::Var,
-            _ => its,
-        };
+        let both = if mine.is_none_or(|mine| mine == its) { its } else { Known::Var };
         match Some(both) == reset {
             true => new.memory.remove(&cell),
             false => new.memory.insert(cell, both),
         };
-        // Where on the stack something is must not become a variable: nothing is known then.
-        if both == Known::Var && executor.values.is_on_stack(value) {
-            new.memory.remove(&cell);
+    }
+    join_stack(&mut new, is_first, &stack, to, state, executor);
+    shapes.insert(to.clone(), new);
+}
+
+/// A byte of memory in a state.
+fn byte(executor: &mut Executor, state: &State, cell: Cell) -> ExprId {
+    match state.memory.get(&cell) {
+        Some(value) => *value,
+        None => executor.base.read(&mut executor.values, cell),
+    }
+}
+
+/// The same for the stack, word by word: addresses are words. Of a word that a way has not written, or that lies
+/// below the stack pointer, nothing is known.
+fn join_stack(
+    new: &mut Shape,
+    is_first: bool,
+    cells: &[Cell],
+    to: &Place,
+    state: &State,
+    executor: &mut Executor,
+) {
+    let low = executor.values.stack_offset(state.reg(executor.abi.stack)).unwrap_or(i32::MIN);
+    let words = cells.iter().filter_map(|cell| match cell {
+        Cell::Stack(at) => Some(at & !3),
+        Cell::Ram(_) => None,
+    });
+    let words: BTreeSet<i32> = words.collect();
+    for word in words {
+        let cells = [0, 1, 2, 3].map(|i| Cell::Stack(word + i));
+        let from = &executor.base.shape.memory;
+        let is_written = |cell: &Cell| state.memory.contains_key(cell) || from.contains_key(cell);
+        let is_known = |cell: &Cell| is_first || new.memory.contains_key(cell);
+        let kept = cells.map(|cell| {
+            *to != Place::Step && word >= low && is_written(&cell) && is_known(&cell)
+        });
+        let values = cells.map(|cell| byte(executor, state, cell));
+        let mut whole = None;
+        if kept == [true; 4] {
+            let mine = if is_first { None } else { known_word(new, word) };
+            let value = executor.values.join(&values);
+            let its = value.map(|value| known(executor, value));
+            whole = its.filter(|its| *its != Known::Var && (is_first || mine.is_some()));
+            whole = whole.map(|its| mine.map_or(its, |mine| either(executor.layout, mine, its)));
+        }
+        for (i, cell) in cells.into_iter().enumerate() {
+            let its = known_byte(&executor.values, values[i]);
+            let mine = new.memory.get(&cell).copied();
+            let byte = match whole {
+                Some(Known::Constant(value)) => Known::Constant(value >> (8 * i) & 0xff),
+                Some(whole) if whole != Known::Var => whole,
+                _ if mine.is_none_or(|mine| mine == its) => its,
+                _ => Known::Var,
+            };
+            // Where on the stack something is must not become a variable: nothing is known then.
+            let is_address = matches!(byte, Known::Var) && executor.values.is_on_stack(values[i]);
+            match kept[i] && !is_address {
+                true => new.memory.insert(cell, byte),
+                false => new.memory.remove(&cell),
+            };
         }
     }
-    shapes.insert(to.clone(), new);
+}
+
+/// What is known of a word of the stack.
+fn known_word(shape: &Shape, word: i32) -> Option<Known> {
+    let bytes = [0, 1, 2, 3].map(|i| shape.memory.get(&Cell::Stack(word + i)).copied());
+    match bytes {
+        [Some(Known::Constant(a)), Some(Known::Constant(b)), Some(Known::Constant(c)), Some(Known::Constant(d))] => {
+            Some(Known::Constant(a | b << 8 | c << 16 | d << 24))
+        }
+        [Some(first), ..] if first != Known::Var && bytes == [Some(first); 4] => Some(first),
+        _ => None,
+    }
 }
 
 /// Puts together what the last round has found.
@@ -387,37 +470,44 @@ fn updates(
     let mut updates = vec![];
     for (index, (value, known)) in state.fixed().zip(&shape.fixed).enumerate() {
         let matters = matches!(to, Place::Loop(_)) || index >= SPECIALS;
-        if *known != Known::Var || !matters {
+        if matches!(known, Known::Constant(_) | Known::Stack(_)) || !matters {
             continue;
         }
-        // A place on the stack that differs from way to way can be anything.
-        let value = match executor.values.off_stack(value) {
-            Some(value) => value,
-            None => executor.base.input(&mut executor.values, "address".into(), width(index)),
-        };
+        let value = distance(executor, *known, value, width(index));
         updates.push((Slot::Fixed(index as u32), value));
     }
     let mut cells = cells(state, &executor.base.shape, Some(shape));
-    cells.retain(|cell| shape.memory.get(cell).copied().or(reset(executor.elf, *cell)) == Some(Known::Var));
+    cells.retain(|cell| {
+        let known = shape.memory.get(cell).copied().or(reset(executor.elf, *cell));
+        !matches!(known, None | Some(Known::Constant(_) | Known::Stack(_)))
+    });
     let slots: BTreeSet<Slot> = cells.into_iter().map(|cell| executor.base.slot(cell)).collect();
     for slot in slots {
         let Slot::Memory(start, bytes) = slot else { continue };
-        let mut parts = vec![];
-        for at in 0..bytes {
-            let cell = start.plus(at);
-            let value = match state.memory.get(&cell) {
-                Some(value) => *value,
-                None => executor.base.read(&mut executor.values, cell),
-            };
-            let free = executor.values.off_stack(value);
-            parts.push(match free {
-                Some(value) => value,
-                None => executor.base.input(&mut executor.values, "address".into(), 8),
-            });
-        }
-        if let Some(value) = executor.values.join(&parts) {
-            updates.push((slot, value));
-        }
+        let cells: Vec<Cell> = (0..bytes).map(|at| start.plus(at)).collect();
+        let parts: Vec<ExprId> = cells.iter().map(|cell| byte(executor, state, *cell)).collect();
+        let known = match start {
+            Cell::Stack(word) => known_word(shape, word),
+            Cell::Ram(_) => None,
+        };
+        let value = match known {
+            Some(known) => executor.values.join(&parts).map(|x| distance(executor, known, x, 32)),
+            None => {
+                let free = parts.into_iter().map(|x| distance(executor, Known::Var, x, 8));
+                let free: Vec<ExprId> = free.collect();
+                executor.values.join(&free)
+            }
+        };
+        updates.extend(value.map(|value| (slot, value)));
     }
     updates
+}
+
+/// What a variable is when the value that it stands for is `x`. A place on the stack that differs from way to way
+/// can be anything.
+fn distance(executor: &mut Executor, known: Known, x: ExprId, width: u32) -> ExprId {
+    match known.distance(&mut executor.values, x) {
+        Some(distance) => distance,
+        None => executor.base.input(&mut executor.values, "address".into(), width),
+    }
 }

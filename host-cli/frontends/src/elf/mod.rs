@@ -2,7 +2,7 @@
 //!
 //! One call of a function, the entry, is one step. From the bottom up:
 //!
-//! - [`isa`]: what instructions do.
+//! - [`isa`]: what instructions do. `abi`: how functions call each other.
 //! - [`reader`], `lines`: what the file holds.
 //! - `layout`: what lies where in memory.
 //! - `value`: expressions, simplified. `state`: what a path knows.
@@ -11,6 +11,7 @@
 //!   something.
 //! - `lift`: locations, and what is known at each. `build`: the automaton.
 
+mod abi;
 mod access;
 mod base;
 mod build;

@@ -5,7 +5,7 @@
 
 use super::isa::Isa;
 use super::lines::Lines;
-use object::elf::{EM_ARM, EM_RISCV, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS};
+use object::elf::{EF_RISCV_FLOAT_ABI, EM_ARM, EM_RISCV, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS};
 use object::read::elf::{ElfFile32, FileHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::collections::BTreeMap;
@@ -69,6 +69,8 @@ pub struct Elf {
     functions: BTreeMap<u32, Symbol>,
     objects: Vec<Symbol>,
     marks: BTreeMap<u32, Mark>,
+    /// What the start-up code puts into the register for that (RISC-V).
+    pub global_pointer: Option<u32>,
     /// Where it comes from.
     pub lines: Lines,
 }
@@ -104,6 +106,7 @@ impl Elf {
             functions: BTreeMap::new(),
             objects: vec![],
             marks: BTreeMap::new(),
+            global_pointer: None,
             lines: Lines::new(&file),
         };
         elf.read_symbols(&file);
@@ -125,6 +128,9 @@ impl Elf {
                 _ if name.starts_with("$x") => Some(Mark::Code),
                 _ => None,
             };
+            if name == "__global_pointer$" {
+                self.global_pointer = Some(start);
+            }
             if let Some(mark) = mark {
                 self.marks.insert(start, mark);
                 continue;
@@ -285,10 +291,17 @@ fn sections(file: &ElfFile32<Endianness>) -> Result<Vec<Section>, Unreadable> {
 
 /// Which instructions a program has.
 fn isa(file: &ElfFile32<Endianness>) -> Result<Isa, Unreadable> {
-    const KNOWN: &str = "programs for ARMv6-M and ARMv7-M (Cortex-M0, M0+, M1, M3) can be checked";
+    const KNOWN: &str = "programs for ARMv6-M and ARMv7-M (Cortex-M0, M0+, M1, M3) and for RV32IMAC can be \
+                         checked";
     match file.elf_header().e_machine(file.endian()) {
         EM_ARM => {}
-        EM_RISCV => return unreadable("programs for RISC-V cannot be checked yet", KNOWN),
+        EM_RISCV => {
+            let flags = file.elf_header().e_flags(file.endian());
+            return match flags & EF_RISCV_FLOAT_ABI {
+                0 => Ok(Isa::Rv32),
+                _ => unreadable("the program passes floating-point numbers in registers", KNOWN),
+            };
+        }
         other => return unreadable(format!("the program is for machine {other} of ELF"), KNOWN),
     }
     let attributes = file.section_by_name(".ARM.attributes").and_then(|s| s.data().ok());

@@ -62,8 +62,9 @@ pub trait Machine {
         bytes: u32,
         new: impl FnOnce(&mut Self, ExprId) -> ExprId,
     ) -> Result<ExprId, Self::Stop>;
-    /// Whether the exclusive monitor is held (1 bit), so that a store-exclusive stores. Every exception clears
-    /// it, so a fresh input is always a sound answer.
+    /// Whether the exclusive monitor is held (1 bit), so that a store-exclusive stores. A fresh input is always a
+    /// sound answer. One that follows the accesses must know that exceptions clear the monitor on ARM and need not
+    /// clear the reservation on RISC-V, and that another address than that of the load decides nothing.
     fn monitor(&mut self) -> ExprId;
     /// Sets (load-exclusive) or clears (store-exclusive, `clrex`) the exclusive monitor.
     fn set_monitor(&mut self, held: bool);
@@ -77,6 +78,8 @@ pub trait Machine {
 pub enum Demand {
     /// Bit 0 of an address that is jumped to is set: else the processor faults (ARM).
     ThumbBit,
+    /// A word that the PC is loaded from is aligned (ARM).
+    AlignedPc,
     /// No bit of `mstatus` but bit 3 changes (RISC-V).
     OnlyMie,
 }

@@ -11,6 +11,7 @@
 //! around the instruction.
 
 mod machine;
+pub mod riscv;
 pub mod thumb;
 mod value;
 
@@ -25,6 +26,8 @@ pub enum Isa {
     V6m,
     /// ARMv7-M without DSP and floating point: Cortex-M3.
     V7m,
+    /// RV32IMAC.
+    Rv32,
 }
 
 /// An instruction.
@@ -45,6 +48,8 @@ pub struct Decoded {
 pub enum Operation {
     /// ARM.
     Thumb(thumb::Op),
+    /// RISC-V.
+    Riscv(riscv::Op),
 }
 
 /// Why an instruction is not accepted.
@@ -60,7 +65,10 @@ pub struct Refused {
 
 /// The instruction that `bytes` begin with. `it` is [`It::NONE`] but after an instruction that left another.
 pub fn decode(isa: Isa, bytes: &[u8], address: u32, it: It) -> Result<Decoded, Refused> {
-    thumb::decode(isa, bytes, address, it)
+    match isa {
+        Isa::V6m | Isa::V7m => thumb::decode(isa, bytes, address, it),
+        Isa::Rv32 => riscv::decode(bytes, address),
+    }
 }
 
 impl Decoded {
@@ -68,6 +76,7 @@ impl Decoded {
     pub fn execute<M: Machine>(&self, machine: &mut M) -> Result<Next, M::Stop> {
         match &self.operation {
             Operation::Thumb(op) => thumb::execute(op, machine),
+            Operation::Riscv(op) => riscv::execute(op, machine),
         }
     }
 }
@@ -76,6 +85,7 @@ impl fmt::Display for Decoded {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match &self.operation {
             Operation::Thumb(op) => thumb::show(op, self.condition, f),
+            Operation::Riscv(op) => riscv::show(op, f),
         }
     }
 }

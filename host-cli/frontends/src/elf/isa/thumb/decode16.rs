@@ -260,7 +260,24 @@ fn miscellaneous(word: u32, place: &Place) -> Result {
             place.outside_it()?;
             Op::Breakpoint(field(word, 0, 8) as u8)
         }
-        0b1111 if field(word, 0, 4) == 0 => Op::Hint(hint(field(word, 4, 4))?),
+        0b0001 | 0b0011 | 0b1001 | 0b1011 => {
+            place.v7m()?;
+            place.outside_it()?;
+            let offset = field(word, 9, 1) << 6 | field(word, 3, 5) << 1;
+            let (rn, nonzero) = (reg(word, 0, 3), field(word, 11, 1) == 1);
+            Op::CompareBranch { rn, nonzero, target: place.target(offset as i32) }
+        }
+        0b1111 if field(word, 0, 4) != 0 => {
+            place.v7m()?;
+            place.outside_it()?;
+            let (first, mask) = (field(word, 4, 4), field(word, 0, 4));
+            if first == 15 || (first == 14 && mask.count_ones() != 1) {
+                return Err(UNPREDICTABLE);
+            }
+            let it = It(field(word, 0, 8) as u8);
+            return Ok((Op::If(it), Some(it)));
+        }
+        0b1111 => Op::Hint(hint(field(word, 4, 4))?),
         _ => return Err(UNDEFINED),
     };
     Ok((op, None))

@@ -2,7 +2,7 @@
 
 use super::flags::{add, add_with_carry, rotate_with_carry, shift_by, shift_c, subtract};
 use super::op::{Alu, Op, Operand, Order, System};
-use super::{LR, SP, memory};
+use super::{LR, SP, bits, memory};
 use crate::elf::isa::value::{Shift, bit, bytes, clear, is_zero, shift, word};
 use crate::elf::isa::{Demand, Flag, Machine, Next, Reg, Special, Transfer};
 use vouch_ir::{BinOp, ExprId};
@@ -28,6 +28,63 @@ pub fn execute<M: Machine>(op: &Op, m: &mut M) -> Result<Next, M::Stop> {
                 set_sign(m, value);
             }
         }
+        Op::MultiplyAdd { rd, rn, rm, ra, subtract } => {
+            let [x, y, z] = [rn, rm, ra].map(|reg| m.reg(reg));
+            let pool = m.pool();
+            let product = pool.binary(BinOp::Mul, x, y);
+            let op = if subtract { BinOp::Sub } else { BinOp::Add };
+            let value = pool.binary(op, z, product);
+            set(m, rd, value);
+        }
+        Op::MultiplyLong { low, high, rn, rm, signed, accumulate } => {
+            let [x, y, before_low, before_high] = [rn, rm, low, high].map(|reg| m.reg(reg));
+            let pool = m.pool();
+            let [x, y] = [x, y].map(|x| pool.extend(x, 64, signed));
+            let mut value = pool.binary(BinOp::Mul, x, y);
+            if accumulate {
+                let before = pool.binary(BinOp::Concat, before_high, before_low);
+                value = pool.binary(BinOp::Add, before, value);
+            }
+            let (low_half, high_half) = (pool.slice(value, 0, 32), pool.slice(value, 32, 32));
+            set(m, low, low_half);
+            set(m, high, high_half);
+        }
+        Op::Divide { rd, rn, rm, signed } => {
+            let (x, y) = (m.reg(rn), m.reg(rm));
+            let pool = m.pool();
+            let quotient = pool.binary(if signed { BinOp::SDiv } else { BinOp::UDiv }, x, y);
+            let (by_zero, zero) = (is_zero(pool, y), word(pool, 0));
+            let value = pool.ite(by_zero, zero, quotient);
+            set(m, rd, value);
+        }
+        Op::CountZeros { rd, rm } => {
+            let x = m.reg(rm);
+            let value = bits::leading_zeros(m.pool(), x);
+            set(m, rd, value);
+        }
+        Op::ExtractField { rd, rn, low, bits, signed } => {
+            let x = m.reg(rn);
+            let pool = m.pool();
+            let part = pool.slice(x, low, bits);
+            let value = pool.extend(part, 32, signed);
+            set(m, rd, value);
+        }
+        Op::InsertField { rd, rn, low, bits } => {
+            let before = m.reg(rd);
+            let x = match rn {
+                Some(rn) => m.reg(rn),
+                None => word(m.pool(), 0),
+            };
+            let value = bits::insert(m.pool(), before, x, (low, bits));
+            set(m, rd, value);
+        }
+        Op::Saturate { rd, rn, shift: kind, by, bits, signed } => {
+            let x = m.reg(rn);
+            let pool = m.pool();
+            let x = shift(pool, x, kind, by.into());
+            let value = bits::saturate(pool, x, bits, signed);
+            set(m, rd, value);
+        }
         Op::Extend { rd, rm, rotation, bits, signed } => {
             let x = m.reg(rm);
             let pool = m.pool();
@@ -47,11 +104,22 @@ pub fn execute<M: Machine>(op: &Op, m: &mut M) -> Result<Next, M::Stop> {
                     let half = pool.slice(swapped, 0, 16);
                     pool.extend(half, 32, true)
                 }
+                Order::Bits => bits::reverse(pool, x),
             };
             set(m, rd, value);
         }
         Op::Load { rt, address, size, signed } => memory::load(m, rt, address, size, signed)?,
         Op::Store { rt, address, size } => memory::store(m, rt, address, size)?,
+        Op::LoadPc { address } => return memory::load_pc(m, address),
+        Op::LoadDual { rt, rt2, address } => memory::load_dual(m, rt, rt2, address)?,
+        Op::StoreDual { rt, rt2, address } => memory::store_dual(m, rt, rt2, address)?,
+        Op::LoadExclusive { rt, rn, offset, size } => {
+            memory::load_exclusive(m, rt, (rn, offset), size)?;
+        }
+        Op::StoreExclusive { rd, rt, rn, offset, size } => {
+            memory::store_exclusive(m, rd, rt, (rn, offset), size)?;
+        }
+        Op::ClearExclusive => m.set_monitor(false),
         Op::LoadMultiple { rn, list, order, writeback } => {
             return memory::load_multiple(m, rn, list, order, writeback);
         }
@@ -64,6 +132,17 @@ pub fn execute<M: Machine>(op: &Op, m: &mut M) -> Result<Next, M::Stop> {
                 None => m.pool().bool(true),
             };
             return Ok(Next::Go { taken, to: word(m.pool(), target), transfer: Transfer::Jump });
+        }
+        Op::CompareBranch { rn, nonzero, target } => {
+            let x = m.reg(rn);
+            let pool = m.pool();
+            let zero = is_zero(pool, x);
+            let taken = if nonzero { pool.not(zero) } else { zero };
+            return Ok(Next::Go { taken, to: word(pool, target), transfer: Transfer::Jump });
+        }
+        Op::TableBranch { base, rm, size, pc } => {
+            let target = memory::table(m, base, rm, size, pc)?;
+            return Ok(go(m, target, Transfer::Jump));
         }
         Op::Call { target, link } => {
             set_link(m, link);
@@ -126,7 +205,7 @@ pub fn execute<M: Machine>(op: &Op, m: &mut M) -> Result<Next, M::Stop> {
             let value = word(m.pool(), disable.into());
             m.set_special(Special::Primask, value);
         }
-        Op::Hint(_) => {}
+        Op::If(_) | Op::Hint(_) => {}
         Op::Supervisor(_) => return Ok(Next::Supervisor),
         Op::Undefined(_) | Op::Breakpoint(_) => return Ok(Next::Trap),
     }

@@ -2,9 +2,9 @@
 
 use super::meaning::{exchange, set};
 use super::op::{Address, Base, Index, Multiple, Offset, Size};
-use super::{PC, Reg};
-use crate::elf::isa::value::{Shift, offset, shift, word};
-use crate::elf::isa::{Machine, Next, Transfer};
+use super::{PC, Reg, SP};
+use crate::elf::isa::value::{Shift, is_zero, offset, shift, word};
+use crate::elf::isa::{Demand, Machine, Next, Transfer};
 use vouch_ir::{BinOp, ExprId};
 
 /// Where the access is, and what becomes of the base.
@@ -59,6 +59,111 @@ pub fn store<M: Machine>(m: &mut M, rt: Reg, address: Address, size: Size) -> Re
     Ok(())
 }
 
+/// A jump to an address in memory.
+pub fn load_pc<M: Machine>(m: &mut M, address: Address) -> Result<Next, M::Stop> {
+    let (at, base) = resolve(m, address);
+    let low = m.pool().slice(at, 0, 2);
+    let aligned = is_zero(m.pool(), low);
+    m.demand(aligned, Demand::AlignedPc)?;
+    let target = m.load(at, 4, true)?;
+    if let Some((rn, moved)) = base {
+        set(m, rn, moved);
+    }
+    let returns = base.is_some_and(|(rn, _)| rn == SP);
+    exchange(m, target, if returns { Transfer::Return } else { Transfer::Jump })
+}
+
+/// Two words.
+pub fn load_dual<M: Machine>(
+    m: &mut M,
+    rt: Reg,
+    rt2: Reg,
+    address: Address,
+) -> Result<(), M::Stop> {
+    let (at, base) = resolve(m, address);
+    let first = m.load(at, 4, true)?;
+    let next = offset(m.pool(), at, 4);
+    let second = m.load(next, 4, true)?;
+    if let Some((rn, moved)) = base {
+        set(m, rn, moved);
+    }
+    set(m, rt, first);
+    set(m, rt2, second);
+    Ok(())
+}
+
+/// Two words.
+pub fn store_dual<M: Machine>(
+    m: &mut M,
+    rt: Reg,
+    rt2: Reg,
+    address: Address,
+) -> Result<(), M::Stop> {
+    let (at, base) = resolve(m, address);
+    let (first, second) = (m.reg(rt), m.reg(rt2));
+    m.store(at, first, true)?;
+    let next = offset(m.pool(), at, 4);
+    m.store(next, second, true)?;
+    if let Some((rn, moved)) = base {
+        set(m, rn, moved);
+    }
+    Ok(())
+}
+
+/// Sets the monitor.
+pub fn load_exclusive<M: Machine>(
+    m: &mut M,
+    rt: Reg,
+    (rn, by): (Reg, u32),
+    size: Size,
+) -> Result<(), M::Stop> {
+    let base = m.reg(rn);
+    let at = offset(m.pool(), base, by);
+    let value = m.load(at, size.bytes(), true)?;
+    m.set_monitor(true);
+    let value = m.pool().extend(value, 32, false);
+    set(m, rt, value);
+    Ok(())
+}
+
+/// Stores if the monitor is held. As an update in any case: what is there is written again if it is not.
+pub fn store_exclusive<M: Machine>(
+    m: &mut M,
+    rd: Reg,
+    rt: Reg,
+    (rn, by): (Reg, u32),
+    size: Size,
+) -> Result<(), M::Stop> {
+    let (base, value) = (m.reg(rn), m.reg(rt));
+    let at = offset(m.pool(), base, by);
+    let held = m.monitor();
+    m.set_monitor(false);
+    let new = m.pool().slice(value, 0, 8 * size.bytes());
+    m.update(at, size.bytes(), |m, old| m.pool().ite(held, new, old))?;
+    let pool = m.pool();
+    let failed = pool.not(held);
+    let failed = pool.extend(failed, 32, false);
+    set(m, rd, failed);
+    Ok(())
+}
+
+/// Where an entry of a table leads.
+pub fn table<M: Machine>(
+    m: &mut M,
+    base: Base,
+    rm: Reg,
+    size: Size,
+    pc: u32,
+) -> Result<ExprId, M::Stop> {
+    let by = Offset::Register(rm, if size == Size::Byte { 0 } else { 1 });
+    let (at, _) = resolve(m, Address { base, offset: by, index: Index::Offset, aligned: false });
+    let entry = m.load(at, size.bytes(), false)?;
+    let pool = m.pool();
+    let entry = pool.extend(entry, 32, false);
+    let twice = shift(pool, entry, Shift::Lsl, 1);
+    Ok(offset(pool, twice, pc))
+}
+
 /// The registers of a list.
 fn registers(list: u16) -> impl Iterator<Item = Reg> {
     (0..16).filter(move |i| list >> i & 1 == 1).map(Reg)
@@ -97,7 +202,9 @@ pub fn load_multiple<M: Machine>(
     let mut next = Next::Fall;
     for (reg, value) in values {
         if u32::from(reg.0) == PC {
-            next = exchange(m, value, Transfer::Return)?;
+            let returns = rn == SP;
+            let transfer = if returns { Transfer::Return } else { Transfer::Jump };
+            next = exchange(m, value, transfer)?;
         } else {
             set(m, reg, value);
         }

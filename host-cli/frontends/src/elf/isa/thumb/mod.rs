@@ -1,18 +1,22 @@
 //! Thumb instructions of ARMv6-M and ARMv7-M, after the ARMv7-M Architecture Reference Manual (DDI 0403E).
 //!
 //! - [`op`]: the operations.
-//! - `decode16`, `decode32`: from encodings to operations. What the manual calls UNPREDICTABLE is refused.
+//! - `decode16`, `decode32`, `data32`, `memory32`: from encodings to operations. What the manual calls UNPREDICTABLE is refused.
 //! - `meaning`, `memory`: what operations do.
+//! - `bits`: values that are made bit by bit.
 //! - `flags`: shifts and sums with the flags they give.
 //! - [`condition`]: conditions and IT blocks.
 //! - `show`: operations as text.
 
+mod bits;
 pub mod condition;
+mod data32;
 mod decode16;
 mod decode32;
 mod flags;
 mod meaning;
 mod memory;
+mod memory32;
 pub mod op;
 mod show;
 
@@ -30,6 +34,7 @@ const PC: u32 = 15;
 const UNPREDICTABLE: &str = "UNPREDICTABLE encoding";
 const UNDEFINED: &str = "not an instruction";
 const NOT_IN_IT: &str = "UNPREDICTABLE in an IT block";
+const DSP: &str = "an instruction of the DSP extension";
 const NOT_V6M: &str = "not an instruction of ARMv6-M";
 
 /// Bits `low..low + width`.
@@ -40,6 +45,22 @@ fn field(word: u32, low: u32, width: u32) -> u32 {
 /// The register of a field of 3 or 4 bits that is not the PC.
 fn reg(word: u32, low: u32, width: u32) -> Reg {
     Reg(field(word, low, width) as u8)
+}
+
+/// A register of a field of 4 bits that must be neither SP nor PC.
+fn general(word: u32, low: u32) -> std::result::Result<Reg, &'static str> {
+    match field(word, low, 4) {
+        13 | 15 => Err(UNPREDICTABLE),
+        _ => Ok(reg(word, low, 4)),
+    }
+}
+
+/// A register of a field of 4 bits that must not be the PC.
+fn not_pc(word: u32, low: u32) -> std::result::Result<Reg, &'static str> {
+    match field(word, low, 4) {
+        PC => Err(UNPREDICTABLE),
+        _ => Ok(reg(word, low, 4)),
+    }
 }
 
 /// The lowest `bits` bits as a signed number.

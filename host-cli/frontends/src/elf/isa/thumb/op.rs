@@ -2,7 +2,7 @@
 //! manual.
 #![allow(missing_docs)]
 
-use super::condition::Condition;
+use super::condition::{Condition, It};
 use crate::elf::isa::value::Shift;
 use crate::elf::isa::{Reg, Special};
 
@@ -15,6 +15,20 @@ pub enum Op {
     MoveTop { rd: Reg, value: u16 },
     /// `rd = rn * rm`.
     Multiply { rd: Reg, rn: Reg, rm: Reg, flags: bool },
+    /// `rd = ra + rn * rm`, or `ra - rn * rm`.
+    MultiplyAdd { rd: Reg, rn: Reg, rm: Reg, ra: Reg, subtract: bool },
+    /// A product of 64 bits, which may be added to what is there.
+    MultiplyLong { low: Reg, high: Reg, rn: Reg, rm: Reg, signed: bool, accumulate: bool },
+    /// `rd = rn / rm`; by zero it is zero, since CCR.DIV_0_TRP is taken to be clear.
+    Divide { rd: Reg, rn: Reg, rm: Reg, signed: bool },
+    /// Zeros above the highest one.
+    CountZeros { rd: Reg, rm: Reg },
+    /// Some bits of a register, extended.
+    ExtractField { rd: Reg, rn: Reg, low: u32, bits: u32, signed: bool },
+    /// Some bits of `rd` become the lowest of `rn`, or zero.
+    InsertField { rd: Reg, rn: Option<Reg>, low: u32, bits: u32 },
+    /// The nearest number of so many bits. The Q flag is not modelled; nothing that is accepted reads it.
+    Saturate { rd: Reg, rn: Reg, shift: Shift, by: u8, bits: u32, signed: bool },
     /// A sign- or zero-extended part of a rotated register.
     Extend { rd: Reg, rm: Reg, rotation: u32, bits: u32, signed: bool },
     /// Bytes, or bits, of a register in another order.
@@ -23,12 +37,28 @@ pub enum Op {
     Load { rt: Reg, address: Address, size: Size, signed: bool },
     /// `memory = rt`.
     Store { rt: Reg, address: Address, size: Size },
+    /// A jump to an address in memory, whose bit 0 must be set.
+    LoadPc { address: Address },
+    /// Two words.
+    LoadDual { rt: Reg, rt2: Reg, address: Address },
+    /// Two words.
+    StoreDual { rt: Reg, rt2: Reg, address: Address },
+    /// Sets the exclusive monitor.
+    LoadExclusive { rt: Reg, rn: Reg, offset: u32, size: Size },
+    /// Stores if the monitor is held, and clears it; `rd` is 0 if it did.
+    StoreExclusive { rd: Reg, rt: Reg, rn: Reg, offset: u32, size: Size },
+    /// Clears the exclusive monitor.
+    ClearExclusive,
     /// Registers from ascending addresses; bit 15 of the list is a jump.
     LoadMultiple { rn: Reg, list: u16, order: Multiple, writeback: bool },
     /// Registers to ascending addresses.
     StoreMultiple { rn: Reg, list: u16, order: Multiple, writeback: bool },
     /// To a fixed address.
     Branch { condition: Option<Condition>, target: u32 },
+    /// To a fixed address if a register is zero, or is not.
+    CompareBranch { rn: Reg, nonzero: bool, target: u32 },
+    /// As far beyond `pc` as twice an entry of a table says.
+    TableBranch { base: Base, rm: Reg, size: Size, pc: u32 },
     /// To a fixed address, with what LR is set to.
     Call { target: u32, link: u32 },
     /// To the address in a register, whose bit 0 must be set; a call if there is something for LR.
@@ -41,6 +71,8 @@ pub enum Op {
     WriteSpecial { special: System, rn: Reg },
     /// `cpsid i`, `cpsie i`.
     Interrupts { disable: bool },
+    /// `it`: how the following instructions are decoded.
+    If(It),
     /// What has no effect here.
     Hint(Hint),
     /// `svc`.
@@ -102,6 +134,8 @@ pub enum Order {
     Halves,
     /// Two bytes of the lower half, sign-extended.
     SignedHalf,
+    /// All bits.
+    Bits,
 }
 
 /// Where memory is read or written.

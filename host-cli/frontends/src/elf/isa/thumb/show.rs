@@ -3,7 +3,7 @@
 use super::op::{
     Address, Alu, Base, Hint, Index, Multiple, Offset, Op, Operand, Order, Size, System,
 };
-use super::{Condition, SP};
+use super::{Condition, It, SP};
 use crate::elf::isa::value::Shift;
 use crate::elf::isa::{Reg, Special};
 use std::fmt::{Display, Formatter, Result};
@@ -31,6 +31,35 @@ pub fn show(op: &Op, condition: Option<Condition>, f: &mut Formatter) -> Result 
         Op::Multiply { rd, rn, rm, flags } => {
             write!(f, "mul{}{c} {}, {}, {}", s(flags), R(rd), R(rn), R(rm))
         }
+        Op::MultiplyAdd { rd, rn, rm, ra, subtract } => {
+            let name = if subtract { "mls" } else { "mla" };
+            write!(f, "{name}{c} {}, {}, {}, {}", R(rd), R(rn), R(rm), R(ra))
+        }
+        Op::MultiplyLong { low, high, rn, rm, signed, accumulate } => {
+            let name = if accumulate { "mlal" } else { "mull" };
+            let sign = if signed { 's' } else { 'u' };
+            write!(f, "{sign}{name}{c} {}, {}, {}, {}", R(low), R(high), R(rn), R(rm))
+        }
+        Op::Divide { rd, rn, rm, signed } => {
+            let sign = if signed { 's' } else { 'u' };
+            write!(f, "{sign}div{c} {}, {}, {}", R(rd), R(rn), R(rm))
+        }
+        Op::CountZeros { rd, rm } => write!(f, "clz{c} {}, {}", R(rd), R(rm)),
+        Op::ExtractField { rd, rn, low, bits, signed } => {
+            let sign = if signed { 's' } else { 'u' };
+            write!(f, "{sign}bfx{c} {}, {}, #{low}, #{bits}", R(rd), R(rn))
+        }
+        Op::InsertField { rd, rn: Some(rn), low, bits } => {
+            write!(f, "bfi{c} {}, {}, #{low}, #{bits}", R(rd), R(rn))
+        }
+        Op::InsertField { rd, rn: None, low, bits } => {
+            write!(f, "bfc{c} {}, #{low}, #{bits}", R(rd))
+        }
+        Op::Saturate { rd, rn, shift, by, bits, signed } => {
+            let sign = if signed { 's' } else { 'u' };
+            write!(f, "{sign}sat{c} {}, #{bits}, ", R(rd))?;
+            show_operand(Operand::Shifted { rm: rn, shift, by }, f)
+        }
         Op::Extend { rd, rm, rotation, bits, signed } => {
             let (sign, size) = (if signed { 's' } else { 'u' }, if bits == 8 { 'b' } else { 'h' });
             write!(f, "{sign}xt{size}{c} {}, {}", R(rd), R(rm))?;
@@ -41,6 +70,7 @@ pub fn show(op: &Op, condition: Option<Condition>, f: &mut Formatter) -> Result 
                 Order::Word => "rev",
                 Order::Halves => "rev16",
                 Order::SignedHalf => "revsh",
+                Order::Bits => "rbit",
             };
             write!(f, "{name}{c} {}, {}", R(rd), R(rm))
         }
@@ -53,6 +83,25 @@ pub fn show(op: &Op, condition: Option<Condition>, f: &mut Formatter) -> Result 
             write!(f, "str{}{c} {}, ", suffix(size), R(rt))?;
             show_address(address, f)
         }
+        Op::LoadPc { address } => {
+            write!(f, "ldr{c} pc, ")?;
+            show_address(address, f)
+        }
+        Op::LoadDual { rt, rt2, address } => {
+            write!(f, "ldrd{c} {}, {}, ", R(rt), R(rt2))?;
+            show_address(address, f)
+        }
+        Op::StoreDual { rt, rt2, address } => {
+            write!(f, "strd{c} {}, {}, ", R(rt), R(rt2))?;
+            show_address(address, f)
+        }
+        Op::LoadExclusive { rt, rn, offset, size } => {
+            write!(f, "ldrex{}{c} {}, [{}, #{offset}]", suffix(size), R(rt), R(rn))
+        }
+        Op::StoreExclusive { rd, rt, rn, offset, size } => {
+            write!(f, "strex{}{c} {}, {}, [{}, #{offset}]", suffix(size), R(rd), R(rt), R(rn))
+        }
+        Op::ClearExclusive => write!(f, "clrex{c}"),
         Op::LoadMultiple { rn, list, order, writeback } => {
             let name = ("ldm", "pop", Multiple::IncrementAfter);
             show_multiple(name, (rn, list, order, writeback), &c, f)
@@ -63,6 +112,19 @@ pub fn show(op: &Op, condition: Option<Condition>, f: &mut Formatter) -> Result 
         }
         Op::Branch { condition: Some(condition), target } => write!(f, "b{condition} {target:#x}"),
         Op::Branch { condition: None, target } => write!(f, "b{c} {target:#x}"),
+        Op::CompareBranch { rn, nonzero, target } => {
+            write!(f, "cb{}z {}, {target:#x}", if nonzero { "n" } else { "" }, R(rn))
+        }
+        Op::TableBranch { base, rm, size, .. } => {
+            let base = match base {
+                Base::Register(rn) => R(rn),
+                Base::Fixed(_) => R(Reg(15)),
+            };
+            match size {
+                Size::Byte => write!(f, "tbb{c} [{base}, {}]", R(rm)),
+                _ => write!(f, "tbh{c} [{base}, {}, lsl #1]", R(rm)),
+            }
+        }
         Op::Call { target, .. } => write!(f, "bl{c} {target:#x}"),
         Op::Exchange { rm, link: None } => write!(f, "bx{c} {}", R(rm)),
         Op::Exchange { rm, link: Some(_) } => write!(f, "blx{c} {}", R(rm)),
@@ -71,10 +133,26 @@ pub fn show(op: &Op, condition: Option<Condition>, f: &mut Formatter) -> Result 
         Op::ReadSpecial { rd, special } => write!(f, "mrs{c} {}, {}", R(rd), system(special)),
         Op::WriteSpecial { special, rn } => write!(f, "msr{c} {}, {}", system(special), R(rn)),
         Op::Interrupts { disable } => write!(f, "cps{} i", if disable { "id" } else { "ie" }),
+        Op::If(it) => show_it(it, f),
         Op::Hint(hint) => write!(f, "{}{c}", hint_name(hint)),
         Op::Supervisor(number) => write!(f, "svc{c} #{number}"),
         Op::Undefined(number) => write!(f, "udf{c} #{number}"),
         Op::Breakpoint(number) => write!(f, "bkpt #{number}"),
+    }
+}
+
+/// `it` with a letter for each further instruction.
+fn show_it(it: It, f: &mut Formatter) -> Result {
+    f.write_str("it")?;
+    let first = it.0 >> 4 & 1;
+    let mut rest = it.advance();
+    while rest.is_inside() {
+        f.write_str(if rest.0 >> 4 & 1 == first { "t" } else { "e" })?;
+        rest = rest.advance();
+    }
+    match it.condition() {
+        Some(condition) => write!(f, " {condition}"),
+        None => f.write_str(" al"),
     }
 }
 
