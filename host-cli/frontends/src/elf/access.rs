@@ -5,7 +5,7 @@
 //! paths with different pointers have met, each is followed.
 
 use super::execute::{Executor, Source, Stop};
-use super::layout::Kind;
+use super::layout::{HIGHEST, Kind, LOWEST};
 use super::state::Cell;
 use super::value::Sum;
 use std::rc::Rc;
@@ -15,10 +15,6 @@ use vouch_ir::{BinOp, Expr, ExprId, Word};
 const MOST_POINTERS: usize = 64;
 /// Elements that an index can choose between.
 const MOST_ELEMENTS: i64 = 4096;
-/// Constants below this are offsets rather than addresses of objects, whatever lies there.
-const LOWEST: u32 = 0x400;
-/// Constants from here on are negative offsets.
-const HIGHEST: u32 = 0xffff_f000;
 
 /// What memory is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -252,6 +248,7 @@ impl Executor<'_> {
             Area::Of(Kind::Ram) => {
                 let start = start as u32;
                 self.partition.note(start, bytes);
+                self.ram.extend(start..start.saturating_add(bytes));
                 let cells: Vec<Cell> = (0..bytes).map(|i| Cell::Ram(start.wrapping_add(i))).collect();
                 self.read_cells(&cells, start)
             }
@@ -292,6 +289,7 @@ impl Executor<'_> {
                     return Err(Stop::Unknown(start));
                 }
                 self.partition.note(start, bytes);
+                self.ram.extend(start..start.saturating_add(bytes));
                 Cell::Ram(start)
             }
             Area::Stack => Cell::Stack(i32::try_from(start).map_err(|_| Stop::Memory)?),

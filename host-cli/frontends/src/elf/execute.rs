@@ -162,6 +162,8 @@ pub struct Executor<'a> {
     pub lowest: i32,
     /// Bytes of flash that were executed or read.
     pub code: BTreeSet<u32>,
+    /// Bytes of RAM that were accessed.
+    pub ram: BTreeSet<u32>,
     outcome: Outcome,
     queue: BTreeMap<Point, State>,
     rounds: BTreeMap<Point, u32>,
@@ -200,6 +202,7 @@ impl<'a> Executor<'a> {
             now: State::new(word, bit, 0),
             lowest: 0,
             code: BTreeSet::new(),
+            ram: BTreeSet::new(),
             outcome: Outcome::default(),
             queue: BTreeMap::new(),
             rounds: BTreeMap::new(),

@@ -31,6 +31,10 @@ pub struct Thing {
 
 /// Constants without a name are looked up this far.
 const FAR: u32 = 256;
+/// Constants below this are offsets rather than addresses, whatever lies there.
+pub const LOWEST: u32 = 0x400;
+/// Constants from here on are negative offsets.
+pub const HIGHEST: u32 = 0xffff_f000;
 /// Registers of one peripheral.
 const PAGE: u32 = 4096;
 
@@ -87,11 +91,12 @@ impl Layout<'_> {
         Some(Thing { kind, start, end })
     }
 
-    /// The first address of the variable or constant with a name that an address is in.
-    pub fn object(&self, address: u32) -> Option<u32> {
-        let objects = self.elf.objects().iter();
-        let at = objects.filter(|o| (o.start..o.end).contains(&address));
-        at.min_by_key(|o| o.end - o.start).map(|o| o.start)
+    /// Whether a number looks like an address in RAM or flash, or of what is next to it: code often keeps the
+    /// address of the element before the first, or that behind the last.
+    pub fn is_pointer(&self, address: u32) -> bool {
+        let is_memory = |at: u32| matches!(self.kind(at), Some(Kind::Ram | Kind::Flash | Kind::Input));
+        let near = [0, 16u32.wrapping_neg(), 16].map(|by| address.wrapping_add(by));
+        (LOWEST..HIGHEST).contains(&address) && near.into_iter().any(is_memory)
     }
 
     /// Whether an address is certainly neither RAM nor flash: the architecture's map says so, and nothing of the

@@ -65,6 +65,8 @@ pub struct Lifted {
     pub depth: u32,
     /// Bytes of flash that were executed or read.
     pub code: BTreeSet<u32>,
+    /// Bytes of RAM that were accessed.
+    pub ram: BTreeSet<u32>,
 }
 
 /// What is lifted.
@@ -248,7 +250,8 @@ fn known(executor: &Executor, x: ExprId) -> Known {
             let constant = sum.constant as u32;
             match sum.terms.iter().any(|(term, times)| *term == values.stack && *times == 1) {
                 true => Known::StackFrom(constant as i32),
-                false => executor.layout.object(constant).map_or(Known::Var, Known::From),
+                false if executor.layout.is_pointer(constant) => Known::From(constant),
+                false => Known::Var,
             }
         }
         (None, None) => Known::Var,
@@ -257,23 +260,27 @@ fn known(executor: &Executor, x: ExprId) -> Known {
 
 /// What is known if it is one or the other.
 fn either(layout: &Layout, a: Known, b: Known) -> Known {
-    /// The object that an address is in, or the stack.
+    /// Objects are not larger, if an index can choose between all elements.
+    const FAR: u32 = 0x1_0000;
+    /// What an address is counted from.
     enum Origin {
-        Object(u32),
+        Memory(u32),
         Stack(i32),
     }
     let origin = |known: Known| match known {
-        Known::Constant(value) => layout.object(value as u32).map(Origin::Object),
-        Known::From(base) => Some(Origin::Object(base)),
+        Known::Constant(value) => {
+            Some(value as u32).filter(|at| layout.is_pointer(*at)).map(Origin::Memory)
+        }
+        Known::From(base) => Some(Origin::Memory(base)),
         Known::Stack(offset) | Known::StackFrom(offset) => Some(Origin::Stack(offset)),
         Known::Var => None,
     };
+    // Which of the two was known first stays: any base is right, and that one is what the code counts from.
     match (origin(a), origin(b)) {
         _ if a == b => a,
-        (Some(Origin::Object(base)), Some(Origin::Object(other))) if base == other => {
+        (Some(Origin::Memory(base)), Some(Origin::Memory(other))) if base.abs_diff(other) < FAR => {
             Known::From(base)
         }
-        // Which of the two is the first to be known stays.
         (Some(Origin::Stack(offset)), Some(Origin::Stack(_))) => Known::StackFrom(offset),
         _ => Known::Var,
     }
@@ -437,6 +444,7 @@ fn finish(
         consumed,
         depth: executor.lowest.unsigned_abs(),
         code: executor.code,
+        ram: executor.ram,
     }
 }
 

@@ -9,7 +9,7 @@
 //! - `graph`: the order in which instructions are run. `base`: where values come from.
 //! - `execute`, `access`: running instructions, and their accesses to memory. `failure`: functions that mean
 //!   something.
-//! - `lift`: locations, and what is known at each. `build`: the automaton.
+//! - `lift`: locations, and what is known at each. `shared`: what other code may change. `build`: the automaton.
 
 mod abi;
 mod access;
@@ -23,6 +23,7 @@ mod layout;
 mod lift;
 mod lines;
 pub mod reader;
+mod shared;
 mod state;
 mod value;
 
@@ -111,6 +112,15 @@ pub fn lift(
     };
     if let Some(refusal) = refusal(&elf, &lifted) {
         return Err(refusal);
+    }
+    if let Some(shared) = shared::find(&elf, &layout, &lifted) {
+        let shared::Shared { name, by, at } = shared;
+        let message = format!("`{name}` is used outside of the step, too: by {by} ({})", elf.place(at));
+        let help = format!(
+            "if that runs before the first step, name it: `--init FUNCTION`; if `{name}` can be anything \
+             whenever it is read: `--input {name}`; or leave the other code out of the program"
+        );
+        return Err(error(message, help));
     }
     Ok(build::build(&elf, &layout, lifted, name, whole))
 }
