@@ -4,6 +4,7 @@
 //! choice between all elements, and an index that leaves the object leaves what is modelled (a limit). Where
 //! paths with different pointers have met, each is followed.
 
+use super::base::Known;
 use super::execute::{Executor, Source, Stop};
 use super::layout::{HIGHEST, Kind, LOWEST};
 use super::state::Cell;
@@ -331,7 +332,7 @@ impl Executor<'_> {
             let sum = self.values.sum(x);
             if let Some(target) = self.target(&sum) {
                 targets.push((when, target));
-            } else if let Some((condition, ways)) = self.split(&sum) {
+            } else if let Some((condition, ways)) = self.values.choice(x) {
                 let [yes, no] = ways;
                 let not = self.values.pool.not(condition);
                 let no_when = self.values.pool.and(when, not);
@@ -399,38 +400,25 @@ impl Executor<'_> {
         if at < low || at >= 0 {
             return None;
         }
-        let is_saved = |cell: i32| {
-            let byte = self.now.memory.get(&Cell::Stack(cell)).copied();
-            let address = byte.map(|_| (0..4).map(|i| self.now.memory.get(&Cell::Stack(cell + i))));
-            let bytes: Option<Vec<ExprId>> = address?.map(|b| b.copied()).collect();
-            let mut word = 0u32;
-            for (i, byte) in bytes?.into_iter().enumerate() {
-                word |= (self.values.pool.as_const(byte)? as u32) << (8 * i);
+        let constant = |at: i32| {
+            let cell = Cell::Stack(at);
+            match self.now.memory.get(&cell) {
+                Some(byte) => self.values.pool.as_const(*byte),
+                None => match self.base.known(cell) {
+                    Some(Known::Constant(byte)) => Some(byte),
+                    _ => None,
+                },
             }
-            let frames = self.now.frames.iter();
-            frames.filter_map(|f| f.back).any(|back| back == word & !1).then_some(())
+        };
+        let is_saved = |at: i32| {
+            let word = (0..4).rev().try_fold(0, |word, i| Some(word << 8 | constant(at + i)? as u32));
+            let mut backs = self.now.frames.iter().filter_map(|f| f.back);
+            word.is_some_and(|word| backs.any(|back| back == word & !1))
         };
         let aligned = at & !3;
-        let start = (low..=aligned).rev().step_by(4).find(|cell| is_saved(*cell).is_some());
-        let end = (aligned..0).step_by(4).find(|cell| is_saved(*cell).is_some());
+        let start = (low..=aligned).rev().step_by(4).find(|cell| is_saved(*cell));
+        let end = (aligned..0).step_by(4).find(|cell| is_saved(*cell));
         let start = start.map_or(low, |cell| cell + 4);
         Some((start.into(), end.unwrap_or(0).into()))
-    }
-
-    /// A choice in a sum: its condition, and the sum either way.
-    fn split(&mut self, sum: &Sum) -> Option<(ExprId, [ExprId; 2])> {
-        let choice = sum.terms.iter().find_map(|(term, times)| match self.values.pool.get(*term) {
-            Expr::Ite(c, t, e) if *times == 1 => Some((*term, c, t, e)),
-            _ => None,
-        });
-        let (term, condition, t, e) = choice?;
-        let ways = [t, e].map(|way| {
-            let rest = sum.terms.iter().filter(|(x, _)| *x != term).copied();
-            let rest = Sum { terms: rest.collect(), constant: sum.constant };
-            let rest = self.values.total(&rest, 32);
-            let whole = self.values.pool.binary(BinOp::Add, rest, way);
-            self.values.simplify(whole)
-        });
-        Some((condition, ways))
     }
 }

@@ -166,6 +166,8 @@ pub struct Executor<'a> {
     pub ram: BTreeSet<u32>,
     outcome: Outcome,
     queue: BTreeMap<Point, State>,
+    /// Paths in an IT block.
+    apart: Vec<State>,
     rounds: BTreeMap<Point, u32>,
     count: u32,
     restart: Option<Restart>,
@@ -205,6 +207,7 @@ impl<'a> Executor<'a> {
             ram: BTreeSet::new(),
             outcome: Outcome::default(),
             queue: BTreeMap::new(),
+            apart: vec![],
             rounds: BTreeMap::new(),
             count: 0,
             restart: None,
@@ -214,14 +217,14 @@ impl<'a> Executor<'a> {
     /// Runs from a state to all that it leads to.
     pub fn run(&mut self, start: State) -> Result<Outcome, Restart> {
         self.queue.clear();
+        self.apart.clear();
         self.rounds.clear();
         self.count = 0;
         self.now = start;
         self.go();
-        while let Some((_, state)) = self.queue.pop_first() {
-            if self.restart.is_some() {
-                break;
-            }
+        loop {
+            let next = self.apart.pop().or_else(|| self.queue.pop_first().map(|(_, state)| state));
+            let Some(state) = next.filter(|_| self.restart.is_none()) else { break };
             self.now = state;
             self.go();
         }
@@ -348,7 +351,6 @@ impl<'a> Executor<'a> {
         };
         self.touched(pc, decoded.length);
         let fall = pc.wrapping_add(decoded.length);
-        let mut skip = None;
         if let Some(condition) = decoded.condition {
             let holds = condition.holds(self);
             let holds = self.decide(holds)?;
@@ -359,21 +361,11 @@ impl<'a> Executor<'a> {
                     let mut other = self.now.clone();
                     other.conditions.push(self.values.pool.not(holds));
                     self.now.conditions.push(holds);
-                    skip = Some(other);
+                    self.fork(other, fall, decoded.it);
                 }
             }
         }
-        let next = decoded.execute(self);
-        if let Some(other) = skip {
-            match next {
-                Ok(Next::Fall) => {
-                    let base = &mut self.base;
-                    self.now.merge(other, &mut self.values, |v, cell| base.read(v, cell));
-                }
-                _ => self.fork(other, fall, decoded.it),
-            }
-        }
-        match next? {
+        match decoded.execute(self)? {
             Next::Fall => Ok(self.at(fall, decoded.it)),
             Next::Go { taken, to, transfer } => {
                 let taken = self.decide(taken)?;
@@ -429,7 +421,11 @@ impl<'a> Executor<'a> {
         let from = graph.position(self.now.pc);
         self.now.pc = pc;
         self.now.it = it;
-        self.wait(from, &graph);
+        // Within an IT block paths stay apart: what one has done tells what the other has not.
+        match it.is_inside() {
+            true => self.apart.push(self.now.clone()),
+            false => self.wait(from, &graph),
+        }
         self.now = mine;
     }
 
@@ -469,15 +465,18 @@ impl<'a> Executor<'a> {
         if let Some(to) = self.values.as_word(to) {
             return self.enter(to, fall, transfer, false);
         }
-        let cases = self.values.cases(to, MOST_TARGETS).ok_or(Stop::Jump)?;
         let before = self.now.clone();
-        for (when, to) in cases {
+        for (when, to) in self.targets_of(to)? {
             self.now = before.clone();
             if self.is_impossible(when) {
                 continue;
             }
             self.now.conditions.push(when);
-            match self.enter(to as u32, fall, transfer, true) {
+            let entered = match to {
+                Some(to) => self.enter(to, fall, transfer, true),
+                None => Err(Stop::Jump),
+            };
+            match entered {
                 Ok(Flow::On) => {
                     let graph = self.graph();
                     self.wait(0, &graph);
@@ -491,6 +490,32 @@ impl<'a> Executor<'a> {
             }
         }
         Ok(Flow::Done)
+    }
+
+    /// Where a computed jump can lead, each with when; nothing if that is not known.
+    fn targets_of(&mut self, to: ExprId) -> Result<Vec<(ExprId, Option<u32>)>, Stop> {
+        if let Some(cases) = self.values.cases(to, MOST_TARGETS) {
+            return Ok(cases.into_iter().map(|(when, to)| (when, Some(to as u32))).collect());
+        }
+        let always = self.values.pool.bool(true);
+        let (mut targets, mut todo) = (vec![], vec![(always, to)]);
+        while let Some((when, to)) = todo.pop() {
+            if targets.len() + todo.len() > MOST_TARGETS {
+                return Err(Stop::Jump);
+            }
+            if self.values.pool.as_const(when) == Some(0) {
+                continue;
+            }
+            match (self.values.as_word(to), self.values.choice(to)) {
+                (None, Some((condition, [yes, no]))) => {
+                    let not = self.values.pool.not(condition);
+                    todo.push((self.values.pool.and(when, not), no));
+                    todo.push((self.values.pool.and(when, condition), yes));
+                }
+                (known, _) => targets.push((when, known)),
+            }
+        }
+        Ok(targets)
     }
 
     /// Goes to an address that is known.

@@ -68,6 +68,8 @@ fn explore(elf: &Elf, entry: u32, computed: &BTreeMap<u32, BTreeSet<u32>>) -> Gr
     let mut opaque = Opaque::default();
     let mut next: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut todo = vec![(entry, It::NONE)];
+    // Where an IT block ends, those meet that did what is in it and those that did not.
+    let mut ends = BTreeSet::new();
     while let Some((pc, it)) = todo.pop() {
         deadline::tick();
         if next.contains_key(&pc) {
@@ -76,6 +78,9 @@ fn explore(elf: &Elf, entry: u32, computed: &BTreeMap<u32, BTreeSet<u32>>) -> Gr
         let mut targets = vec![];
         if let Some(decoded) = instruction(elf, pc, it) {
             let (ways, after) = ways(&decoded, pc, &mut opaque);
+            if decoded.condition.is_some() && !after.is_inside() {
+                ends.insert(pc.wrapping_add(decoded.length));
+            }
             for to in ways.into_iter().chain(computed.get(&pc).into_iter().flatten().copied()) {
                 let it = if to == pc.wrapping_add(decoded.length) { after } else { It::NONE };
                 if is_local(elf, pc, to) {
@@ -93,6 +98,7 @@ fn explore(elf: &Elf, entry: u32, computed: &BTreeMap<u32, BTreeSet<u32>>) -> Gr
     *before.entry(entry).or_default() += 1;
     let mut graph = Graph::default();
     graph.joins = before.iter().filter(|(_, n)| **n > 1).map(|(pc, _)| *pc).collect();
+    graph.joins.extend(ends);
     let nodes: BTreeSet<u32> = next.keys().copied().collect();
     sort(&next, &nodes, entry, None, 0, &mut graph);
     graph

@@ -128,8 +128,9 @@ pub fn lift(
 /// What makes the whole program impossible to check: a limit that every run reaches.
 fn refusal(elf: &Elf, lifted: &lift::Lifted) -> Option<Vec<Diagnostic>> {
     let always = |when| lifted.values.pool.as_const(when) == Some(1);
-    let limit = lifted.bad.iter().find_map(|(_, bad, when)| match bad {
-        Bad::Limit(stop, at) if always(*when) => Some((stop, *at)),
+    let limit = lifted.bad.iter().find_map(|(place, bad, when)| match (place, bad) {
+        (lift::Place::Loop(_), _) => None,
+        (_, Bad::Limit(stop, at)) if always(*when) => Some((stop, *at)),
         _ => None,
     });
     let (stop, at) = limit?;

@@ -4,8 +4,9 @@
 //! from another static. So an object that the step uses is shared if its address is in code that was not lifted,
 //! or in data that the lifted code does not look at.
 
-use super::isa::{Demand, Flag, It, Machine, Reg, Special};
+use super::abi::Abi;
 use super::graph::instruction;
+use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
 use super::layout::Layout;
 use super::lift::Lifted;
 use super::reader::{Elf, Symbol};
@@ -89,7 +90,11 @@ fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
         sweep.at = pc;
         match instruction(elf, pc, it) {
             Some(decoded) => {
-                let _ = decoded.execute(&mut sweep);
+                if let Ok(Next::Go { transfer: Transfer::Call | Transfer::Jump, .. }) =
+                    decoded.execute(&mut sweep)
+                {
+                    sweep.note_arguments();
+                }
                 pc = pc.saturating_add(decoded.length);
                 it = decoded.it;
             }
@@ -127,6 +132,16 @@ impl Sweep<'_> {
     }
 }
 
+impl Sweep<'_> {
+    fn note_arguments(&mut self) {
+        for reg in Abi::of(self.elf.isa).arguments {
+            if let Some(value) = self.regs.get(usize::from(*reg)).copied().flatten() {
+                self.found.insert((self.at, value));
+            }
+        }
+    }
+}
+
 impl Machine for Sweep<'_> {
     type Stop = ();
     fn pool(&mut self) -> &mut Pool {
@@ -139,7 +154,10 @@ impl Machine for Sweep<'_> {
         }
     }
     fn set_reg(&mut self, reg: Reg, value: ExprId) {
-        self.note(value);
+        // A single bit is a flag more often than the first address of RAM: that counts once it is used.
+        if self.pool.as_const(value).is_some_and(|value| value & 0xfff_ffff != 0) {
+            self.note(value);
+        }
         let value = self.pool.as_const(value).map(|value| value as u32);
         if let Some(reg) = self.regs.get_mut(usize::from(reg.0)) {
             *reg = value;
@@ -167,8 +185,9 @@ impl Machine for Sweep<'_> {
             None => Ok(self.any(60 + bytes, 8 * bytes)),
         }
     }
-    fn store(&mut self, address: ExprId, _: ExprId, _: bool) -> Result<(), ()> {
+    fn store(&mut self, address: ExprId, value: ExprId, _: bool) -> Result<(), ()> {
         self.note(address);
+        self.note(value);
         Ok(())
     }
     fn update(

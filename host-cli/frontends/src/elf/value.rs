@@ -448,6 +448,33 @@ impl Values {
         }
     }
 
+    /// A condition that a value depends on by a choice in it, and the value either way.
+    pub fn choice(&mut self, x: ExprId) -> Option<(ExprId, [ExprId; 2])> {
+        /// Deeper, or among more nodes, nobody looks.
+        const MOST: usize = 200;
+        let (mut todo, mut seen, mut found) = (vec![x], 0, None);
+        while let Some(id) = todo.pop() {
+            seen += 1;
+            if seen > MOST {
+                return None;
+            }
+            if let Expr::Ite(c, ..) = self.pool.get(id) {
+                found = Some(c);
+                break;
+            }
+            todo.extend(self.pool.operands(id));
+        }
+        let condition = found?;
+        let ways = [true, false].map(|way| {
+            let way = self.pool.bool(way);
+            let mut done = HashMap::default();
+            done.insert(condition, way);
+            let chosen = self.pool.replace(x, &mut done);
+            self.simplify(chosen)
+        });
+        Some((condition, ways))
+    }
+
     /// The constants that a value can be, each with when; nothing if it can be something else.
     pub fn cases(&mut self, x: ExprId, most: usize) -> Option<Vec<(ExprId, Word)>> {
         let always = self.pool.bool(true);
