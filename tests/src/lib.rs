@@ -13,6 +13,8 @@ pub mod image_oracle;
 pub mod image_sim;
 #[cfg(unix)]
 pub mod isa;
+#[cfg(unix)]
+pub mod machine;
 pub mod maker;
 pub mod nor;
 #[cfg(unix)]

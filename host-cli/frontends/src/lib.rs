@@ -7,7 +7,7 @@
 //! - [`outline`]: what a model looks like from afar.
 //! - [`c`]: C, `docs/c.md`.
 //! - [`vch`]: the native modelling language, `docs/language.md`.
-//! - [`elf`]: machine code.
+//! - [`elf`]: machine code, `docs/elf.md`.
 //! - [`aiger`], [`btor2`]: circuits, `docs/circuits.md`; [`circuit`]: what they have in common.
 
 pub mod aiger;
@@ -97,6 +97,8 @@ pub enum Language {
     Aiger,
     /// Circuits of words and arrays.
     Btor2,
+    /// Linked machine code.
+    Elf,
 }
 
 impl Language {
@@ -114,7 +116,8 @@ impl FromStr for Language {
             "aiger" | "aag" | "aig" => Ok(Language::Aiger),
             "btor2" | "btor" => Ok(Language::Btor2),
             "c" | "i" => Ok(Language::C),
-            _ => Err(format!("unknown language `{text}`; known are: vch, c, aiger, btor2")),
+            "elf" => Ok(Language::Elf),
+            _ => Err(format!("unknown language `{text}`; known are: vch, c, aiger, btor2, elf")),
         }
     }
 }
@@ -123,7 +126,7 @@ impl FromStr for Language {
 pub fn outline(source: &Source, lang: Language) -> Option<outline::Outline> {
     match lang {
         Language::Vch => Some(vch::outline(&source.text)),
-        Language::C | Language::Aiger | Language::Btor2 => None,
+        Language::C | Language::Aiger | Language::Btor2 | Language::Elf => None,
     }
 }
 
@@ -137,7 +140,7 @@ pub fn questions(
     match lang {
         Language::Vch => vch::questions(&source.text, options).map(Some),
         Language::C => c::questions(source, options).map(Some),
-        Language::Aiger | Language::Btor2 => Ok(None),
+        Language::Aiger | Language::Btor2 | Language::Elf => Ok(None),
     }
 }
 
@@ -145,7 +148,7 @@ pub fn questions(
 pub fn format(text: &str, lang: Language) -> Result<String, Vec<Diagnostic>> {
     match lang {
         Language::Vch => vch::format(text),
-        Language::C | Language::Aiger | Language::Btor2 => {
+        Language::C | Language::Aiger | Language::Btor2 | Language::Elf => {
             let message = "this language has no canonical layout here";
             let error = Diagnostic::error(message, ir::Span::default(), "");
             Err(vec![error.help("`vouch fmt` is for `.vch` files")])
@@ -164,5 +167,7 @@ pub fn compile(
         Language::C => c::compile(source, options),
         Language::Aiger => aiger::compile(source.text.as_bytes(), &source.stem()),
         Language::Btor2 => btor2::compile(&source.text, &source.stem()),
+        // A program is not text: whoever has its bytes asks its front end.
+        Language::Elf => elf::compile(&[], &source.stem(), &elf::ElfOptions::default()),
     }
 }

@@ -4,6 +4,7 @@ use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
 use crate::deadline;
 use crate::frontend::c::COptions;
+use crate::frontend::elf::{self, ElfOptions};
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::{BitLit, Cfa, Clause, LocId, VarId};
 use crate::read;
@@ -30,6 +31,8 @@ pub struct Options {
     pub passes: Option<Passes>,
     /// What only C needs.
     pub c: COptions,
+    /// What only machine code needs.
+    pub elf: ElfOptions,
 }
 
 /// A model, ready to be checked.
@@ -138,11 +141,16 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
     if options.language.is_none() && (is_named_image || bytes.starts_with(IMAGE_MAGIC)) {
         return read_image(path, &bytes);
     }
-    let language = options.language.or_else(|| Language::from_path(path));
+    let by_content = bytes.starts_with(elf::MAGIC).then_some(Language::Elf);
+    let language = options.language.or(by_content).or_else(|| Language::from_path(path));
     let language = language.ok_or_else(|| LoadError::Language { path: path.to_path_buf() })?;
-    if language == Language::Aiger && bytes.starts_with(b"aig ") {
+    let is_binary = language == Language::Aiger && bytes.starts_with(b"aig ");
+    if is_binary || language == Language::Elf {
         let source = Source { path: path.display().to_string(), text: String::new() };
-        let compiled = frontend::aiger::compile(&bytes, &source.stem());
+        let compiled = match language {
+            Language::Elf => elf::compile(&bytes, &source.stem(), &options.elf),
+            _ => frontend::aiger::compile(&bytes, &source.stem()),
+        };
         let passes = passes(Some(language), options.passes.as_ref());
         return finish(source, Sha256::digest(&bytes).into(), compiled, &passes);
     }

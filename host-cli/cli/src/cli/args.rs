@@ -9,6 +9,7 @@ use std::time::Duration;
 use vouch_host::engines::Engine;
 use vouch_host::export::Format;
 use vouch_host::frontend::c::{COptions, Checks, DataModel};
+use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::frontend::{Language, Overflow};
 use vouch_host::simplify::Passes;
 
@@ -259,10 +260,11 @@ impl Command {
 /// The model.
 #[derive(Args, Debug, Clone)]
 pub struct ModelArgs {
-    /// The model: source text (.vch, .c, .i), a circuit (.aag, .aig, .btor2) or an image (.vimg)
+    /// The model: source text (.vch, .c, .i), a circuit (.aag, .aig, .btor2), a linked program
+    /// (.elf) or an image (.vimg)
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
-    /// The model's language, if its file's name does not tell it [one of: vch, c, aiger, btor2]
+    /// The model's language, if its file's name does not tell it [one of: vch, c, aiger, btor2, elf]
     #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
     /// What arithmetic does when a result does not fit its type: wrap, error (break the property
@@ -282,6 +284,30 @@ pub struct ModelArgs {
     pub stats: bool,
     #[command(flatten)]
     pub c: CArgs,
+    #[command(flatten)]
+    pub elf: ElfArgs,
+}
+
+impl ModelArgs {
+    /// How machine code is lifted.
+    pub fn elf(&self) -> ElfOptions {
+        let ElfArgs { init, inputs } = self.elf.clone();
+        ElfOptions { entry: self.c.entry.clone(), init, inputs }
+    }
+}
+
+/// What only machine code needs.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "ELF")]
+pub struct ElfArgs {
+    /// The function that is called before the first step (`--entry` names the one that is a step)
+    #[arg(long, env = "VOUCH_INIT", hide_env = true, value_name = "FUNCTION")]
+    pub init: Option<String>,
+    /// A static whose value, or a function whose result, can be anything whenever it is asked for; can be
+    /// repeated
+    #[arg(long = "input", env = "VOUCH_INPUT", hide_env = true, value_name = "SYMBOL")]
+    #[arg(value_delimiter = ',')]
+    pub inputs: Vec<String>,
 }
 
 /// What only C needs.
@@ -292,10 +318,9 @@ pub struct CArgs {
     #[arg(long, env = "VOUCH_DATA_MODEL", hide_env = true, value_name = "MODEL")]
     #[arg(default_value = "ilp32")]
     pub data_model: DataModel,
-    /// The function that is run
+    /// The function that is run [default: main; for ELF files it must be named]
     #[arg(long, env = "VOUCH_ENTRY", hide_env = true, value_name = "FUNCTION")]
-    #[arg(default_value = "main")]
-    pub entry: String,
+    pub entry: Option<String>,
     /// Call the entry function again and again, with new arguments and inputs each time
     #[arg(long = "loop", env = "VOUCH_LOOP", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
@@ -323,7 +348,7 @@ impl CArgs {
     pub fn options(&self) -> COptions {
         COptions {
             model: self.data_model,
-            entry: self.entry.clone(),
+            entry: self.entry.clone().unwrap_or(COptions::default().entry),
             repeat: self.repeat,
             checks: self.checks,
             recursion: self.recursion.unwrap_or(COptions::default().recursion),

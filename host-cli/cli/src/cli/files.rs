@@ -31,6 +31,7 @@ pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, F
         overflow: args.overflow,
         passes: args.passes.clone(),
         c: args.c.options(),
+        elf: args.elf(),
     };
     context.stage("compiling");
     // What it is called, if it is not read in time.

@@ -1,3 +1,150 @@
 //! Machine code of a linked ELF file: what is flashed becomes an automaton.
+//!
+//! One call of a function, the entry, is one step. From the bottom up:
+//!
+//! - [`isa`]: what instructions do. `abi`: how functions call each other.
+//! - [`reader`], `lines`: what the file holds.
+//! - `layout`: what lies where in memory.
+//! - `value`: expressions, simplified. `state`: what a path knows.
+//! - `graph`: the order in which instructions are run. `base`: where values come from.
+//! - `execute`, `access`: running instructions, and their accesses to memory. `failure`: functions that mean
+//!   something.
+//! - `lift`: locations, and what is known at each. `shared`: what other code may change. `build`: the automaton.
 
+mod abi;
+mod access;
+mod base;
+mod build;
+mod execute;
+mod failure;
+mod graph;
 pub mod isa;
+mod layout;
+mod lift;
+mod lines;
+pub mod reader;
+mod shared;
+mod state;
+mod value;
+
+use super::{Compiled, Diagnostic};
+pub use base::Slot;
+pub use build::{Program, Read};
+use execute::Bad;
+pub use execute::Source;
+use layout::Layout;
+use reader::Elf;
+pub use state::Cell;
+use std::collections::BTreeMap;
+use vouch_ir::Span;
+
+/// What an ELF file begins with.
+pub const MAGIC: &[u8] = b"\x7fELF";
+
+/// How a program is lifted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ElfOptions {
+    /// The function that is a step.
+    pub entry: Option<String>,
+    /// The function that is called before the first step.
+    pub init: Option<String>,
+    /// Statics and functions that are inputs.
+    pub inputs: Vec<String>,
+}
+
+fn error(message: impl Into<String>, help: impl Into<String>) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(message, Span::default(), "").help(help)]
+}
+
+/// Lifts a program.
+pub fn compile(bytes: &[u8], name: &str, options: &ElfOptions) -> Result<Compiled, Vec<Diagnostic>> {
+    let program = lift(bytes, name, options, false)?;
+    let mut warnings = vec![];
+    if program.cfa.properties.len() == program.cfa.limits.len() {
+        let what = "nothing in the step can fail: there is nothing to check";
+        let warning = Diagnostic::warning(what, Span::default(), "");
+        warnings.push(warning.help("call `vouch_fail` where the machine must not come, or panic"));
+    }
+    Ok(Compiled { cfa: program.cfa, warnings })
+}
+
+/// Lifts a program, and tells what its automaton has to do with it. With `whole` the automaton has variables
+/// that no property depends on, too.
+pub fn lift(
+    bytes: &[u8],
+    name: &str,
+    options: &ElfOptions,
+    whole: bool,
+) -> Result<Program, Vec<Diagnostic>> {
+    let elf = Elf::read(bytes).map_err(|reader::Unreadable(what, help)| error(what, help))?;
+    let entry = match &options.entry {
+        Some(entry) => function(&elf, entry)?,
+        None => {
+            let help = "say which function is a step: `--entry step`";
+            return Err(error("a program has many functions", help));
+        }
+    };
+    let init = options.init.as_ref().map(|init| function(&elf, init)).transpose()?;
+    let mut functions: BTreeMap<u32, (String, u32, bool)> = BTreeMap::new();
+    for function in elf.functions() {
+        if let Some((width, signed)) = failure::input(&function.name) {
+            functions.insert(function.start, (function.name.clone(), width, signed));
+        }
+    }
+    let mut statics = vec![];
+    for input in &options.inputs {
+        let object = elf.objects().iter().find(|o| o.name == *input || o.shown() == *input);
+        match (elf.function_named(input), object) {
+            (_, Some(object)) => statics.push((object.start, object.end)),
+            (Some(function), None) => {
+                functions.insert(function.start, (function.shown(), 32, false));
+            }
+            (None, None) => {
+                let help = "`--input` names a static or a function of the program";
+                return Err(error(format!("the program has no symbol `{input}`"), help));
+            }
+        }
+    }
+    let layout = Layout::new(&elf, statics);
+    let task = lift::Task { elf: &elf, layout: &layout, functions: &functions, entry, init };
+    let Some(lifted) = lift::lift(&task) else {
+        return Err(error("the program cannot be lifted: there is no end to it", "name a smaller step"));
+    };
+    if let Some(refusal) = refusal(&elf, &lifted) {
+        return Err(refusal);
+    }
+    if let Some(shared) = shared::find(&elf, &layout, &lifted) {
+        let shared::Shared { name, by, at } = shared;
+        let message = format!("`{name}` is used outside of the step, too: by {by} ({})", elf.place(at));
+        let help = format!(
+            "if that runs before the first step, name it: `--init FUNCTION`; if `{name}` can be anything \
+             whenever it is read: `--input {name}`; or leave the other code out of the program"
+        );
+        return Err(error(message, help));
+    }
+    Ok(build::build(&elf, &layout, lifted, name, whole))
+}
+
+/// What makes the whole program impossible to check: a limit that every run reaches.
+fn refusal(elf: &Elf, lifted: &lift::Lifted) -> Option<Vec<Diagnostic>> {
+    let always = |when| lifted.values.pool.as_const(when) == Some(1);
+    let limit = lifted.bad.iter().find_map(|(place, bad, when)| match (place, bad) {
+        (lift::Place::Loop(_), _) => None,
+        (_, Bad::Limit(stop, at)) if always(*when) => Some((stop, *at)),
+        _ => None,
+    });
+    let (stop, at) = limit?;
+    let message = format!("{} ({})", build::reason(stop), elf.place(at));
+    Some(error(message, "every run comes there: choose another entry, or declare what is unknown with `--input`"))
+}
+
+/// The address of a function.
+fn function(elf: &Elf, name: &str) -> Result<u32, Vec<Diagnostic>> {
+    if let Some(function) = elf.function_named(name) {
+        return Ok(function.start);
+    }
+    let help = "it may have been inlined or left out by the linker: give it external linkage \
+                (`#[unsafe(no_mangle)] extern \"C\"` and `#[inline(never)]` in Rust), and keep it \
+                (`-Wl,-u,NAME`)";
+    Err(error(format!("the program has no function `{name}`"), help))
+}

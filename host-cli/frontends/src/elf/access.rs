@@ -1,0 +1,424 @@
+//! Loads and stores: which objects an address can be in, and what happens there.
+//!
+//! An address is a sum. Its constant part is in an object, and the rest is an index into that: the access is a
+//! choice between all elements, and an index that leaves the object leaves what is modelled (a limit). Where
+//! paths with different pointers have met, each is followed.
+
+use super::base::Known;
+use super::execute::{Executor, Source, Stop};
+use super::layout::{HIGHEST, Kind, LOWEST};
+use super::state::Cell;
+use super::value::Sum;
+use std::rc::Rc;
+use vouch_ir::{BinOp, Expr, ExprId, Word};
+
+/// Choices between pointers that are followed.
+const MOST_POINTERS: usize = 64;
+/// Elements that an index can choose between.
+const MOST_ELEMENTS: i64 = 4096;
+
+/// What memory is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Area {
+    Stack,
+    Of(Kind),
+}
+
+/// Where an access goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Target {
+    area: Area,
+    /// The address, or the distance from the stack pointer at the entry, if it is known; else the first of the
+    /// object.
+    start: i64,
+    index: Option<Index>,
+}
+
+/// A place in an object that is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Index {
+    /// The distance from the object's start.
+    offset: ExprId,
+    /// The object's size.
+    size: i64,
+    /// Distances are `first` plus multiples of `step`.
+    first: i64,
+    step: i64,
+}
+
+impl Executor<'_> {
+    /// Reads memory.
+    pub fn read(&mut self, address: ExprId, bytes: u32, aligned: bool) -> Result<ExprId, Stop> {
+        let mut result = None;
+        for (when, target) in self.targets(address)?.into_iter().rev() {
+            let value = match target.index {
+                None => self.read_known(target, bytes, aligned, when)?,
+                Some(index) => self.read_element(target, index, bytes, aligned, when)?,
+            };
+            let Some(value) = value else { continue };
+            result = Some(match result {
+                None => value,
+                Some(other) => self.values.select(when, value, other),
+            });
+        }
+        result.ok_or(Stop::NoWay)
+    }
+
+    /// Writes memory.
+    pub fn write(&mut self, address: ExprId, value: ExprId, aligned: bool) -> Result<(), Stop> {
+        let value = self.values.simplify(value);
+        let bytes = self.values.pool.width(value) / 8;
+        for (when, target) in self.targets(address)? {
+            match target.index {
+                None => {
+                    if self.is_misaligned(target.start, bytes, aligned) {
+                        self.require_not(when, Stop::Alignment)?;
+                        continue;
+                    }
+                    self.write_at(target.area, target.start, value, when)?;
+                }
+                Some(index) => {
+                    let offsets = self.elements(target, index, bytes, aligned, when)?;
+                    for offset in offsets {
+                        let here = self.values.is_equal(index.offset, offset as u32 as Word);
+                        let here = self.values.pool.and(when, here);
+                        self.write_at(target.area, target.start + offset, value, here)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_misaligned(&self, address: i64, bytes: u32, aligned: bool) -> bool {
+        aligned && address.rem_euclid(i64::from(bytes)) != 0
+    }
+
+    fn read_known(
+        &mut self,
+        target: Target,
+        bytes: u32,
+        aligned: bool,
+        when: ExprId,
+    ) -> Result<Option<ExprId>, Stop> {
+        if self.is_misaligned(target.start, bytes, aligned) {
+            self.require_not(when, Stop::Alignment)?;
+            return Ok(None);
+        }
+        self.read_at(target.area, target.start, bytes).map(Some)
+    }
+
+    fn read_element(
+        &mut self,
+        target: Target,
+        index: Index,
+        bytes: u32,
+        aligned: bool,
+        when: ExprId,
+    ) -> Result<Option<ExprId>, Stop> {
+        let offsets = self.elements(target, index, bytes, aligned, when)?;
+        if let Area::Of(Kind::Peripheral | Kind::Input) = target.area {
+            return self.read_at(target.area, target.start, bytes).map(Some);
+        }
+        let mut result: Option<ExprId> = None;
+        for offset in offsets.into_iter().rev() {
+            let value = self.read_at(target.area, target.start + offset, bytes)?;
+            result = Some(match result {
+                None => value,
+                Some(other) => {
+                    let here = self.values.is_equal(index.offset, offset as u32 as Word);
+                    self.values.select(here, value, other)
+                }
+            });
+        }
+        Ok(result)
+    }
+
+    /// The distances that an access can have; that it has one of them is required.
+    fn elements(
+        &mut self,
+        target: Target,
+        index: Index,
+        bytes: u32,
+        aligned: bool,
+        when: ExprId,
+    ) -> Result<Vec<i64>, Stop> {
+        let pool = &mut self.values.pool;
+        let last = index.size - i64::from(bytes);
+        if last < 0 {
+            self.require_not(when, Stop::Memory)?;
+            return Ok(vec![]);
+        }
+        let most = pool.constant(last as Word, 32);
+        let is_inside = pool.binary(BinOp::Ule, index.offset, most);
+        let is_outside = pool.not(is_inside);
+        let bad = pool.and(when, is_outside);
+        self.require_not(bad, Stop::Memory)?;
+        if matches!(target.area, Area::Of(Kind::Peripheral | Kind::Input)) {
+            return Ok(vec![]);
+        }
+        let is_aligned = |offset: &i64| !self.is_misaligned(target.start + offset, bytes, aligned);
+        let all = (0..).map(|n| index.first + n * index.step).take_while(|offset| *offset <= last);
+        let all: Vec<i64> = all.take(MOST_ELEMENTS as usize + 1).collect();
+        if all.len() as i64 > MOST_ELEMENTS {
+            return Err(Stop::Size);
+        }
+        let mut offsets: Vec<i64> = all.iter().copied().filter(is_aligned).collect();
+        if offsets.len() < all.len() {
+            let zeros = bytes.trailing_zeros();
+            let start = self.values.pool.constant(target.start as Word, 32);
+            let address = self.values.pool.binary(BinOp::Add, index.offset, start);
+            let low = self.values.pool.slice(address, 0, zeros);
+            let is_aligned = self.values.is_equal(low, 0);
+            let not = self.values.pool.not(is_aligned);
+            let bad = self.values.pool.and(when, not);
+            self.require_not(bad, Stop::Alignment)?;
+        }
+        let conditions = self.now.conditions.clone();
+        offsets.retain(|offset| !self.is_excluded(&conditions, index.offset, *offset as u32 as Word));
+        Ok(offsets)
+    }
+
+    /// Whether the conditions of the path exclude that a value is this.
+    fn is_excluded(&mut self, conditions: &[ExprId], x: ExprId, value: Word) -> bool {
+        let mut x = x;
+        let mut candidates = vec![value];
+        // Towards what comparisons speak of: what is scaled, extended or cut.
+        for _ in 0..4 {
+            if candidates.iter().all(|v| self.values.contradicts(conditions, x, *v)) {
+                return true;
+            }
+            match self.values.pool.get(x) {
+                Expr::Binary(BinOp::Concat, high, low) if self.values.pool.as_const(low) == Some(0) => {
+                    let width = self.values.pool.width(low);
+                    candidates.retain(|v| v.trailing_zeros() >= width);
+                    candidates.iter_mut().for_each(|v| *v >>= width);
+                    x = high;
+                }
+                Expr::Extend { x: small, signed: false } => {
+                    let width = self.values.pool.width(small);
+                    candidates.retain(|v| v >> width == 0);
+                    x = small;
+                }
+                Expr::Slice { x: whole, lo: 0 } => {
+                    let (from, to) = (self.values.pool.width(whole), self.values.pool.width(x));
+                    if from - to > 3 {
+                        return false;
+                    }
+                    let more = |v: &Word| (0..1 << (from - to)).map(|k: Word| v | k << to).collect();
+                    candidates = candidates.iter().flat_map(|v| -> Vec<Word> { more(v) }).collect();
+                    x = whole;
+                }
+                Expr::Binary(BinOp::Add | BinOp::Sub, ..) => {
+                    let sum = self.values.sum(x);
+                    let [(term, 1)] = sum.terms[..] else { return false };
+                    let width = self.values.pool.width(x);
+                    for v in &mut candidates {
+                        *v = v.wrapping_sub(sum.constant) & vouch_ir::mask(width);
+                    }
+                    x = term;
+                }
+                _ => return false,
+            }
+            if candidates.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn read_at(&mut self, area: Area, start: i64, bytes: u32) -> Result<ExprId, Stop> {
+        match area {
+            Area::Of(Kind::Peripheral) => {
+                let name = format!("peripheral {:#010x}", start as u32);
+                Ok(self.fresh(name, 8 * bytes, Source::Load(self.now.pc)))
+            }
+            Area::Of(Kind::Input) => {
+                let name = self.layout.name(start as u32);
+                Ok(self.fresh(name, 8 * bytes, Source::Load(self.now.pc)))
+            }
+            Area::Of(Kind::Flash) => {
+                let mut value: Word = 0;
+                for at in (0..bytes).rev() {
+                    let address = (start as u32).wrapping_add(at);
+                    value = value << 8 | Word::from(self.elf.byte(address).ok_or(Stop::Memory)?);
+                }
+                self.touched(start as u32, bytes);
+                Ok(self.values.pool.constant(value, 8 * bytes))
+            }
+            Area::Of(Kind::Ram) => {
+                let start = start as u32;
+                self.partition.note(start, bytes);
+                self.ram.extend(start..start.saturating_add(bytes));
+                let cells: Vec<Cell> = (0..bytes).map(|i| Cell::Ram(start.wrapping_add(i))).collect();
+                self.read_cells(&cells, start)
+            }
+            Area::Stack => {
+                let start = i32::try_from(start).map_err(|_| Stop::Memory)?;
+                let cells: Vec<Cell> =
+                    (0..bytes as i32).map(|i| Cell::Stack(start.wrapping_add(i))).collect();
+                self.read_cells(&cells, 0)
+            }
+        }
+    }
+
+    fn read_cells(&mut self, cells: &[Cell], start: u32) -> Result<ExprId, Stop> {
+        let mut bytes = vec![];
+        for cell in cells {
+            if let Cell::Ram(address) = cell
+                && self.layout.kind(*address) != Some(Kind::Ram)
+            {
+                return Err(Stop::Unknown(start));
+            }
+            bytes.push(self.byte(*cell));
+        }
+        self.values.join(&bytes).ok_or(Stop::Memory)
+    }
+
+    fn write_at(&mut self, area: Area, start: i64, value: ExprId, when: ExprId) -> Result<(), Stop> {
+        let bytes = self.values.pool.width(value) / 8;
+        let first = match area {
+            // What the outside does with it is up to the outside.
+            Area::Of(Kind::Peripheral | Kind::Input) => return Ok(()),
+            Area::Of(Kind::Flash) => return self.require_not(when, Stop::Flash(start as u32)),
+            Area::Of(Kind::Ram) => {
+                let start = start as u32;
+                let all = (0..bytes).all(|i| {
+                    self.layout.kind(start.wrapping_add(i)) == Some(Kind::Ram)
+                });
+                if !all {
+                    return Err(Stop::Unknown(start));
+                }
+                self.partition.note(start, bytes);
+                self.ram.extend(start..start.saturating_add(bytes));
+                Cell::Ram(start)
+            }
+            Area::Stack => Cell::Stack(i32::try_from(start).map_err(|_| Stop::Memory)?),
+        };
+        let mut value = value;
+        if let Cell::Ram(address) = first {
+            let free = self.values.off_stack(value);
+            value = free.ok_or(Stop::Escape(address))?;
+            if self.values.as_word(value).is_some_and(|v| v & !1 == super::execute::RETURN) {
+                return Err(Stop::Escape(address));
+            }
+        }
+        let conditions = self.values.pool.as_const(when) != Some(1);
+        for at in 0..bytes {
+            let cell = first.plus(at);
+            let byte = self.values.pool.slice(value, 8 * at, 8);
+            let mut byte = self.values.simplify(byte);
+            if conditions {
+                let old = self.byte(cell);
+                byte = self.values.select(when, byte, old);
+            }
+            Rc::make_mut(&mut self.now.memory).insert(cell, byte);
+        }
+        Ok(())
+    }
+
+    /// Where an address can be, each with when; the conditions exclude each other.
+    fn targets(&mut self, address: ExprId) -> Result<Vec<(ExprId, Target)>, Stop> {
+        let always = self.values.pool.bool(true);
+        let mut targets = vec![];
+        let mut todo = vec![(always, self.values.simplify(address))];
+        while let Some((when, x)) = todo.pop() {
+            if targets.len() + todo.len() > MOST_POINTERS {
+                return Err(Stop::Address);
+            }
+            if self.is_impossible(when) {
+                continue;
+            }
+            let sum = self.values.sum(x);
+            if let Some(target) = self.target(&sum) {
+                targets.push((when, target));
+            } else if let Some((condition, ways)) = self.values.choice(x) {
+                let [yes, no] = ways;
+                let not = self.values.pool.not(condition);
+                let no_when = self.values.pool.and(when, not);
+                let yes_when = self.values.pool.and(when, condition);
+                todo.push((no_when, no));
+                todo.push((yes_when, yes));
+            } else {
+                let stop = match self.values.as_word(x) {
+                    Some(address) => Stop::Unknown(address),
+                    None => Stop::Address,
+                };
+                self.require_not(when, stop)?;
+            }
+        }
+        if targets.is_empty() { Err(Stop::NoWay) } else { Ok(targets) }
+    }
+
+    /// The object that the constant part of an address is in.
+    fn target(&mut self, sum: &Sum) -> Option<Target> {
+        let constant = sum.constant as u32;
+        let stack = self.values.stack;
+        let (mine, rest): (Vec<_>, Vec<_>) = sum.terms.iter().partition(|(t, _)| *t == stack);
+        let is_clean = rest.iter().all(|(t, _)| !self.values.is_on_stack(*t));
+        match mine[..] {
+            [(_, 1)] if rest.is_empty() => {
+                Some(Target { area: Area::Stack, start: (constant as i32).into(), index: None })
+            }
+            [(_, 1)] if is_clean => {
+                let (start, end) = self.stack_object(constant as i32)?;
+                self.indexed(Area::Stack, &rest, constant as i32 as i64, start, end)
+            }
+            [] if rest.is_empty() => {
+                let area = Area::Of(self.layout.kind(constant)?);
+                Some(Target { area, start: constant.into(), index: None })
+            }
+            [] if is_clean && (LOWEST..HIGHEST).contains(&constant) => {
+                let thing = self.layout.thing(constant)?;
+                let (start, end) = (thing.start.into(), thing.end.into());
+                self.indexed(Area::Of(thing.kind), &rest, constant.into(), start, end)
+            }
+            _ => None,
+        }
+    }
+
+    fn indexed(
+        &mut self,
+        area: Area,
+        terms: &[(ExprId, i32)],
+        constant: i64,
+        start: i64,
+        end: i64,
+    ) -> Option<Target> {
+        let sum = Sum { terms: terms.to_vec(), constant: (constant - start) as u32 as Word };
+        let offset = self.values.total(&sum, 32);
+        let zeros = terms.iter().map(|(t, _)| self.values.low_zeros(*t)).min()?.min(12);
+        let step = 1i64 << zeros;
+        let first = (constant - start).rem_euclid(step);
+        Some(Target { area, start, index: Some(Index { offset, size: end - start, first, step }) })
+    }
+
+    /// What an index may reach from a place on the stack: up to where a return address lies, which separates the
+    /// functions, and the stack's ends.
+    fn stack_object(&mut self, at: i32) -> Option<(i64, i64)> {
+        let low = self.values.stack_offset(self.now.reg(self.abi.stack))?;
+        if at < low || at >= 0 {
+            return None;
+        }
+        let constant = |at: i32| {
+            let cell = Cell::Stack(at);
+            match self.now.memory.get(&cell) {
+                Some(byte) => self.values.pool.as_const(*byte),
+                None => match self.base.known(cell) {
+                    Some(Known::Constant(byte)) => Some(byte),
+                    _ => None,
+                },
+            }
+        };
+        let is_saved = |at: i32| {
+            let word = (0..4).rev().try_fold(0, |word, i| Some(word << 8 | constant(at + i)? as u32));
+            let mut backs = self.now.frames.iter().filter_map(|f| f.back);
+            word.is_some_and(|word| backs.any(|back| back == word & !1))
+        };
+        let aligned = at & !3;
+        let start = (low..=aligned).rev().step_by(4).find(|cell| is_saved(*cell));
+        let end = (aligned..0).step_by(4).find(|cell| is_saved(*cell));
+        let start = start.map_or(low, |cell| cell + 4);
+        Some((start.into(), end.unwrap_or(0).into()))
+    }
+}

@@ -1,0 +1,226 @@
+//! What memory and registers hold at the beginning of a stretch of execution: constants where every way there
+//! agrees, variables of the automaton where not, and inputs where nobody has written.
+
+use super::reader::Elf;
+use super::state::{Cell, Frame};
+use super::value::Values;
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use vouch_ir::{BinOp, ExprId, Input, InputId, Type, VarId, Word};
+
+/// What is known of a value at a location.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Known {
+    /// It is this.
+    Constant(Word),
+    /// It is the stack pointer at the entry plus this; of a byte on the stack: its part of that, as it lies in a
+    /// word.
+    Stack(i32),
+    /// It is this, an address in RAM or flash, plus a variable.
+    From(u32),
+    /// It is the stack pointer at the entry plus this plus a variable.
+    StackFrom(i32),
+    /// It is a variable.
+    Var,
+}
+
+impl Known {
+    /// The value, of 32 bits; `var` is the variable.
+    pub fn address(self, values: &mut Values, var: ExprId) -> ExprId {
+        let base = match self {
+            Known::Var => return var,
+            Known::Constant(value) => return values.pool.constant(value, 32),
+            Known::Stack(offset) => return values.on_stack(offset),
+            Known::From(base) => values.word(base),
+            Known::StackFrom(offset) => values.on_stack(offset),
+        };
+        let address = values.pool.binary(BinOp::Add, base, var);
+        values.simplify(address)
+    }
+
+    /// What the variable is if the value is `x`; nothing if that depends on where the stack lies.
+    pub fn distance(self, values: &mut Values, x: ExprId) -> Option<ExprId> {
+        let base = match self {
+            Known::From(base) => values.word(base),
+            Known::StackFrom(offset) => values.on_stack(offset),
+            _ => return values.off_stack(x),
+        };
+        let distance = values.pool.binary(BinOp::Sub, x, base);
+        values.off_stack(distance)
+    }
+}
+
+/// What is known at a location.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Shape {
+    /// Registers and flags, in the order of [`super::state::State::fixed`].
+    pub fixed: Vec<Known>,
+    /// Bytes of RAM that do not have their reset value, and all bytes of the stack that are known.
+    pub memory: BTreeMap<Cell, Known>,
+    /// The calls under way.
+    pub frames: Vec<Frame>,
+}
+
+/// What a variable of the automaton stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Slot {
+    /// A register or flag.
+    Fixed(u32),
+    /// Bytes from this one on, so many.
+    Memory(Cell, u32),
+}
+
+/// How bytes of RAM belong together: where an access has begun or ended, a variable does.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Partition {
+    bounds: BTreeSet<u32>,
+}
+
+impl Partition {
+    /// Notes an access.
+    pub fn note(&mut self, address: u32, bytes: u32) {
+        self.bound(address);
+        self.bound(address.saturating_add(bytes));
+    }
+
+    /// Notes where an access begins or ends.
+    pub fn bound(&mut self, address: u32) {
+        self.bounds.insert(address);
+    }
+
+    /// Where accesses begin or end.
+    pub fn bounds(&self) -> impl Iterator<Item = u32> {
+        self.bounds.iter().copied()
+    }
+
+    /// The bytes that belong together with this one.
+    pub fn slot(&self, cell: Cell) -> Slot {
+        let address = match cell {
+            Cell::Stack(at) => return Slot::Memory(Cell::Stack(at & !3), 4),
+            Cell::Ram(address) => address,
+        };
+        let start = self.bounds.range(..=address).next_back().copied();
+        let end = address.checked_add(1).and_then(|next| self.bounds.range(next..).next().copied());
+        match (start, end) {
+            (Some(start), Some(end)) if end - start <= 8 => {
+                Slot::Memory(Cell::Ram(start), end - start)
+            }
+            _ => Slot::Memory(cell, 1),
+        }
+    }
+}
+
+/// What is known of a byte at reset; nothing of the stack.
+pub fn reset(elf: &Elf, cell: Cell) -> Option<Known> {
+    match cell {
+        Cell::Ram(at) => Some(elf.byte(at).map_or(Known::Var, |byte| Known::Constant(byte.into()))),
+        Cell::Stack(_) => None,
+    }
+}
+
+/// Where values come from that no instruction computes.
+pub struct Base<'a> {
+    elf: &'a Elf,
+    partition: &'a Partition,
+    /// What is known at the location that execution has begun at.
+    pub shape: Shape,
+    /// What the variables stand for.
+    pub slots: Vec<Slot>,
+    numbers: HashMap<Slot, VarId>,
+    /// The inputs; the first is the stack pointer.
+    pub inputs: Vec<Input>,
+    /// Words of the stack that were read before they were written.
+    unwritten: BTreeMap<i32, InputId>,
+}
+
+impl<'a> Base<'a> {
+    /// Nothing but the stack pointer.
+    pub fn new(elf: &'a Elf, partition: &'a Partition) -> Base<'a> {
+        let stack = Input { name: "sp".into(), width: 32, ty: Type::Unsigned };
+        Base {
+            elf,
+            partition,
+            shape: Shape::default(),
+            slots: vec![],
+            numbers: HashMap::default(),
+            inputs: vec![stack],
+            unwritten: BTreeMap::new(),
+        }
+    }
+
+    /// Begins at a location.
+    pub fn begin(&mut self, shape: Shape) {
+        self.shape = shape;
+        self.unwritten.clear();
+    }
+
+    /// The variable of a slot.
+    pub fn var(&mut self, slot: Slot) -> VarId {
+        *self.numbers.entry(slot).or_insert_with(|| {
+            self.slots.push(slot);
+            VarId(self.slots.len() as u32 - 1)
+        })
+    }
+
+    /// The slot that a byte belongs to.
+    pub fn slot(&self, cell: Cell) -> Slot {
+        self.partition.slot(cell)
+    }
+
+    /// A new input.
+    pub fn input(&mut self, values: &mut Values, name: String, width: u32) -> ExprId {
+        let id = InputId(self.inputs.len() as u32);
+        self.inputs.push(Input { name, width, ty: Type::Unsigned });
+        values.pool.input(id, width)
+    }
+
+    /// Words of the stack that were read before they were written, and the inputs that they are.
+    pub fn unwritten(&self) -> Vec<(i32, InputId)> {
+        self.unwritten.iter().map(|(offset, input)| (*offset, *input)).collect()
+    }
+
+    /// What is known of a byte of memory that was not written since; nothing of a byte of the stack that was
+    /// never written.
+    pub fn known(&self, cell: Cell) -> Option<Known> {
+        self.shape.memory.get(&cell).copied().or_else(|| reset(self.elf, cell))
+    }
+
+    /// A byte of memory that was not written since.
+    pub fn read(&mut self, values: &mut Values, cell: Cell) -> ExprId {
+        match (self.known(cell), cell) {
+            (Some(Known::Constant(value)), _) => values.pool.constant(value, 8),
+            (Some(known @ (Known::Stack(_) | Known::StackFrom(_) | Known::From(_))), Cell::Stack(at)) => {
+                let var = self.var(self.partition.slot(cell));
+                let var = values.pool.var(var, 32);
+                let address = known.address(values, var);
+                values.pool.slice(address, 8 * (at & 3) as u32, 8)
+            }
+            (Some(_), _) => {
+                let slot = self.partition.slot(cell);
+                let var = self.var(slot);
+                let Slot::Memory(start, bytes) = slot else {
+                    return values.pool.constant(0, 8);
+                };
+                let whole = values.pool.var(var, 8 * bytes);
+                let at = match (start, cell) {
+                    (Cell::Ram(start), Cell::Ram(at)) => at - start,
+                    (Cell::Stack(start), Cell::Stack(at)) => (at - start) as u32,
+                    _ => 0,
+                };
+                values.pool.slice(whole, 8 * at, 8)
+            }
+            (None, Cell::Stack(at)) => {
+                let word = at & !3;
+                let whole = match self.unwritten.get(&word) {
+                    Some(input) => values.pool.input(*input, 32),
+                    None => {
+                        self.unwritten.insert(word, InputId(self.inputs.len() as u32));
+                        self.input(values, format!("stack{word:+}"), 32)
+                    }
+                };
+                values.pool.slice(whole, 8 * (at - word) as u32, 8)
+            }
+            (None, Cell::Ram(_)) => values.pool.constant(0, 8),
+        }
+    }
+}

@@ -1,0 +1,719 @@
+//! Runs instructions on symbolic values, from one location of the automaton to the next.
+//!
+//! The earliest point in the order of [`Point`]s is run first, and paths that meet there become one. Calls are
+//! followed with the address they return to, so that every path knows who called whom. A loop is run round by
+//! round while it ends by itself; one that does not becomes a location, where execution ends and begins anew.
+
+use super::abi::Abi;
+use super::base::{Base, Partition};
+use super::failure;
+use super::graph::{Graph, Graphs, instruction, is_local};
+use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
+use super::layout::Layout;
+use super::reader::Elf;
+use super::state::{Cell, Frame, Point, State};
+use super::value::Values;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use vouch_ir::{ExprId, InputId, Pool, deadline};
+
+/// Where the entry returns to: no code is there.
+pub const RETURN: u32 = 0xf1f1_f1f0;
+/// Rounds of a loop that are run one after the other.
+const ROUNDS: u32 = 40;
+/// Instructions that are run from one location.
+const MOST: u32 = 400_000;
+/// Calls under way at a time.
+const DEEPEST: usize = 48;
+/// Targets of one computed jump.
+const MOST_TARGETS: usize = 512;
+
+/// Why a path does not go on.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Stop {
+    /// Its conditions exclude each other.
+    NoWay,
+    /// An index leaves its object.
+    Memory,
+    /// The address is not a multiple of what it must be.
+    Alignment,
+    /// It is not known where an address is.
+    Address,
+    /// An address is neither RAM, nor flash, nor a peripheral.
+    Unknown(u32),
+    /// An object is too large to be indexed.
+    Size,
+    /// A write to flash.
+    Flash(u32),
+    /// An address on the stack is stored in a static.
+    Escape(u32),
+    /// A decision depends on where the stack lies.
+    Stack,
+    /// A jump goes to where no code is, or nobody knows where.
+    Jump,
+    /// An instruction that is not accepted.
+    Instruction(String),
+    /// A function calls itself.
+    Recursion(String),
+    /// What an instruction takes for granted.
+    Demand(Demand),
+    /// `svc`.
+    Supervisor,
+}
+
+impl Stop {
+    /// The name of the limit.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Stop::NoWay | Stop::Memory => "memory_limit",
+            Stop::Alignment => "alignment_limit",
+            Stop::Address | Stop::Unknown(_) => "address_limit",
+            Stop::Size => "size_limit",
+            Stop::Flash(_) => "flash_write_limit",
+            Stop::Escape(_) | Stop::Stack => "stack_address_limit",
+            Stop::Jump | Stop::Demand(_) => "jump_limit",
+            Stop::Instruction(_) => "instruction_limit",
+            Stop::Recursion(_) => "recursion_limit",
+            Stop::Supervisor => "supervisor_limit",
+        }
+    }
+}
+
+/// Why execution must begin anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Restart {
+    /// A loop has become a location.
+    Cut,
+    /// A computed jump leads to where the order did not know: all positions are others now.
+    Order,
+}
+
+/// What must not be reached.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Bad {
+    /// The program says that something failed: what, and the address of the call.
+    Failure(&'static str, u32),
+    /// What is modelled ends, at this address.
+    Limit(Stop, u32),
+}
+
+/// What an input stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The result of a function, by its address.
+    Function(u32),
+    /// What a load reads that is at this address in the code.
+    Load(u32),
+    /// An argument of the entry.
+    Argument(u32),
+    /// What a word of the stack held before, by its distance from the stack pointer at the entry.
+    Stack(i32),
+    /// Whether a store-exclusive at this address in the code stores.
+    Monitor(u32),
+}
+
+/// An input that a path has read, in the order of reading.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Consumed {
+    /// Which.
+    pub input: InputId,
+    /// Whether a run that passes by reads it (1 bit).
+    pub when: ExprId,
+    /// What it stands for.
+    pub source: Source,
+}
+
+/// Where a stretch of execution leads.
+#[derive(Default)]
+pub struct Outcome {
+    /// Returns of the entry.
+    pub returned: Option<State>,
+    /// Arrivals at locations.
+    pub arrived: BTreeMap<Point, State>,
+    /// When what is reached that must not be.
+    pub bad: BTreeMap<Bad, ExprId>,
+    /// The inputs.
+    pub consumed: Vec<Consumed>,
+}
+
+/// Runs instructions.
+pub struct Executor<'a> {
+    /// The program.
+    pub elf: &'a Elf,
+    /// Its memory.
+    pub layout: &'a Layout<'a>,
+    /// Its calling convention.
+    pub abi: Abi,
+    /// The order of its instructions.
+    pub graphs: &'a mut Graphs,
+    /// Functions whose result is an input, by address.
+    pub functions: &'a BTreeMap<u32, (String, u32, bool)>,
+    /// Loops that are locations.
+    pub cuts: &'a mut BTreeSet<Point>,
+    /// The values.
+    pub values: Values,
+    /// Where they come from.
+    pub base: Base<'a>,
+    /// Accesses to RAM.
+    pub partition: Partition,
+    /// The path that is run.
+    pub now: State,
+    /// How far down the stack was used.
+    pub lowest: i32,
+    /// Bytes of flash that were executed or read.
+    pub code: BTreeSet<u32>,
+    /// Bytes of RAM that were accessed.
+    pub ram: BTreeSet<u32>,
+    outcome: Outcome,
+    queue: BTreeMap<Point, State>,
+    /// Paths in an IT block.
+    apart: Vec<State>,
+    rounds: BTreeMap<Point, u32>,
+    count: u32,
+    restart: Option<Restart>,
+}
+
+/// Whether the path goes on at once.
+enum Flow {
+    On,
+    Done,
+}
+
+impl<'a> Executor<'a> {
+    /// An executor that has not run anything.
+    pub fn new(
+        elf: &'a Elf,
+        layout: &'a Layout<'a>,
+        graphs: &'a mut Graphs,
+        functions: &'a BTreeMap<u32, (String, u32, bool)>,
+        cuts: &'a mut BTreeSet<Point>,
+        base: Base<'a>,
+    ) -> Executor<'a> {
+        let mut values = Values::new(InputId(0));
+        let (word, bit) = (values.word(0), values.pool.bool(false));
+        Executor {
+            elf,
+            layout,
+            abi: Abi::of(elf.isa),
+            graphs,
+            functions,
+            cuts,
+            values,
+            base,
+            partition: Partition::default(),
+            now: State::new(word, bit, 0),
+            lowest: 0,
+            code: BTreeSet::new(),
+            ram: BTreeSet::new(),
+            outcome: Outcome::default(),
+            queue: BTreeMap::new(),
+            apart: vec![],
+            rounds: BTreeMap::new(),
+            count: 0,
+            restart: None,
+        }
+    }
+
+    /// Runs from a state to all that it leads to.
+    pub fn run(&mut self, start: State) -> Result<Outcome, Restart> {
+        self.queue.clear();
+        self.apart.clear();
+        self.rounds.clear();
+        self.count = 0;
+        self.now = start;
+        self.go();
+        loop {
+            let next = self.apart.pop().or_else(|| self.queue.pop_first().map(|(_, state)| state));
+            let Some(state) = next.filter(|_| self.restart.is_none()) else { break };
+            self.now = state;
+            self.go();
+        }
+        if let Some(restart) = self.restart.take() {
+            return Err(restart);
+        }
+        for (offset, input) in self.base.unwritten() {
+            let when = self.values.pool.bool(true);
+            let source = Source::Stack(offset);
+            self.outcome.consumed.push(Consumed { input, when, source });
+        }
+        Ok(std::mem::take(&mut self.outcome))
+    }
+
+    /// The order of the innermost function.
+    fn graph(&mut self) -> Rc<Graph> {
+        let entry = self.now.frames.last().map_or(self.now.pc, |f| f.entry);
+        self.graphs.get(self.elf, entry)
+    }
+
+    /// Runs the path until it ends or waits for others.
+    fn go(&mut self) {
+        let mut flow = Flow::On;
+        while let Flow::On = flow {
+            deadline::tick();
+            self.count += 1;
+            if self.count > MOST {
+                self.stop(Stop::Size);
+                return;
+            }
+            flow = match self.step() {
+                Ok(flow) => flow,
+                Err(stop) => {
+                    self.stop(stop);
+                    Flow::Done
+                }
+            };
+        }
+    }
+
+    /// The path ends where what is modelled ends.
+    fn stop(&mut self, stop: Stop) {
+        if stop != Stop::NoWay {
+            let when = self.values.all(&self.now.conditions);
+            self.bad(Bad::Limit(stop, self.now.pc), when);
+        }
+    }
+
+    fn bad(&mut self, bad: Bad, when: ExprId) {
+        let no = self.values.pool.bool(false);
+        let before = self.outcome.bad.get(&bad).copied().unwrap_or(no);
+        let when = self.values.pool.or(before, when);
+        self.outcome.bad.insert(bad, when);
+    }
+
+    /// Leaves the model if `bad`; goes on otherwise.
+    pub fn require_not(&mut self, bad: ExprId, stop: Stop) -> Result<(), Stop> {
+        let bad = self.values.off_stack(bad).ok_or(Stop::Stack)?;
+        if self.is_impossible(bad) {
+            return Ok(());
+        }
+        if self.values.pool.as_const(bad) == Some(1) {
+            return Err(stop);
+        }
+        let path = self.values.all(&self.now.conditions);
+        let when = self.values.pool.and(path, bad);
+        self.bad(Bad::Limit(stop, self.now.pc), when);
+        let holds = self.values.pool.not(bad);
+        self.now.conditions.push(holds);
+        Ok(())
+    }
+
+    /// Whether something certainly does not hold on this path.
+    pub fn is_impossible(&mut self, x: ExprId) -> bool {
+        let not = self.values.pool.not(x);
+        self.values.pool.as_const(x) == Some(0) || self.now.conditions.contains(&not)
+    }
+
+    /// A value that the outside decides about.
+    pub fn fresh(&mut self, name: String, width: u32, source: Source) -> ExprId {
+        let value = self.base.input(&mut self.values, name, width);
+        let input = InputId(self.base.inputs.len() as u32 - 1);
+        let when = self.values.all(&self.now.conditions);
+        self.outcome.consumed.push(Consumed { input, when, source });
+        value
+    }
+
+    /// A value of which nothing is known.
+    fn unknown(&mut self, name: &str, width: u32) -> ExprId {
+        self.base.input(&mut self.values, name.into(), width)
+    }
+
+    /// Notes that flash was used.
+    pub fn touched(&mut self, start: u32, bytes: u32) {
+        self.code.extend(start..start.saturating_add(bytes));
+    }
+
+    /// A byte of memory.
+    pub fn byte(&mut self, cell: Cell) -> ExprId {
+        match self.now.memory.get(&cell) {
+            Some(value) => *value,
+            None => self.base.read(&mut self.values, cell),
+        }
+    }
+
+    /// Whether a condition holds: decided by what is known, if that can be.
+    fn decide(&mut self, condition: ExprId) -> Result<ExprId, Stop> {
+        let condition = self.values.off_stack(condition).ok_or(Stop::Stack)?;
+        let not = self.values.pool.not(condition);
+        if self.now.conditions.contains(&condition) {
+            return Ok(self.values.pool.bool(true));
+        }
+        if self.now.conditions.contains(&not) {
+            return Ok(self.values.pool.bool(false));
+        }
+        Ok(condition)
+    }
+
+    /// Runs one instruction.
+    fn step(&mut self) -> Result<Flow, Stop> {
+        let (pc, it) = (self.now.pc, self.now.it);
+        let Some(decoded) = instruction(self.elf, pc, it) else {
+            return Err(self.refused(pc, it));
+        };
+        self.touched(pc, decoded.length);
+        let fall = pc.wrapping_add(decoded.length);
+        if let Some(condition) = decoded.condition {
+            let holds = condition.holds(self);
+            let holds = self.decide(holds)?;
+            match self.values.pool.as_const(holds) {
+                Some(0) => return Ok(self.at(fall, decoded.it)),
+                Some(_) => {}
+                None => {
+                    let mut other = self.now.clone();
+                    other.conditions.push(self.values.pool.not(holds));
+                    self.now.conditions.push(holds);
+                    self.fork(other, fall, decoded.it);
+                }
+            }
+        }
+        match decoded.execute(self)? {
+            Next::Fall => Ok(self.at(fall, decoded.it)),
+            Next::Go { taken, to, transfer } => {
+                let taken = self.decide(taken)?;
+                match self.values.pool.as_const(taken) {
+                    Some(0) => return Ok(self.at(fall, decoded.it)),
+                    Some(_) => {}
+                    None => {
+                        let mut other = self.now.clone();
+                        other.conditions.push(self.values.pool.not(taken));
+                        self.now.conditions.push(taken);
+                        self.fork(other, fall, It::NONE);
+                    }
+                }
+                self.transfer(to, fall, transfer)
+            }
+            Next::Trap => {
+                let when = self.values.all(&self.now.conditions);
+                self.bad(Bad::Failure("trap", pc), when);
+                Ok(Flow::Done)
+            }
+            Next::Supervisor => Err(Stop::Supervisor),
+        }
+    }
+
+    fn refused(&self, pc: u32, it: It) -> Stop {
+        if !self.elf.is_code(pc) {
+            return Stop::Jump;
+        }
+        let bytes = self.elf.code(pc).unwrap_or_default();
+        match super::isa::decode(self.elf.isa, &bytes[..bytes.len().min(4)], pc, it) {
+            Err(refused) => Stop::Instruction(refused.to_string()),
+            Ok(_) => Stop::Jump,
+        }
+    }
+
+    /// Goes on at an address of the same function.
+    fn at(&mut self, pc: u32, it: It) -> Flow {
+        let graph = self.graph();
+        let from = graph.position(self.now.pc);
+        self.now.pc = pc;
+        self.now.it = it;
+        if graph.is_join(pc) || graph.is_head(pc) {
+            self.wait(from, &graph);
+            return Flow::Done;
+        }
+        Flow::On
+    }
+
+    /// Another path goes on at an address of the same function, later.
+    fn fork(&mut self, other: State, pc: u32, it: It) {
+        let mine = std::mem::replace(&mut self.now, other);
+        let graph = self.graph();
+        let from = graph.position(self.now.pc);
+        self.now.pc = pc;
+        self.now.it = it;
+        // Within an IT block paths stay apart: what one has done tells what the other has not.
+        match it.is_inside() {
+            true => self.apart.push(self.now.clone()),
+            false => self.wait(from, &graph),
+        }
+        self.now = mine;
+    }
+
+    /// Lets the path wait until all others have arrived that lead here.
+    fn wait(&mut self, from: u32, graph: &Graph) {
+        let mut path: Vec<u32> = self.now.frames.iter().skip(1).map(|f| f.order).collect();
+        let order = graph.position(self.now.pc);
+        path.push(order);
+        let point = Point { path, frames: self.now.frames.clone(), pc: self.now.pc };
+        if graph.is_head(self.now.pc) {
+            let rounds = self.rounds.entry(point.clone()).or_default();
+            *rounds = if from >= order { *rounds + 1 } else { 0 };
+            if *rounds > ROUNDS && self.cuts.insert(point.clone()) {
+                self.restart = self.restart.or(Some(Restart::Cut));
+                return;
+            }
+        }
+        let state = self.now.clone();
+        let place = match self.cuts.contains(&point) {
+            true => &mut self.outcome.arrived,
+            false => &mut self.queue,
+        };
+        match place.get_mut(&point) {
+            Some(there) => {
+                let base = &mut self.base;
+                there.merge(state, &mut self.values, |v, cell| base.read(v, cell));
+            }
+            None => {
+                place.insert(point, state);
+            }
+        }
+    }
+
+    /// Goes to where a jump, call or return leads.
+    fn transfer(&mut self, to: ExprId, fall: u32, transfer: Transfer) -> Result<Flow, Stop> {
+        let to = self.values.simplify(to);
+        if let Some(to) = self.values.as_word(to) {
+            return self.enter(to, fall, transfer, false);
+        }
+        let before = self.now.clone();
+        for (when, to) in self.targets_of(to)? {
+            self.now = before.clone();
+            if self.is_impossible(when) {
+                continue;
+            }
+            self.now.conditions.push(when);
+            let entered = match to {
+                Some(to) => self.enter(to, fall, transfer, true),
+                None => Err(Stop::Jump),
+            };
+            match entered {
+                Ok(Flow::On) => {
+                    let graph = self.graph();
+                    self.wait(0, &graph);
+                }
+                Ok(Flow::Done) => {}
+                Err(stop) => {
+                    // The jump itself is where it happened.
+                    self.now.pc = before.pc;
+                    self.stop(stop);
+                }
+            }
+        }
+        Ok(Flow::Done)
+    }
+
+    /// Where a computed jump can lead, each with when; nothing if that is not known.
+    fn targets_of(&mut self, to: ExprId) -> Result<Vec<(ExprId, Option<u32>)>, Stop> {
+        if let Some(cases) = self.values.cases(to, MOST_TARGETS) {
+            return Ok(cases.into_iter().map(|(when, to)| (when, Some(to as u32))).collect());
+        }
+        let always = self.values.pool.bool(true);
+        let (mut targets, mut todo) = (vec![], vec![(always, to)]);
+        while let Some((when, to)) = todo.pop() {
+            if targets.len() + todo.len() > MOST_TARGETS {
+                return Err(Stop::Jump);
+            }
+            if self.values.pool.as_const(when) == Some(0) {
+                continue;
+            }
+            match (self.values.as_word(to), self.values.choice(to)) {
+                (None, Some((condition, [yes, no]))) => {
+                    let not = self.values.pool.not(condition);
+                    todo.push((self.values.pool.and(when, not), no));
+                    todo.push((self.values.pool.and(when, condition), yes));
+                }
+                (known, _) => targets.push((when, known)),
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Goes to an address that is known.
+    fn enter(
+        &mut self,
+        to: u32,
+        fall: u32,
+        transfer: Transfer,
+        is_computed: bool,
+    ) -> Result<Flow, Stop> {
+        let pc = self.now.pc;
+        if transfer == Transfer::Call {
+            return self.call(to, Some(fall));
+        }
+        let returning = self.now.frames.iter().rposition(|f| f.back.is_some()).unwrap_or(0);
+        let back = self.now.frames.get(returning).and_then(|f| f.back);
+        if back == Some(to) {
+            if to == RETURN {
+                return self.finish();
+            }
+            self.now.frames.truncate(returning);
+            return Ok(self.back(to));
+        }
+        if to == RETURN || !self.elf.is_code(to) {
+            return Err(Stop::Jump);
+        }
+        if transfer == Transfer::Jump && is_local(self.elf, pc, to) {
+            if is_computed && self.graphs.learn(pc, to) {
+                self.restart = Some(Restart::Order);
+            }
+            return Ok(self.at(to, It::NONE));
+        }
+        // A helper for `switch` returns to somewhere else in its caller.
+        if transfer == Transfer::Return
+            && let Some(back) = back
+            && is_local(self.elf, back, to)
+        {
+            let site = self.now.frames.get(returning).map_or(pc, |f| f.site);
+            if self.graphs.learn(site, to) {
+                self.restart = Some(Restart::Order);
+            }
+            self.now.frames.truncate(returning);
+            return Ok(self.back(to));
+        }
+        self.call(to, None)
+    }
+
+    /// Goes on in a caller.
+    fn back(&mut self, to: u32) -> Flow {
+        let graph = self.graph();
+        // As if the call itself had led there.
+        let site = to.wrapping_sub(2);
+        let from = graph.position(site).min(graph.position(to.wrapping_sub(4)));
+        self.now.pc = to;
+        self.now.it = It::NONE;
+        self.wait(from, &graph);
+        Flow::Done
+    }
+
+    /// Calls a function; one without a way back returns for its caller.
+    fn call(&mut self, to: u32, back: Option<u32>) -> Result<Flow, Stop> {
+        let pc = self.now.pc;
+        if let Some(function) = self.elf.function(to).filter(|f| f.start == to) {
+            if let Some(what) = failure::failure(&function.name, &function.shown()) {
+                let when = self.values.all(&self.now.conditions);
+                self.bad(Bad::Failure(what, pc), when);
+                return Ok(Flow::Done);
+            }
+            if let Some((name, width, signed)) = self.functions.get(&to).cloned() {
+                return self.input(to, &name, width, signed, back);
+            }
+        }
+        if !self.elf.is_code(to) {
+            return Err(Stop::Jump);
+        }
+        let frames = &self.now.frames;
+        if frames.len() >= DEEPEST || frames.iter().any(|f| f.entry == to) {
+            let name = self.elf.function(to).map_or_else(|| format!("{to:#x}"), |f| f.shown());
+            return Err(Stop::Recursion(name));
+        }
+        let order = self.graph().position(pc);
+        self.now.frames.push(Frame { order, site: pc, entry: to, back });
+        self.now.pc = to;
+        self.now.it = It::NONE;
+        let graph = self.graph();
+        self.wait(0, &graph);
+        Ok(Flow::Done)
+    }
+
+    /// A function whose result is an input. What a function may change it has changed: registers that calls do
+    /// not preserve, and the flags.
+    fn input(
+        &mut self,
+        function: u32,
+        name: &str,
+        width: u32,
+        signed: bool,
+        back: Option<u32>,
+    ) -> Result<Flow, Stop> {
+        let value = self.fresh(name.to_owned(), width, Source::Function(function));
+        let value = self.values.pool.extend(value, 32, signed);
+        let link = self.now.reg(self.abi.link);
+        for reg in self.abi.lost {
+            *self.now.reg_mut(Reg(*reg)) = self.unknown("clobbered", 32);
+        }
+        for flag in [Flag::N, Flag::Z, Flag::C, Flag::V] {
+            *self.now.flag_mut(flag) = self.unknown("clobbered", 1);
+        }
+        *self.now.reg_mut(self.abi.result()) = value;
+        match back {
+            Some(back) => Ok(self.at(back, It::NONE)),
+            // For its caller.
+            None => {
+                let bits = self.values.word(!1);
+                let to = self.values.pool.and(link, bits);
+                self.transfer(to, 0, Transfer::Return)
+            }
+        }
+    }
+
+    /// The entry returns.
+    fn finish(&mut self) -> Result<Flow, Stop> {
+        if self.values.stack_offset(self.now.reg(self.abi.stack)) != Some(0) {
+            return Err(Stop::Stack);
+        }
+        let state = self.now.clone();
+        match &mut self.outcome.returned {
+            Some(there) => {
+                let base = &mut self.base;
+                there.merge(state, &mut self.values, |v, cell| base.read(v, cell));
+            }
+            none => *none = Some(state),
+        }
+        Ok(Flow::Done)
+    }
+}
+
+impl Machine for Executor<'_> {
+    type Stop = Stop;
+
+    fn pool(&mut self) -> &mut Pool {
+        &mut self.values.pool
+    }
+    fn reg(&mut self, reg: Reg) -> ExprId {
+        self.now.reg(reg)
+    }
+    fn set_reg(&mut self, reg: Reg, value: ExprId) {
+        let value = self.values.simplify(value);
+        *self.now.reg_mut(reg) = value;
+        // What is below the stack pointer is lost: an interrupt may have been there.
+        if reg == self.abi.stack
+            && let Some(offset) = self.values.stack_offset(value)
+        {
+            self.lowest = self.lowest.min(offset);
+            let first = Cell::Stack(i32::MIN);
+            if self.now.memory.range(first..Cell::Stack(offset)).next().is_some() {
+                Rc::make_mut(&mut self.now.memory)
+                    .retain(|cell, _| !(first..Cell::Stack(offset)).contains(cell));
+            }
+        }
+    }
+    fn flag(&mut self, flag: Flag) -> ExprId {
+        self.now.flag(flag)
+    }
+    fn set_flag(&mut self, flag: Flag, value: ExprId) {
+        // What cannot be freed of the stack's address stays, and stops who decides by it.
+        let value = self.values.off_stack(value).unwrap_or(value);
+        *self.now.flag_mut(flag) = value;
+    }
+    fn special(&mut self, special: Special) -> ExprId {
+        self.now.special(special)
+    }
+    fn set_special(&mut self, special: Special, value: ExprId) {
+        *self.now.special_mut(special) = self.values.simplify(value);
+    }
+    fn load(&mut self, address: ExprId, bytes: u32, aligned: bool) -> Result<ExprId, Stop> {
+        self.read(address, bytes, aligned)
+    }
+    fn store(&mut self, address: ExprId, value: ExprId, aligned: bool) -> Result<(), Stop> {
+        self.write(address, value, aligned)
+    }
+    fn update(
+        &mut self,
+        address: ExprId,
+        bytes: u32,
+        new: impl FnOnce(&mut Self, ExprId) -> ExprId,
+    ) -> Result<ExprId, Stop> {
+        let old = self.read(address, bytes, true)?;
+        let value = new(self, old);
+        self.write(address, value, true)?;
+        Ok(old)
+    }
+    fn monitor(&mut self) -> ExprId {
+        self.fresh("monitor".into(), 1, Source::Monitor(self.now.pc))
+    }
+    fn set_monitor(&mut self, _: bool) {}
+    fn demand(&mut self, holds: ExprId, demand: Demand) -> Result<(), Stop> {
+        let bad = self.values.pool.not(holds);
+        self.require_not(bad, Stop::Demand(demand))
+    }
+}

@@ -1,0 +1,60 @@
+//! Functions that stand for something: those that say that something failed, and those that are inputs.
+
+/// What a call of this function says has failed.
+pub fn failure(name: &str, shown: &str) -> Option<&'static str> {
+    let last = shown.rsplit("::").next().unwrap_or(shown);
+    match name {
+        "vouch_fail" => return Some("assertion"),
+        "abort" | "__assert_func" | "__assert_fail" | "__assert" | "__aeabi_assert" => {
+            return Some("assertion");
+        }
+        "vouch_panic" | "rust_begin_unwind" | "__rust_start_panic" => return Some("panic"),
+        _ => {}
+    }
+    let is_panic = shown.contains("core::panicking::")
+        || last.contains("panic")
+        || matches!(last, "unwrap_failed" | "expect_failed" | "len_mismatch_fail")
+        || (last.starts_with("slice_") && last.ends_with("_fail"))
+        || (last.starts_with("slice_") && last.contains("index"))
+        || (shown.starts_with("core::") && last.ends_with("_fail"))
+        || name.starts_with("_ZN4core9panicking");
+    is_panic.then_some("panic")
+}
+
+/// The width of the result, if a function is an input by its name: the name ends in the type, as in
+/// `vouch_input_u8`; without a type all of the result is.
+pub fn input(name: &str) -> Option<(u32, bool)> {
+    let rest = name.strip_prefix("vouch_input_")?;
+    Some(match rest.rsplit('_').next().unwrap_or(rest) {
+        "bool" => (1, false),
+        "u8" => (8, false),
+        "i8" => (8, true),
+        "u16" => (16, false),
+        "i16" => (16, true),
+        _ => (32, false),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails() {
+        let shown = "core::panicking::panic_const::panic_const_add_overflow";
+        assert_eq!(failure("_RNv", shown), Some("panic"));
+        assert_eq!(failure("x", "core::option::unwrap_failed"), Some("panic"));
+        assert_eq!(failure("x", "core::slice::index::slice_index_fail"), Some("panic"));
+        assert_eq!(failure("x", "core::slice::index::slice_end_index_len_fail"), Some("panic"));
+        assert_eq!(failure("abort", "abort"), Some("assertion"));
+        assert_eq!(failure("step", "door::step"), None);
+    }
+
+    #[test]
+    fn what_is_an_input() {
+        assert_eq!(input("vouch_input_u8"), Some((8, false)));
+        assert_eq!(input("vouch_input_adc_i16"), Some((16, true)));
+        assert_eq!(input("vouch_input_key"), Some((32, false)));
+        assert_eq!(input("read_key"), None);
+    }
+}

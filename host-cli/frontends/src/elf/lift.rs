@@ -1,0 +1,521 @@
+//! From a program to an automaton: which locations there are, and what is known at each.
+//!
+//! A location is the beginning of a step, or a loop that does not end by itself. What is known there is found
+//! as the greatest fixpoint: at first every static has its reset value, and wherever execution from a location
+//! arrives at another with something else, that becomes a variable, until nothing changes. So what no step
+//! writes is a constant, above all pointers that are kept in statics.
+
+use super::abi::Abi;
+use super::base::{Base, Known, Partition, Shape, Slot, reset};
+use super::execute::{Bad, Consumed, Executor, Outcome, RETURN, Restart, Source};
+use super::graph::Graphs;
+use super::isa::{Flag, Reg};
+use super::layout::Layout;
+use super::reader::Elf;
+use super::state::{Cell, Frame, Point, State};
+use super::value::Values;
+use std::collections::{BTreeMap, BTreeSet};
+use vouch_ir::{ExprId, Input, deadline};
+
+/// Registers, flags and special registers: 32, 4 and 3.
+const FIXED: usize = 39;
+/// Special registers are the last; they alone outlive a step.
+const SPECIALS: usize = 36;
+
+/// A location.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// Before the first step.
+    Init,
+    /// Before a step.
+    Step,
+    /// At the head of a loop.
+    Loop(Point),
+}
+
+/// A way from a location to another.
+pub struct Way {
+    /// From where.
+    pub from: Place,
+    /// To where.
+    pub to: Place,
+    /// When.
+    pub guard: ExprId,
+    /// What the variables are then.
+    pub updates: Vec<(Slot, ExprId)>,
+}
+
+/// What was made of a program.
+pub struct Lifted {
+    /// The expressions.
+    pub values: Values,
+    /// What the variables stand for.
+    pub slots: Vec<Slot>,
+    /// Those of them that are not partly constant at the beginning of a step.
+    pub varying: BTreeSet<Slot>,
+    /// The inputs; the first is not one.
+    pub inputs: Vec<Input>,
+    /// Between locations.
+    pub ways: Vec<Way>,
+    /// What must not be reached, from where and when.
+    pub bad: Vec<(Place, Bad, ExprId)>,
+    /// Inputs that are read from each location, in the order of reading.
+    pub consumed: Vec<(Place, Consumed)>,
+    /// Bytes of stack that are used.
+    pub depth: u32,
+    /// Bytes of flash that were executed or read.
+    pub code: BTreeSet<u32>,
+    /// Bytes of RAM that were accessed.
+    pub ram: BTreeSet<u32>,
+}
+
+/// What is lifted.
+pub struct Task<'a> {
+    /// The program.
+    pub elf: &'a Elf,
+    /// Its memory.
+    pub layout: &'a Layout<'a>,
+    /// Functions whose result is an input: name, width, and whether the result is sign-extended.
+    pub functions: &'a BTreeMap<u32, (String, u32, bool)>,
+    /// The address of the function that is a step.
+    pub entry: u32,
+    /// That of the one that is called before.
+    pub init: Option<u32>,
+}
+
+/// Rounds that are tried; each makes at least one byte a variable, or learns of a jump or loop.
+const MOST_ROUNDS: u32 = 2000;
+
+/// Lifts a program; fails if there is no end to it.
+pub fn lift(task: &Task) -> Option<Lifted> {
+    let mut graphs = Graphs::default();
+    let mut cuts = BTreeSet::new();
+    let mut shapes: BTreeMap<Place, Shape> = BTreeMap::new();
+    let mut partition = Partition::default();
+    shapes.insert(Place::Init, beginning());
+    for round in 0..MOST_ROUNDS {
+        deadline::phase(format!("lifting machine code, round {}", round + 1));
+        let bytes = partition.clone();
+        let base = Base::new(task.elf, &bytes);
+        let mut executor =
+            Executor::new(task.elf, task.layout, &mut graphs, task.functions, &mut cuts, base);
+        let before = shapes.clone();
+        let mut outcomes = vec![];
+        let mut restart = None;
+        for (place, shape) in &before {
+            executor.base.begin(shape.clone());
+            let outcome = match run(task, place, shape, &mut executor) {
+                Ok(outcome) => outcome,
+                Err(why) => {
+                    restart = Some(why);
+                    break;
+                }
+            };
+            arrivals(&outcome).for_each(|(to, state)| join(&mut shapes, &to, state, &mut executor));
+            outcomes.push((place.clone(), outcome));
+        }
+        for bound in executor.partition.bounds() {
+            partition.bound(bound);
+        }
+        if restart == Some(Restart::Order) {
+            shapes.retain(|place, _| !matches!(place, Place::Loop(_)));
+            drop(executor);
+            cuts.clear();
+            continue;
+        }
+        if restart.is_none() && shapes == before {
+            separate(&shapes, &mut partition);
+            if partition == bytes {
+                return Some(finish(executor, &shapes, outcomes));
+            }
+        }
+    }
+    None
+}
+
+/// Bytes that are variables somewhere do not belong together with bytes that never are.
+fn separate(shapes: &BTreeMap<Place, Shape>, partition: &mut Partition) {
+    let all = shapes.values().flat_map(|shape| &shape.memory);
+    let vars = all.filter_map(|(cell, known)| match (cell, known) {
+        (Cell::Ram(at), Known::Var) => Some(*at),
+        _ => None,
+    });
+    let vars: BTreeSet<u32> = vars.collect();
+    for at in &vars {
+        if at.checked_sub(1).is_none_or(|before| !vars.contains(&before)) {
+            partition.bound(*at);
+        }
+        if at.checked_add(1).is_none_or(|after| !vars.contains(&after)) {
+            partition.bound(at.saturating_add(1));
+        }
+    }
+}
+
+/// What is known before the first step: nothing is under way, and interrupts are enabled.
+fn beginning() -> Shape {
+    let mut fixed = vec![Known::Var; FIXED];
+    fixed[SPECIALS..].fill(Known::Constant(0));
+    // On RISC-V interrupts are enabled by a bit that is set.
+    fixed[FIXED - 1] = Known::Constant(8);
+    Shape { fixed, ..Shape::default() }
+}
+
+/// Where a stretch of execution leads to.
+fn arrivals(outcome: &Outcome) -> impl Iterator<Item = (Place, &State)> {
+    let returned = outcome.returned.iter().map(|state| (Place::Step, state));
+    returned.chain(outcome.arrived.iter().map(|(point, state)| (Place::Loop(point.clone()), state)))
+}
+
+/// Runs from a location.
+fn run(
+    task: &Task,
+    place: &Place,
+    shape: &Shape,
+    executor: &mut Executor,
+) -> Result<Outcome, Restart> {
+    let entry = match place {
+        Place::Init => task.init,
+        Place::Step => Some(task.entry),
+        Place::Loop(_) => None,
+    };
+    let (word, bit) = (executor.values.word(0), executor.values.pool.bool(false));
+    let mut state = State::new(word, bit, 0);
+    let abi = executor.abi;
+    for (index, (value, known)) in state.fixed_mut().zip(&shape.fixed).enumerate() {
+        let width = width(index);
+        *value = match known {
+            Known::Constant(value) => executor.values.pool.constant(*value, width),
+            Known::Var if matches!(place, Place::Loop(_)) || index >= SPECIALS => {
+                let var = executor.base.var(Slot::Fixed(index as u32));
+                executor.values.pool.var(var, width)
+            }
+            // Registers that belong to the caller.
+            Known::Var => executor.base.input(&mut executor.values, "caller's".into(), width),
+            known => {
+                let var = executor.base.var(Slot::Fixed(index as u32));
+                let var = executor.values.pool.var(var, width);
+                known.address(&mut executor.values, var)
+            }
+        };
+    }
+    if let Place::Loop(point) = place {
+        state.pc = point.pc;
+        state.frames = point.frames.clone();
+        return executor.run(state);
+    }
+    let Some(entry) = entry else {
+        return Ok(Outcome { returned: Some(state), ..Outcome::default() });
+    };
+    for (number, reg) in abi.arguments.iter().enumerate() {
+        let source = Source::Argument(number as u32);
+        *state.reg_mut(Reg(*reg)) = executor.fresh(format!("argument {number}"), 32, source);
+    }
+    *state.reg_mut(abi.stack) = executor.values.stack;
+    *state.reg_mut(abi.link) = executor.values.word(RETURN | 1);
+    if let (Some(reg), Some(pointer)) = (abi.global, task.elf.global_pointer) {
+        *state.reg_mut(reg) = executor.values.word(pointer);
+    }
+    state.pc = entry;
+    state.frames = vec![Frame { order: 0, site: 0, entry, back: Some(RETURN) }];
+    executor.run(state)
+}
+
+/// The width of a register or flag.
+fn width(index: usize) -> u32 {
+    if (32..SPECIALS).contains(&index) { 1 } else { 32 }
+}
+
+/// The name of a register or flag.
+pub fn register(abi: &Abi, index: u32) -> String {
+    match index.checked_sub(32) {
+        None => abi.name(index),
+        Some(n) if n == Flag::N as u32 => "N".into(),
+        Some(n) if n == Flag::Z as u32 => "Z".into(),
+        Some(n) if n == Flag::C as u32 => "C".into(),
+        Some(n) if n == Flag::V as u32 => "V".into(),
+        Some(4) => "primask".into(),
+        Some(5) => "basepri".into(),
+        Some(_) => "mstatus".into(),
+    }
+}
+
+/// What is known of a value.
+fn known(executor: &Executor, x: ExprId) -> Known {
+    let values = &executor.values;
+    match (values.pool.as_const(x), values.stack_offset(x)) {
+        (Some(value), _) => Known::Constant(value),
+        (None, Some(offset)) => Known::Stack(offset),
+        (None, None) if values.pool.width(x) == 32 => {
+            let sum = values.sum(x);
+            let constant = sum.constant as u32;
+            match sum.terms.iter().any(|(term, times)| *term == values.stack && *times == 1) {
+                true => Known::StackFrom(constant as i32),
+                false if executor.layout.is_pointer(constant) => Known::From(constant),
+                false => Known::Var,
+            }
+        }
+        (None, None) => Known::Var,
+    }
+}
+
+/// What is known if it is one or the other.
+fn either(layout: &Layout, a: Known, b: Known) -> Known {
+    /// Objects are not larger, if an index can choose between all elements.
+    const FAR: u32 = 0x1_0000;
+    /// What an address is counted from.
+    enum Origin {
+        Memory(u32),
+        Stack(i32),
+    }
+    let origin = |known: Known| match known {
+        Known::Constant(value) => {
+            Some(value as u32).filter(|at| layout.is_pointer(*at)).map(Origin::Memory)
+        }
+        Known::From(base) => Some(Origin::Memory(base)),
+        Known::Stack(offset) | Known::StackFrom(offset) => Some(Origin::Stack(offset)),
+        Known::Var => None,
+    };
+    // Which of the two was known first stays: any base is right, and that one is what the code counts from.
+    match (origin(a), origin(b)) {
+        _ if a == b => a,
+        (Some(Origin::Memory(base)), Some(Origin::Memory(other))) if base.abs_diff(other) < FAR => {
+            Known::From(base)
+        }
+        (Some(Origin::Stack(offset)), Some(Origin::Stack(_))) => Known::StackFrom(offset),
+        _ => Known::Var,
+    }
+}
+
+/// What is known of a byte, as such.
+fn known_byte(values: &Values, x: ExprId) -> Known {
+    values.pool.as_const(x).map_or(Known::Var, Known::Constant)
+}
+
+/// The bytes that may differ from their reset values in a state, or are known at its beginning or at its end.
+fn cells(state: &State, from: &Shape, to: Option<&Shape>) -> BTreeSet<Cell> {
+    let there = to.into_iter().flat_map(|shape| shape.memory.keys());
+    state.memory.keys().chain(from.memory.keys()).chain(there).copied().collect()
+}
+
+/// Makes what is known at a location true of one more state that arrives there.
+fn join(shapes: &mut BTreeMap<Place, Shape>, to: &Place, state: &State, executor: &mut Executor) {
+    let old = shapes.get(to);
+    let from = executor.base.shape.clone();
+    let cells = cells(state, &from, old);
+    let mut new = old.cloned().unwrap_or_default();
+    let is_first = old.is_none();
+    let now: Vec<Known> = state.fixed().map(|x| known(executor, x)).collect();
+    if is_first {
+        new.fixed = now.clone();
+        new.frames = state.frames.clone();
+    }
+    for (index, (mine, its)) in new.fixed.iter_mut().zip(&now).enumerate() {
+        let matters = matches!(to, Place::Loop(_)) || index >= SPECIALS;
+        *mine = if matters { either(executor.layout, *mine, *its) } else { Known::Var };
+    }
+    let (ram, stack): (Vec<Cell>, Vec<Cell>) =
+        cells.into_iter().partition(|cell| matches!(cell, Cell::Ram(_)));
+    for cell in ram {
+        let value = byte(executor, state, cell);
+        let its = known_byte(&executor.values, value);
+        let reset = reset(executor.elf, cell);
+        let mine = new.memory.get(&cell).copied().or(reset.filter(|_| !is_first));
+        let both = if mine.is_none_or(|mine| mine == its) { its } else { Known::Var };
+        match Some(both) == reset {
+            true => new.memory.remove(&cell),
+            false => new.memory.insert(cell, both),
+        };
+    }
+    join_stack(&mut new, is_first, &stack, to, state, executor);
+    shapes.insert(to.clone(), new);
+}
+
+/// A byte of memory in a state.
+fn byte(executor: &mut Executor, state: &State, cell: Cell) -> ExprId {
+    match state.memory.get(&cell) {
+        Some(value) => *value,
+        None => executor.base.read(&mut executor.values, cell),
+    }
+}
+
+/// The same for the stack, word by word: addresses are words. Of a word that a way has not written, or that lies
+/// below the stack pointer, nothing is known.
+fn join_stack(
+    new: &mut Shape,
+    is_first: bool,
+    cells: &[Cell],
+    to: &Place,
+    state: &State,
+    executor: &mut Executor,
+) {
+    let low = executor.values.stack_offset(state.reg(executor.abi.stack)).unwrap_or(i32::MIN);
+    let words = cells.iter().filter_map(|cell| match cell {
+        Cell::Stack(at) => Some(at & !3),
+        Cell::Ram(_) => None,
+    });
+    let words: BTreeSet<i32> = words.collect();
+    for word in words {
+        let cells = [0, 1, 2, 3].map(|i| Cell::Stack(word + i));
+        let from = &executor.base.shape.memory;
+        let is_written = |cell: &Cell| state.memory.contains_key(cell) || from.contains_key(cell);
+        let is_known = |cell: &Cell| is_first || new.memory.contains_key(cell);
+        let kept = cells.map(|cell| {
+            *to != Place::Step && word >= low && is_written(&cell) && is_known(&cell)
+        });
+        let values = cells.map(|cell| byte(executor, state, cell));
+        let mut whole = None;
+        if kept == [true; 4] {
+            let mine = if is_first { None } else { known_word(new, word) };
+            let value = executor.values.join(&values);
+            let its = value.map(|value| known(executor, value));
+            whole = its.filter(|its| *its != Known::Var && (is_first || mine.is_some()));
+            whole = whole.map(|its| mine.map_or(its, |mine| either(executor.layout, mine, its)));
+        }
+        for (i, cell) in cells.into_iter().enumerate() {
+            let its = known_byte(&executor.values, values[i]);
+            let mine = new.memory.get(&cell).copied();
+            let byte = match whole {
+                Some(Known::Constant(value)) => Known::Constant(value >> (8 * i) & 0xff),
+                Some(whole) if whole != Known::Var => whole,
+                _ if mine.is_none_or(|mine| mine == its) => its,
+                _ => Known::Var,
+            };
+            // Where on the stack something is must not become a variable: nothing is known then.
+            let is_address = matches!(byte, Known::Var) && executor.values.is_on_stack(values[i]);
+            match kept[i] && !is_address {
+                true => new.memory.insert(cell, byte),
+                false => new.memory.remove(&cell),
+            };
+        }
+    }
+}
+
+/// What is known of a word of the stack.
+fn known_word(shape: &Shape, word: i32) -> Option<Known> {
+    let bytes = [0, 1, 2, 3].map(|i| shape.memory.get(&Cell::Stack(word + i)).copied());
+    match bytes {
+        [Some(Known::Constant(a)), Some(Known::Constant(b)), Some(Known::Constant(c)), Some(Known::Constant(d))] => {
+            Some(Known::Constant(a | b << 8 | c << 16 | d << 24))
+        }
+        [Some(first), ..] if first != Known::Var && bytes == [Some(first); 4] => Some(first),
+        _ => None,
+    }
+}
+
+/// Puts together what the last round has found.
+fn finish(
+    mut executor: Executor,
+    shapes: &BTreeMap<Place, Shape>,
+    outcomes: Vec<(Place, Outcome)>,
+) -> Lifted {
+    let (mut ways, mut bad, mut consumed) = (vec![], vec![], vec![]);
+    for (from, outcome) in outcomes {
+        if let Some(shape) = shapes.get(&from) {
+            executor.base.begin(shape.clone());
+        }
+        for (to, state) in arrivals(&outcome) {
+            let Some(shape) = shapes.get(&to) else { continue };
+            let guard = executor.values.all(&state.conditions);
+            let updates = updates(&mut executor, state, &to, shape);
+            ways.push(Way { from: from.clone(), to, guard, updates });
+        }
+        bad.extend(outcome.bad.into_iter().map(|(what, when)| (from.clone(), what, when)));
+        consumed.extend(outcome.consumed.into_iter().map(|c| (from.clone(), c)));
+    }
+    for way in &mut ways {
+        constants(&mut executor, way, shapes);
+    }
+    let varies = |slot: &Slot| {
+        let Slot::Memory(start, bytes) = slot else { return false };
+        let step = shapes.get(&Place::Step);
+        (0..*bytes).map(|i| start.plus(i)).all(|cell| {
+            let known = step.and_then(|shape| shape.memory.get(&cell).copied());
+            known.or(reset(executor.elf, cell)) == Some(Known::Var)
+        })
+    };
+    let varying = executor.base.slots.iter().copied().filter(varies).collect();
+    Lifted {
+        varying,
+        slots: executor.base.slots,
+        inputs: executor.base.inputs,
+        values: executor.values,
+        ways,
+        bad,
+        consumed,
+        depth: executor.lowest.unsigned_abs(),
+        code: executor.code,
+        ram: executor.ram,
+    }
+}
+
+/// Bytes of RAM that are variables elsewhere, but constants where a way leads to: no property depends on them,
+/// but who looks at them should see what they are.
+fn constants(executor: &mut Executor, way: &mut Way, shapes: &BTreeMap<Place, Shape>) {
+    let Some(shape) = shapes.get(&way.to) else { return };
+    'slots: for slot in &executor.base.slots {
+        let Slot::Memory(start @ Cell::Ram(_), bytes) = *slot else { continue };
+        if way.updates.iter().any(|(updated, _)| updated == slot) {
+            continue;
+        }
+        let mut value = 0;
+        for cell in (0..bytes).rev().map(|i| start.plus(i)) {
+            match shape.memory.get(&cell).copied().or(reset(executor.elf, cell)) {
+                Some(Known::Constant(byte)) => value = value << 8 | byte,
+                _ => continue 'slots,
+            }
+        }
+        way.updates.push((*slot, executor.values.pool.constant(value, 8 * bytes)));
+    }
+}
+
+/// What the variables of a location are when a state arrives there.
+fn updates(
+    executor: &mut Executor,
+    state: &State,
+    to: &Place,
+    shape: &Shape,
+) -> Vec<(Slot, ExprId)> {
+    let mut updates = vec![];
+    for (index, (value, known)) in state.fixed().zip(&shape.fixed).enumerate() {
+        let matters = matches!(to, Place::Loop(_)) || index >= SPECIALS;
+        if matches!(known, Known::Constant(_) | Known::Stack(_)) || !matters {
+            continue;
+        }
+        let value = distance(executor, *known, value, width(index));
+        updates.push((Slot::Fixed(index as u32), value));
+    }
+    let mut cells = cells(state, &executor.base.shape, Some(shape));
+    cells.retain(|cell| {
+        let known = shape.memory.get(cell).copied().or(reset(executor.elf, *cell));
+        !matches!(known, None | Some(Known::Constant(_) | Known::Stack(_)))
+    });
+    let slots: BTreeSet<Slot> = cells.into_iter().map(|cell| executor.base.slot(cell)).collect();
+    for slot in slots {
+        let Slot::Memory(start, bytes) = slot else { continue };
+        let cells: Vec<Cell> = (0..bytes).map(|at| start.plus(at)).collect();
+        let parts: Vec<ExprId> = cells.iter().map(|cell| byte(executor, state, *cell)).collect();
+        let known = match start {
+            Cell::Stack(word) => known_word(shape, word),
+            Cell::Ram(_) => None,
+        };
+        let value = match known {
+            Some(known) => executor.values.join(&parts).map(|x| distance(executor, known, x, 32)),
+            None => {
+                let free = parts.into_iter().map(|x| distance(executor, Known::Var, x, 8));
+                let free: Vec<ExprId> = free.collect();
+                executor.values.join(&free)
+            }
+        };
+        updates.extend(value.map(|value| (slot, value)));
+    }
+    updates
+}
+
+/// What a variable is when the value that it stands for is `x`. A place on the stack that differs from way to way
+/// can be anything.
+fn distance(executor: &mut Executor, known: Known, x: ExprId, width: u32) -> ExprId {
+    match known.distance(&mut executor.values, x) {
+        Some(distance) => distance,
+        None => executor.base.input(&mut executor.values, "address".into(), width),
+    }
+}

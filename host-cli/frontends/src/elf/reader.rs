@@ -1,0 +1,367 @@
+//! What a linked ELF file holds: memory at reset, symbols, and where code ends and data begins.
+//!
+//! Sections are read, not segments: they tell `.bss`, which start-up code clears, from memory that keeps what it
+//! had. Reset contents of `.data` are its bytes in the file; that the start-up code copies them is assumed.
+
+use super::isa::Isa;
+use super::lines::Lines;
+use object::elf::{EF_RISCV_FLOAT_ABI, EM_ARM, EM_RISCV, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS};
+use object::read::elf::{ElfFile32, FileHeader, SectionHeader};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
+use std::collections::BTreeMap;
+
+/// A range of memory.
+pub struct Section {
+    /// Its name.
+    pub name: String,
+    /// Its first address.
+    pub start: u32,
+    /// The bytes at reset; nothing if they are whatever the memory held.
+    pub bytes: Option<Vec<u8>>,
+    /// How many there are.
+    pub size: u32,
+    /// Whether it is in RAM.
+    pub is_writable: bool,
+    /// Whether it holds code.
+    pub is_code: bool,
+}
+
+impl Section {
+    fn holds(&self, address: u32) -> bool {
+        address.checked_sub(self.start).is_some_and(|at| at < self.size)
+    }
+    /// One past the last address.
+    pub fn end(&self) -> u32 {
+        self.start.saturating_add(self.size)
+    }
+}
+
+/// A function or an object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Symbol {
+    /// Its name, as in the file.
+    pub name: String,
+    /// Its first address.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+}
+
+impl Symbol {
+    /// Its name as the source spells it.
+    pub fn shown(&self) -> String {
+        format!("{:#}", rustc_demangle::demangle(&self.name))
+    }
+}
+
+/// What mapping symbols say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mark {
+    Code,
+    Data,
+}
+
+/// A linked program.
+pub struct Elf {
+    /// Its instructions.
+    pub isa: Isa,
+    sections: Vec<Section>,
+    functions: BTreeMap<u32, Symbol>,
+    objects: Vec<Symbol>,
+    marks: BTreeMap<u32, Mark>,
+    /// What the start-up code puts into the register for that (RISC-V).
+    pub global_pointer: Option<u32>,
+    /// Where it comes from.
+    pub lines: Lines,
+}
+
+/// Why a file is not a program that can be read, and a way out.
+pub struct Unreadable(pub String, pub &'static str);
+
+fn unreadable<T>(what: impl Into<String>, help: &'static str) -> Result<T, Unreadable> {
+    Err(Unreadable(what.into(), help))
+}
+
+const RELINK: &str = "name the linked program that is flashed, an ELF file for a 32-bit microcontroller";
+
+impl Elf {
+    /// Reads a file.
+    pub fn read(bytes: &[u8]) -> Result<Elf, Unreadable> {
+        if !bytes.starts_with(b"\x7fELF") {
+            return unreadable("this is not an ELF file", RELINK);
+        }
+        let file = ElfFile32::<Endianness>::parse(bytes)
+            .or_else(|e| unreadable(format!("this ELF file cannot be read: {e}"), RELINK))?;
+        if !file.is_little_endian() {
+            return unreadable("the program is for a big-endian processor", RELINK);
+        }
+        if file.kind() != object::ObjectKind::Executable {
+            let what = "the program is not linked: its addresses are not fixed yet";
+            return unreadable(what, "link it, without `-shared`, `-r` and position independence");
+        }
+        let isa = isa(&file)?;
+        let mut elf = Elf {
+            isa,
+            sections: sections(&file)?,
+            functions: BTreeMap::new(),
+            objects: vec![],
+            marks: BTreeMap::new(),
+            global_pointer: None,
+            lines: Lines::new(&file),
+        };
+        elf.read_symbols(&file);
+        if elf.functions.is_empty() || elf.marks.is_empty() {
+            let what = "the program has no symbols: what is code and what is data cannot be told";
+            return unreadable(what, "link it without `-s`, and do not run `strip` on it");
+        }
+        Ok(elf)
+    }
+
+    fn read_symbols(&mut self, file: &ElfFile32<Endianness>) {
+        for symbol in file.symbols() {
+            let Ok(name) = symbol.name() else { continue };
+            let start = symbol.address() as u32;
+            let mark = match name.split('.').next().unwrap_or(name) {
+                "$t" | "$x" => Some(Mark::Code),
+                // Nothing on these processors runs ARM code; it is left to look like data.
+                "$d" | "$a" => Some(Mark::Data),
+                _ if name.starts_with("$x") => Some(Mark::Code),
+                _ => None,
+            };
+            if name == "__global_pointer$" {
+                self.global_pointer = Some(start);
+            }
+            if let Some(mark) = mark {
+                self.marks.insert(start, mark);
+                continue;
+            }
+            let end = start.saturating_add(symbol.size() as u32);
+            match symbol.kind() {
+                SymbolKind::Text if symbol.is_definition() || symbol.size() == 0 => {
+                    let start = start & !1;
+                    let end = end & !1;
+                    let known = self.functions.get(&start);
+                    // Of several names the longest range counts, and then the first name.
+                    if known.is_none_or(|known| known.end < end) && self.code(start).is_some() {
+                        self.functions.insert(start, Symbol { name: name.into(), start, end });
+                    }
+                }
+                SymbolKind::Data | SymbolKind::Unknown if symbol.size() > 0 => {
+                    self.objects.push(Symbol { name: name.into(), start, end });
+                }
+                _ => {}
+            }
+        }
+        self.objects.sort_by_key(|o| (o.start, o.end));
+        self.objects.dedup_by_key(|o| (o.start, o.end));
+        // Assembly often has no sizes: such a function ends where the next one begins, or its section.
+        let starts: Vec<u32> = self.functions.keys().copied().collect();
+        for (i, start) in starts.iter().enumerate() {
+            let section = self.section(*start).map_or(*start, Section::end);
+            let next = starts.get(i + 1).copied().unwrap_or(section).min(section);
+            if let Some(function) = self.functions.get_mut(start)
+                && function.end <= *start
+            {
+                function.end = next;
+            }
+        }
+    }
+
+    /// The section that an address is in.
+    pub fn section(&self, address: u32) -> Option<&Section> {
+        self.sections.iter().find(|s| s.holds(address))
+    }
+
+    /// All sections that are in memory.
+    pub fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// The byte at an address at reset.
+    pub fn byte(&self, address: u32) -> Option<u8> {
+        let section = self.section(address)?;
+        let at = (address - section.start) as usize;
+        section.bytes.as_ref()?.get(at).copied()
+    }
+
+    /// The code from an address up to where its section, or the code in it, ends.
+    pub fn code(&self, address: u32) -> Option<&[u8]> {
+        let section = self.section(address).filter(|s| s.is_code && !s.is_writable)?;
+        section.bytes.as_ref()?.get((address - section.start) as usize..)
+    }
+
+    /// Whether instructions are at this address.
+    pub fn is_code(&self, address: u32) -> bool {
+        let mark = self.marks.range(..=address).next_back().map(|(_, mark)| *mark);
+        mark == Some(Mark::Code) && self.code(address).is_some()
+    }
+
+    /// The data between instructions that an address is in.
+    pub fn data_in_code(&self, address: u32) -> Option<(u32, u32)> {
+        let section = self.section(address).filter(|s| s.is_code)?;
+        if self.is_code(address) {
+            return None;
+        }
+        let is_code = |(_, mark): &(&u32, &Mark)| **mark == Mark::Code;
+        let start = self.marks.range(..=address).rev().take_while(|m| !is_code(m)).last();
+        let end = self.marks.range(address + 1..).find(is_code);
+        let start = start.map_or(section.start, |(at, _)| *at).max(section.start);
+        Some((start, end.map_or(section.end(), |(at, _)| *at).min(section.end())))
+    }
+
+    /// The function that an address is in.
+    pub fn function(&self, address: u32) -> Option<&Symbol> {
+        let (_, function) = self.functions.range(..=address).next_back()?;
+        (address < function.end).then_some(function)
+    }
+
+    /// All functions.
+    pub fn functions(&self) -> impl Iterator<Item = &Symbol> {
+        self.functions.values()
+    }
+
+    /// The function of this name: as in the file, or as the source spells it, or the last part of that.
+    pub fn function_named(&self, name: &str) -> Option<&Symbol> {
+        let all = || self.functions.values();
+        let tail = |f: &&Symbol| f.shown().rsplit("::").next() == Some(name);
+        let mut tails = all().filter(tail);
+        let by_tail = match (tails.next(), tails.next()) {
+            (one, None) => one,
+            _ => None,
+        };
+        all().find(|f| f.name == name).or_else(|| all().find(|f| f.shown() == name)).or(by_tail)
+    }
+
+    /// The objects, by address.
+    pub fn objects(&self) -> &[Symbol] {
+        &self.objects
+    }
+
+    /// An address as people find it again: the symbol and the line of the source.
+    pub fn place(&self, address: u32) -> String {
+        let mut text = format!("{address:#010x}");
+        if let Some(function) = self.function(address) {
+            let name = function.shown();
+            text += &match address - function.start {
+                0 => format!(" <{name}>"),
+                at => format!(" <{name}+{at:#x}>"),
+            };
+        }
+        if let Some(line) = self.lines.line(address) {
+            text += &format!(" at {line}");
+        }
+        text
+    }
+}
+
+/// The sections that are in memory.
+fn sections(file: &ElfFile32<Endianness>) -> Result<Vec<Section>, Unreadable> {
+    /// More than any microcontroller has.
+    const MOST: u32 = 1 << 26;
+    let mut sections = vec![];
+    for section in file.sections() {
+        let header = section.elf_section_header();
+        let endian = file.endian();
+        let flags = header.sh_flags(endian);
+        let (start, size) = (header.sh_addr(endian), header.sh_size(endian));
+        if flags & SHF_ALLOC == 0 || size == 0 {
+            continue;
+        }
+        let name = section.name().unwrap_or("?").to_owned();
+        if size > MOST || start.checked_add(size).is_none() {
+            let what = format!("section `{name}` has {size} bytes at {start:#x}");
+            return unreadable(what, RELINK);
+        }
+        let bytes = if header.sh_type(endian) != SHT_NOBITS {
+            let data = section.data();
+            Some(data.or_else(|e| unreadable(format!("section `{name}`: {e}"), RELINK))?.to_vec())
+        } else {
+            let is_cleared = ["bss", "sbss", "common"].iter().any(|bss| {
+                let name = name.trim_start_matches('.').to_lowercase();
+                name == *bss || name.starts_with(&format!("{bss}."))
+            });
+            is_cleared.then(|| vec![0; size as usize])
+        };
+        let is_writable = flags & SHF_WRITE != 0;
+        let is_code = flags & SHF_EXECINSTR != 0;
+        sections.push(Section { name, start, bytes, size, is_writable, is_code });
+    }
+    Ok(sections)
+}
+
+/// Which instructions a program has.
+fn isa(file: &ElfFile32<Endianness>) -> Result<Isa, Unreadable> {
+    const KNOWN: &str = "programs for ARMv6-M and ARMv7-M (Cortex-M0, M0+, M1, M3) and for RV32IMAC can be \
+                         checked";
+    match file.elf_header().e_machine(file.endian()) {
+        EM_ARM => {}
+        EM_RISCV => {
+            let flags = file.elf_header().e_flags(file.endian());
+            return match flags & EF_RISCV_FLOAT_ABI {
+                0 => Ok(Isa::Rv32),
+                _ => unreadable("the program passes floating-point numbers in registers", KNOWN),
+            };
+        }
+        other => return unreadable(format!("the program is for machine {other} of ELF"), KNOWN),
+    }
+    let attributes = file.section_by_name(".ARM.attributes").and_then(|s| s.data().ok());
+    let Some((arch, profile)) = attributes.and_then(arm_attributes) else {
+        let what = "the program does not say which ARM processor it is for";
+        return unreadable(what, "keep the section `.ARM.attributes` when linking");
+    };
+    match (arch, profile) {
+        (11 | 12, _) => Ok(Isa::V6m),
+        (10, Some(b'M')) => Ok(Isa::V7m),
+        (13, _) => unreadable("the program is for ARMv7E-M, which has instructions for DSP", KNOWN),
+        (16 | 17 | 21, _) => unreadable("the program is for ARMv8-M", KNOWN),
+        (other, _) => unreadable(format!("the program is for ARM architecture {other}"), KNOWN),
+    }
+}
+
+/// `Tag_CPU_arch` and `Tag_CPU_arch_profile` of the build attributes (Addenda to the ABI, IHI 0045).
+fn arm_attributes(data: &[u8]) -> Option<(u64, Option<u8>)> {
+    let rest = data.strip_prefix(b"A")?;
+    let length = u32::from_le_bytes(*rest.first_chunk()?) as usize;
+    let rest = rest.get(4..length)?.strip_prefix(b"aeabi\0")?;
+    // The attributes of the whole file come first.
+    let rest = rest.strip_prefix(&[1])?;
+    let length = u32::from_le_bytes(*rest.first_chunk()?) as usize;
+    let mut rest = rest.get(4..length.checked_sub(1)?)?;
+    let (mut arch, mut profile) = (None, None);
+    while !rest.is_empty() {
+        let tag = uleb(&mut rest)?;
+        match tag {
+            4 | 5 | 67 => {
+                let end = rest.iter().position(|b| *b == 0)?;
+                rest = &rest[end + 1..];
+            }
+            32 => {
+                uleb(&mut rest)?;
+                let end = rest.iter().position(|b| *b == 0)?;
+                rest = &rest[end + 1..];
+            }
+            _ => {
+                let value = uleb(&mut rest)?;
+                match tag {
+                    6 => arch = Some(value),
+                    7 => profile = u8::try_from(value).ok(),
+                    _ => {}
+                }
+            }
+        }
+    }
+    Some((arch?, profile))
+}
+
+fn uleb(rest: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..63).step_by(7) {
+        let (first, after) = rest.split_first()?;
+        *rest = after;
+        value |= u64::from(first & 0x7f) << shift;
+        if first & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}

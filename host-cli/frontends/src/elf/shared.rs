@@ -1,0 +1,211 @@
+//! Statics that code outside of what was lifted knows of: an interrupt's handler, or another task.
+//!
+//! Whoever writes a static has its address from somewhere: from an instruction, from a literal among the code, or
+//! from another static. So an object that the step uses is shared if its address is in code that was not lifted,
+//! or in data that the lifted code does not look at.
+
+use super::abi::Abi;
+use super::graph::instruction;
+use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
+use super::layout::Layout;
+use super::lift::Lifted;
+use super::reader::{Elf, Symbol};
+use std::collections::{BTreeMap, BTreeSet};
+use vouch_ir::{ExprId, InputId, Pool, deadline};
+
+/// A static that is shared.
+pub struct Shared {
+    /// Its name.
+    pub name: String,
+    /// Who else has its address.
+    pub by: String,
+    /// Where.
+    pub at: u32,
+}
+
+/// Start-up code has the addresses of whole sections, to copy and to clear them before anything else runs.
+const STARTUP: [&str; 6] =
+    ["Reset", "Reset_Handler", "_start", "_start_rust", "_mainCRTStartup", "__INIT_RAM"];
+
+/// The first static that is shared.
+pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted) -> Option<Shared> {
+    let used = objects(layout, lifted);
+    let object = |address: u32| {
+        let (start, end) = used.range(..=address).next_back()?;
+        (address < *end).then(|| layout.name(*start))
+    };
+    for function in elf.functions() {
+        deadline::tick();
+        if lifted.code.range(function.start..function.end).next().is_some() {
+            continue;
+        }
+        let is_startup = STARTUP.contains(&function.name.as_str());
+        let bounds = || elf.sections().iter().flat_map(|s| [s.start, s.end()]);
+        for (at, value) in constants(elf, function) {
+            if is_startup && bounds().any(|bound| bound == value) {
+                continue;
+            }
+            if let Some(name) = object(value) {
+                let by = format!("`{}`", function.shown());
+                return Some(Shared { name, by, at });
+            }
+        }
+    }
+    let data = elf.sections().iter().filter(|s| !s.is_code);
+    for section in data {
+        let Some(bytes) = &section.bytes else { continue };
+        for (i, word) in bytes.chunks_exact(4).enumerate() {
+            let at = section.start.wrapping_add(4 * i as u32);
+            let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+            let is_seen = lifted.code.contains(&at) || lifted.ram.contains(&at);
+            if !is_seen && let Some(name) = object(value) {
+                return Some(Shared { name, by: format!("data at {at:#010x}"), at });
+            }
+        }
+    }
+    None
+}
+
+/// The objects in RAM that were accessed: where each begins and ends.
+fn objects(layout: &Layout, lifted: &Lifted) -> BTreeMap<u32, u32> {
+    let mut objects: BTreeMap<u32, u32> = BTreeMap::new();
+    for at in &lifted.ram {
+        let known = objects.range(..=*at).next_back().is_some_and(|(_, end)| at < end);
+        if !known && let Some(thing) = layout.thing(*at) {
+            objects.insert(thing.start, thing.end);
+        }
+    }
+    objects
+}
+
+/// The constants that the instructions of a function make or address, and the literals between them.
+fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
+    let mut sweep = Sweep { elf, pool: Pool::default(), regs: [None; 32], at: 0, found: BTreeSet::new() };
+    if let Some(pointer) = elf.global_pointer {
+        sweep.regs[3] = Some(pointer);
+    }
+    let (mut pc, mut it) = (function.start, It::NONE);
+    while pc < function.end {
+        deadline::tick();
+        sweep.at = pc;
+        match instruction(elf, pc, it) {
+            Some(decoded) => {
+                if let Ok(Next::Go { transfer: Transfer::Call | Transfer::Jump, .. }) =
+                    decoded.execute(&mut sweep)
+                {
+                    sweep.note_arguments();
+                }
+                pc = pc.saturating_add(decoded.length);
+                it = decoded.it;
+            }
+            None => {
+                // Data, or an instruction that is not known: what looks like an address is one.
+                let word = [0, 1, 2, 3].map(|i| elf.byte(pc.wrapping_add(i)));
+                if let [Some(a), Some(b), Some(c), Some(d)] = word {
+                    sweep.found.insert((pc, u32::from_le_bytes([a, b, c, d])));
+                }
+                pc = pc.saturating_add(2);
+                it = It::NONE;
+            }
+        }
+    }
+    sweep.found
+}
+
+/// Runs instructions one after the other, for the constants in them alone.
+struct Sweep<'a> {
+    elf: &'a Elf,
+    pool: Pool,
+    regs: [Option<u32>; 32],
+    at: u32,
+    found: BTreeSet<(u32, u32)>,
+}
+
+impl Sweep<'_> {
+    fn any(&mut self, number: u32, width: u32) -> ExprId {
+        self.pool.input(InputId(number), width)
+    }
+    fn note(&mut self, x: ExprId) {
+        if let Some(value) = self.pool.as_const(x) {
+            self.found.insert((self.at, value as u32));
+        }
+    }
+}
+
+impl Sweep<'_> {
+    fn note_arguments(&mut self) {
+        for reg in Abi::of(self.elf.isa).arguments {
+            if let Some(value) = self.regs.get(usize::from(*reg)).copied().flatten() {
+                self.found.insert((self.at, value));
+            }
+        }
+    }
+}
+
+impl Machine for Sweep<'_> {
+    type Stop = ();
+    fn pool(&mut self) -> &mut Pool {
+        &mut self.pool
+    }
+    fn reg(&mut self, reg: Reg) -> ExprId {
+        match self.regs.get(usize::from(reg.0)).copied().flatten() {
+            Some(value) => self.pool.constant(value.into(), 32),
+            None => self.any(reg.0.into(), 32),
+        }
+    }
+    fn set_reg(&mut self, reg: Reg, value: ExprId) {
+        // A single bit is a flag more often than the first address of RAM: that counts once it is used.
+        if self.pool.as_const(value).is_some_and(|value| value & 0xfff_ffff != 0) {
+            self.note(value);
+        }
+        let value = self.pool.as_const(value).map(|value| value as u32);
+        if let Some(reg) = self.regs.get_mut(usize::from(reg.0)) {
+            *reg = value;
+        }
+    }
+    fn flag(&mut self, flag: Flag) -> ExprId {
+        self.any(40 + flag as u32, 1)
+    }
+    fn set_flag(&mut self, _: Flag, _: ExprId) {}
+    fn special(&mut self, special: Special) -> ExprId {
+        self.any(50 + special as u32, 32)
+    }
+    fn set_special(&mut self, _: Special, _: ExprId) {}
+    fn load(&mut self, address: ExprId, bytes: u32, _: bool) -> Result<ExprId, ()> {
+        self.note(address);
+        let at = self.pool.as_const(address).map(|at| at as u32);
+        let is_constant = |at: &u32| self.elf.section(*at).is_some_and(|s| !s.is_writable);
+        let read = |at: u32| {
+            (0..bytes).rev().try_fold(0u128, |value, i| {
+                Some(value << 8 | u128::from(self.elf.byte(at.wrapping_add(i))?))
+            })
+        };
+        match at.filter(is_constant).and_then(read) {
+            Some(value) => Ok(self.pool.constant(value, 8 * bytes)),
+            None => Ok(self.any(60 + bytes, 8 * bytes)),
+        }
+    }
+    fn store(&mut self, address: ExprId, value: ExprId, _: bool) -> Result<(), ()> {
+        self.note(address);
+        self.note(value);
+        Ok(())
+    }
+    fn update(
+        &mut self,
+        address: ExprId,
+        bytes: u32,
+        new: impl FnOnce(&mut Self, ExprId) -> ExprId,
+    ) -> Result<ExprId, ()> {
+        self.note(address);
+        let old = self.any(60 + bytes, 8 * bytes);
+        new(self, old);
+        Ok(old)
+    }
+    fn monitor(&mut self) -> ExprId {
+        self.any(70, 1)
+    }
+    fn set_monitor(&mut self, _: bool) {}
+    fn demand(&mut self, _: ExprId, _: Demand) -> Result<(), ()> {
+        Ok(())
+    }
+}
