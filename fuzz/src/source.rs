@@ -35,7 +35,7 @@ pub fn c(data: &[u8]) {
         return;
     }
     let source = Source { path: "fuzz.c".into(), text: text.into() };
-    let options = Options { overflow: Overflow::Error, c };
+    let options = Options { overflow: Overflow::Error, c, ..Options::default() };
     judge(&source, frontend::compile(&source, Language::C, &options));
 }
 

@@ -84,6 +84,8 @@ pub struct Options {
     pub overflow: Overflow,
     /// What only C needs.
     pub c: c::COptions,
+    /// What only machine code needs.
+    pub elf: elf::ElfOptions,
 }
 
 /// The languages that there is a front end for.
@@ -101,24 +103,103 @@ pub enum Language {
     Elf,
 }
 
+/// What is known of a language without its front end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct About {
+    /// Which it is.
+    pub language: Language,
+    /// As `--lang` names it.
+    pub name: &'static str,
+    /// What the names of its files end with.
+    pub extensions: &'static [&'static str],
+    /// What its files are called.
+    pub files: &'static str,
+    /// What a file begins with that can be nothing else.
+    pub magic: Option<&'static [u8]>,
+    /// Whether it computes with words, so that the passes for words pay off.
+    pub has_words: bool,
+}
+
+/// All languages.
+pub const LANGUAGES: [About; 5] = [
+    About {
+        language: Language::Vch,
+        name: "vch",
+        extensions: &["vch"],
+        files: "models",
+        magic: None,
+        has_words: false,
+    },
+    About {
+        language: Language::C,
+        name: "c",
+        extensions: &["c", "i"],
+        files: "C",
+        magic: None,
+        has_words: true,
+    },
+    About {
+        language: Language::Aiger,
+        name: "aiger",
+        extensions: &["aag", "aig"],
+        files: "circuits",
+        magic: None,
+        has_words: false,
+    },
+    About {
+        language: Language::Btor2,
+        name: "btor2",
+        extensions: &["btor2", "btor"],
+        files: "circuits of words",
+        magic: None,
+        has_words: false,
+    },
+    About {
+        language: Language::Elf,
+        name: "elf",
+        extensions: &["elf"],
+        files: "programs",
+        magic: Some(elf::MAGIC),
+        has_words: false,
+    },
+];
+
+/// How files are told apart, for messages.
+pub fn extensions() -> String {
+    let one = |about: &About| {
+        let all: Vec<String> = about.extensions.iter().map(|e| format!("`.{e}`")).collect();
+        format!("{} end in {}", about.files, all.join(" or "))
+    };
+    LANGUAGES.iter().map(one).collect::<Vec<String>>().join(", ")
+}
+
 impl Language {
     /// Told by the file's extension.
     pub fn from_path(path: &Path) -> Option<Language> {
         path.extension()?.to_str()?.parse().ok()
+    }
+
+    /// Told by how a file begins, if nothing else begins so.
+    pub fn from_content(bytes: &[u8]) -> Option<Language> {
+        let is_so = |about: &&About| about.magic.is_some_and(|magic| bytes.starts_with(magic));
+        LANGUAGES.iter().find(is_so).map(|about| about.language)
+    }
+
+    /// What is known of it.
+    pub fn about(self) -> Option<&'static About> {
+        LANGUAGES.iter().find(|about| about.language == self)
     }
 }
 
 impl FromStr for Language {
     type Err = String;
     fn from_str(text: &str) -> Result<Language, String> {
-        match text {
-            "vch" => Ok(Language::Vch),
-            "aiger" | "aag" | "aig" => Ok(Language::Aiger),
-            "btor2" | "btor" => Ok(Language::Btor2),
-            "c" | "i" => Ok(Language::C),
-            "elf" => Ok(Language::Elf),
-            _ => Err(format!("unknown language `{text}`; known are: vch, c, aiger, btor2, elf")),
-        }
+        let is_so = |about: &&About| about.name == text || about.extensions.contains(&text);
+        let found = LANGUAGES.iter().find(is_so).map(|about| about.language);
+        found.ok_or_else(|| {
+            let names = LANGUAGES.map(|about| about.name).join(", ");
+            format!("unknown language `{text}`; known are: {names}")
+        })
     }
 }
 
@@ -167,7 +248,29 @@ pub fn compile(
         Language::C => c::compile(source, options),
         Language::Aiger => aiger::compile(source.text.as_bytes(), &source.stem()),
         Language::Btor2 => btor2::compile(&source.text, &source.stem()),
-        // A program is not text: whoever has its bytes asks its front end.
-        Language::Elf => elf::compile(&[], &source.stem(), &elf::ElfOptions::default()),
+        // A program is not text.
+        Language::Elf => elf::compile(source.text.as_bytes(), &source.stem(), &options.elf),
+    }
+}
+
+/// Whether a file in a language is not text.
+pub fn is_binary(lang: Language, bytes: &[u8]) -> bool {
+    match lang {
+        Language::Aiger => bytes.starts_with(b"aig "),
+        Language::Elf => true,
+        Language::Vch | Language::C | Language::Btor2 => false,
+    }
+}
+
+/// Compiles a file that [is not text](is_binary); `name` is what the model is called.
+pub fn compile_binary(
+    bytes: &[u8],
+    name: &str,
+    lang: Language,
+    options: &Options,
+) -> Result<Compiled, Vec<Diagnostic>> {
+    match lang {
+        Language::Elf => elf::compile(bytes, name, &options.elf),
+        _ => aiger::compile(bytes, name),
     }
 }

@@ -4,7 +4,7 @@ use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
 use crate::deadline;
 use crate::frontend::c::COptions;
-use crate::frontend::elf::{self, ElfOptions};
+use crate::frontend::elf::ElfOptions;
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::{BitLit, Cfa, Clause, LocId, VarId};
 use crate::read;
@@ -35,6 +35,14 @@ pub struct Options {
     pub elf: ElfOptions,
 }
 
+impl Options {
+    /// What front ends get to know.
+    pub fn front(&self) -> frontend::Options {
+        let (c, elf) = (self.c.clone(), self.elf.clone());
+        frontend::Options { overflow: self.overflow, c, elf }
+    }
+}
+
 /// A model, ready to be checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loaded {
@@ -59,10 +67,11 @@ pub struct Loaded {
 pub enum LoadError {
     /// It cannot be read.
     #[error("cannot read {}: {source}{}", path.display(), match source.kind() {
-        io::ErrorKind::NotFound => "\nhelp: check the path; models end in `.vch`, C in `.c` or `.i`, circuits in `.aag`, \
-             `.aig` or `.btor2`, images in `.vimg`",
-        io::ErrorKind::IsADirectory => "\nhelp: name a file in it",
-        _ => "",
+        io::ErrorKind::NotFound => {
+            format!("\nhelp: check the path; {}, images end in `.vimg`", frontend::extensions())
+        }
+        io::ErrorKind::IsADirectory => "\nhelp: name a file in it".into(),
+        _ => String::new(),
     })]
     Read {
         /// The file.
@@ -84,10 +93,10 @@ pub enum LoadError {
     },
     /// Nobody knows which language it is in.
     #[error(
-        "the name of {} does not tell its language\n\
-         help: models end in `.vch`, C in `.c` or `.i`, circuits in `.aag`, `.aig` or `.btor2`, images in \
-         `.vimg`; or say `--lang vch`",
-        path.display()
+        "the language of {} does not follow from its name\n\
+         help: {}, images end in `.vimg`; or say `--lang vch`",
+        path.display(),
+        frontend::extensions()
     )]
     Language {
         /// The file.
@@ -141,16 +150,12 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
     if options.language.is_none() && (is_named_image || bytes.starts_with(IMAGE_MAGIC)) {
         return read_image(path, &bytes);
     }
-    let by_content = bytes.starts_with(elf::MAGIC).then_some(Language::Elf);
-    let language = options.language.or(by_content).or_else(|| Language::from_path(path));
+    let by_content = || Language::from_content(&bytes);
+    let language = options.language.or_else(by_content).or_else(|| Language::from_path(path));
     let language = language.ok_or_else(|| LoadError::Language { path: path.to_path_buf() })?;
-    let is_binary = language == Language::Aiger && bytes.starts_with(b"aig ");
-    if is_binary || language == Language::Elf {
+    if frontend::is_binary(language, &bytes) {
         let source = Source { path: path.display().to_string(), text: String::new() };
-        let compiled = match language {
-            Language::Elf => elf::compile(&bytes, &source.stem(), &options.elf),
-            _ => frontend::aiger::compile(&bytes, &source.stem()),
-        };
+        let compiled = frontend::compile_binary(&bytes, &source.stem(), language, &options.front());
         let passes = passes(Some(language), options.passes.as_ref());
         return finish(source, Sha256::digest(&bytes).into(), compiled, &passes);
     }
@@ -164,19 +169,16 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
 
 /// Compiles source text.
 pub fn compile(source: Source, language: Language, options: &Options) -> Result<Loaded, LoadError> {
-    let front = frontend::Options { overflow: options.overflow, c: options.c.clone() };
     deadline::phase("reading the model");
-    let compiled = frontend::compile(&source, language, &front);
+    let compiled = frontend::compile(&source, language, &options.front());
     let digest = Sha256::digest(source.text.as_bytes()).into();
     finish(source, digest, compiled, &passes(Some(language), options.passes.as_ref()))
 }
 
-/// The passes that are asked for, or those that suit a language: only C has words for everything.
+/// The passes that are asked for, or those that suit a language.
 pub fn passes(language: Option<Language>, asked: Option<&Passes>) -> Passes {
-    asked.cloned().unwrap_or_else(|| match language {
-        Some(Language::C) => Passes::all(),
-        _ => Passes::default(),
-    })
+    let has_words = language.and_then(Language::about).is_some_and(|about| about.has_words);
+    asked.cloned().unwrap_or_else(|| if has_words { Passes::all() } else { Passes::default() })
 }
 
 /// Makes an image of what the front end gives.

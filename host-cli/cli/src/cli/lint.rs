@@ -125,7 +125,8 @@ fn passes(args: &ModelArgs) -> Passes {
 /// The questions that the model's source raises; `None` if there is no source.
 fn questions(model: &Loaded, args: &ModelArgs) -> Result<Option<Lint>, Failure> {
     let Some(language) = language(args) else { return Ok(None) };
-    let options = frontend::Options { overflow: args.overflow, c: args.c.options() };
+    let options =
+        frontend::Options { overflow: args.overflow, c: args.c.options(), ..Default::default() };
     frontend::questions(&model.source, language, &options).map_err(|diagnostics| {
         let message = super::failure::plain(&model.source, &diagnostics);
         Failure { kind: Kind::Input, message, places: Some((model.source.clone(), diagnostics)) }

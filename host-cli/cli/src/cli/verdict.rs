@@ -339,7 +339,7 @@ fn write_harness(
     if language != Some(Language::C) {
         return Err(Failure::usage("`--harness` needs a model in C".to_string()));
     }
-    let options = Options { overflow: args.overflow, c: args.c.options() };
+    let options = Options { overflow: args.overflow, c: args.c.options(), ..Options::default() };
     // The program may lie elsewhere: it names the source by its whole path.
     let place = std::fs::canonicalize(&args.model).unwrap_or_else(|_| args.model.clone());
     let include = place.display().to_string();

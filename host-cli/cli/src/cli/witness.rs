@@ -75,7 +75,7 @@ pub fn write(
 
 /// The witness of a verdict on a C program.
 fn of_program(model: &Loaded, args: &ModelArgs, evidence: Evidence<'_>) -> Result<String, Failure> {
-    let options = Options { overflow: args.overflow, c: args.c.options() };
+    let options = Options { overflow: args.overflow, c: args.c.options(), ..Options::default() };
     let text = program::write(&model.source, &options, &model.cfa, evidence, SystemTime::now());
     text.map_err(|e| {
         let text = vouch_host::frontend::render(&model.source, &e);

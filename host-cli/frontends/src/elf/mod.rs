@@ -57,7 +57,11 @@ fn error(message: impl Into<String>, help: impl Into<String>) -> Vec<Diagnostic>
 }
 
 /// Lifts a program.
-pub fn compile(bytes: &[u8], name: &str, options: &ElfOptions) -> Result<Compiled, Vec<Diagnostic>> {
+pub fn compile(
+    bytes: &[u8],
+    name: &str,
+    options: &ElfOptions,
+) -> Result<Compiled, Vec<Diagnostic>> {
     let program = lift(bytes, name, options, false)?;
     let mut warnings = vec![];
     if program.cfa.properties.len() == program.cfa.limits.len() {
@@ -108,14 +112,18 @@ pub fn lift(
     let layout = Layout::new(&elf, statics);
     let task = lift::Task { elf: &elf, layout: &layout, functions: &functions, entry, init };
     let Some(lifted) = lift::lift(&task) else {
-        return Err(error("the program cannot be lifted: there is no end to it", "name a smaller step"));
+        return Err(error(
+            "the program cannot be lifted: there is no end to it",
+            "name a smaller step",
+        ));
     };
     if let Some(refusal) = refusal(&elf, &lifted) {
         return Err(refusal);
     }
     if let Some(shared) = shared::find(&elf, &layout, &lifted) {
         let shared::Shared { name, by, at } = shared;
-        let message = format!("`{name}` is used outside of the step, too: by {by} ({})", elf.place(at));
+        let message =
+            format!("`{name}` is used outside of the step, too: by {by} ({})", elf.place(at));
         let help = format!(
             "if that runs before the first step, name it: `--init FUNCTION`; if `{name}` can be anything \
              whenever it is read: `--input {name}`; or leave the other code out of the program"
@@ -135,7 +143,10 @@ fn refusal(elf: &Elf, lifted: &lift::Lifted) -> Option<Vec<Diagnostic>> {
     });
     let (stop, at) = limit?;
     let message = format!("{} ({})", build::reason(stop), elf.place(at));
-    Some(error(message, "every run comes there: choose another entry, or declare what is unknown with `--input`"))
+    Some(error(
+        message,
+        "every run comes there: choose another entry, or declare what is unknown with `--input`",
+    ))
 }
 
 /// The address of a function.
