@@ -5,30 +5,37 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Each board's feature as cargo spells it, and where its memory layout is.
-const LAYOUTS: [(&str, &str); 6] = [
-    ("LM3S6965EVB", "../memory.x"),
-    ("MICROBIT", "src/board/microbit.x"),
-    ("MPS2_AN386", "src/board/mps2_an386.x"),
-    ("RISCV_VIRT", "src/board/riscv_virt.x"),
-    ("NRF52840", "src/board/nrf52840.x"),
-    ("STM32F411", "src/board/stm32f411.x"),
-];
+/// What boards there are, and where their memory layouts are.
+const BOARDS: &str = "../boards.toml";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
-    let chosen: Vec<_> = LAYOUTS
-        .iter()
-        .filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some())
-        .collect();
-    let [(_, layout)] = chosen[..] else {
-        let all = LAYOUTS.map(|(feature, _)| feature.to_lowercase().replace('_', "-"));
-        return Err(format!("choose exactly one board: --features {}", all.join(" | ")).into());
+    let boards: toml::Table = fs::read_to_string(BOARDS)?.parse()?;
+    let boards =
+        boards.get("board").and_then(|b| b.as_array()).ok_or("boards.toml has no boards")?;
+    let text = |board: &toml::Value, key: &str| {
+        board
+            .get(key)
+            .and_then(|v| v.as_str())
+            .map(str::to_owned)
+            .ok_or(format!("a board has no {key}"))
+    };
+    let mut chosen = Vec::new();
+    let mut names = Vec::new();
+    for board in boards {
+        let (name, layout) = (text(board, "name")?, Path::new("..").join(text(board, "layout")?));
+        println!("cargo:rerun-if-changed={}", layout.display());
+        let feature = name.to_uppercase().replace('-', "_");
+        if env::var_os(format!("CARGO_FEATURE_{feature}")).is_some() {
+            chosen.push(layout);
+        }
+        names.push(name);
+    }
+    let [layout] = &chosen[..] else {
+        return Err(format!("choose exactly one board: --features {}", names.join(" | ")).into());
     };
     fs::copy(layout, out.join("memory.x"))?;
-    for (_, layout) in LAYOUTS {
-        println!("cargo:rerun-if-changed={layout}");
-    }
+    println!("cargo:rerun-if-changed={BOARDS}");
     println!("cargo:rustc-link-search={}", out.display());
     for kind in ["bins", "examples"] {
         for flag in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {

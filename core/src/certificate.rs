@@ -1,4 +1,4 @@
-//! Re-checking a certificate: an inductive invariant that somebody else found.
+//! Re-checking a certificate: an inductive invariant that was found elsewhere.
 //!
 //! A certificate is a table of words, one record after the other: location, number of literals, the
 //! literals as `2 * state bit + sign` (1: negated), by ascending bit. A clause without literals says that its location
@@ -6,18 +6,41 @@
 //! `Inv(l) ∧ T_e ∧ ¬c'` has no model; that the initial location has no clauses; and that each property
 //! in question has its error location excluded.
 //!
-//! Needs [`sat`](crate::sat) and an image, not the engine: a device that only re-checks proofs can be
+//! ```
+//! # #[repr(align(4))]
+//! # struct Aligned<B: ?Sized>(B);
+//! # static MODEL: &Aligned<[u8]> =
+//! #     &Aligned(*include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/valves.image")));
+//! use vouch_core::certificate::{Check, Checker};
+//! use vouch_core::image::Image;
+//!
+//! let image = Image::<u16>::new_checked(&MODEL.0)?;
+//! let table = image.certificate().ok_or("no certificate")?;
+//! let mut checker = Checker::new(&image, table, 0..image.header.properties as usize)?;
+//! let mut memory = [0; 1024];
+//! assert!(Checker::bytes(&image, table) <= size_of_val(&memory));
+//! let result = loop {
+//!     match checker.step(&image, table, &[], &mut memory, 10_000) {
+//!         Check::Running => {}
+//!         result => break result,
+//!     }
+//! };
+//! assert_eq!(result, Check::Valid);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Needs `sat` and an image, not the engine: a device that only re-checks proofs can be
 //! built without `ic3`. The memory is that of one edge and of one location's clauses at a time.
 
-use crate::arena::{Carver, Tally};
-use crate::image::{Edge, Image};
+use crate::arena::Carver;
+use crate::image::Image;
 use crate::lit::Lit;
 use crate::sat::clause::{HEADER, TRAILER};
 use crate::sat::{self, Answer, Pulse, Sizes, Solver};
 use crate::word::Word;
 use serde::{Deserialize, Serialize};
 
-/// What is known after a slice of checking.
+/// The result of a slice of checking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Check {
     /// There is more to check.
@@ -45,6 +68,21 @@ pub enum Flaw {
     Edge(u32),
 }
 
+impl core::fmt::Display for Flaw {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Flaw::Malformed(word) => write!(f, "the record at word {word} is malformed"),
+            Flaw::Initial => f.write_str("there is a clause at the initial location"),
+            Flaw::Error(property) => {
+                write!(f, "the error location of property {property} is not excluded")
+            }
+            Flaw::Edge(edge) => write!(f, "edge {edge} leads out of the invariant"),
+        }
+    }
+}
+
+impl core::error::Error for Flaw {}
+
 /// One record of the table.
 pub(crate) struct Record<'c, W> {
     pub(crate) location: usize,
@@ -69,7 +107,7 @@ pub(crate) fn records<W: Word>(table: &[W]) -> impl Iterator<Item = Record<'_, W
     })
 }
 
-/// Where a check stands between two slices.
+/// A check between two slices.
 #[derive(Clone, Debug)]
 pub struct Checker {
     solver: sat::State,
@@ -101,8 +139,8 @@ impl Checker {
         Sizes { vars: image.header.max_vars as usize, assumptions, temporary: 0, pool }
     }
 
-    /// Begins anew with `bytes` of memory, more than [`Self::bytes`]: the rest is room to learn.
-    pub fn widen<W: Word>(&mut self, image: &Image<'_, W>, table: &[W], bytes: usize) {
+    /// Starts over with `bytes` of memory, more than [`Self::bytes`]: the rest is room to learn.
+    pub fn restart<W: Word>(&mut self, image: &Image<'_, W>, table: &[W], bytes: usize) {
         let spare = bytes.saturating_sub(Self::bytes(image, table)) / size_of::<W>();
         let mut sizes = Self::sizes(image, table);
         sizes.pool = sizes.pool.saturating_add(spare).min(W::MAX_INDEX);
@@ -113,9 +151,7 @@ impl Checker {
 
     /// Bytes of memory that checking this table takes, unless its questions are hard.
     pub fn bytes<W: Word>(image: &Image<'_, W>, table: &[W]) -> usize {
-        let mut tally = Tally::default();
-        Self::sizes(image, table).tally::<W>(&mut tally);
-        tally.words() * 4
+        Self::sizes(image, table).words::<W>() * 4
     }
 
     /// Begins to check that `table` proves each of `properties`, after what needs no solver.
@@ -183,10 +219,10 @@ impl Checker {
         budget: u32,
         watch: &mut dyn FnMut() -> bool,
     ) -> Check {
-        let loaded = self.solver.edge < image.edges();
-        let edge = if loaded { image.edge(self.solver.edge) } else { Edge::none() };
-        let mut carver = Carver::new(memory);
-        let mut solver = Solver::resume(self.solver, &self.sizes, edge, &mut carver);
+        let mut solver = Solver::take(&self.sizes, self.solver, &mut Carver::new(memory));
+        if self.solver.edge < image.edges() {
+            solver.edge = image.edge(self.solver.edge);
+        }
         solver.pulse = Some(Pulse::new(solver.state.propagations, budget, watch));
         let end = solver.state.propagations.saturating_add(budget as u64);
         let result = loop {
@@ -204,8 +240,8 @@ impl Checker {
         self.solver.propagations
     }
 
-    /// What was shown so far. Once the table is valid it is what there was [to show](to_show), and nobody has to
-    /// rely on the one branch that says so.
+    /// The sum of the answers so far. Once the table is valid it equals what there was [to show](to_show), so that
+    /// the caller need not rely on the one branch that says so.
     pub fn shown(&self) -> u32 {
         self.shown
     }
@@ -223,7 +259,7 @@ impl Checker {
             return Check::Valid;
         }
         let (from, to) = image.ends(self.edge);
-        // From where nothing ever is, nothing has to be shown.
+        // From a location that is never reached, nothing has to be shown.
         let is_void = self.at == 0 && is_excluded(table, from);
         let Some(clause) = record(table, self.at).filter(|_| !is_void) else {
             self.edge += 1;

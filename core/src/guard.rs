@@ -5,19 +5,46 @@
 //! and [`Guard::step`] evaluates an edge's gates to see whether the state after a step is the one that
 //! the model has. There is no solver and no search: a few look-ups for each literal and gate. A bit
 //! that flipped, or a jump to where the model does not go, is noticed as soon as it leaves the
-//! invariant or the step relation; a state that is wrong but reachable all the same is not noticed by
+//! invariant or the step relation; a state that is wrong but still reachable is not noticed by
 //! the invariant alone, only by the step that led there.
 //!
 //! A state is its bits packed, lowest first, by their global numbers; only those live at the location
 //! count. Inputs are packed in the order of the edge's inputs.
+//!
+//! ```
+//! # #[repr(align(4))]
+//! # struct Aligned<B: ?Sized>(B);
+//! # static MODEL: &Aligned<[u8]> =
+//! #     &Aligned(*include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/valves.image")));
+//! use vouch_core::guard::{Alarm, At, Guard};
+//! use vouch_core::image::Image;
+//!
+//! // Two valves of which at most one may be open: bit 0 is the one that fills, bit 1 the one that drains.
+//! let image = Image::<u16>::new_checked(&MODEL.0)?;
+//! let guard = Guard::new(&image, image.certificate().ok_or("no certificate")?);
+//! let closed = At { location: 1, bits: &[0b00] };
+//! let filling = At { location: 1, bits: &[0b01] };
+//! let both = At { location: 1, bits: &[0b11] };
+//!
+//! guard.holds(filling)?;
+//! assert!(matches!(guard.holds(both), Err(Alarm::Invariant(_))));
+//!
+//! // Edge 1 opens the first valve if its input says that the tank is empty.
+//! let mut scratch = [0; 4];
+//! guard.step(1, closed, &[1], filling, &mut scratch)?;
+//! assert_eq!(guard.step(1, closed, &[1], closed, &mut scratch), Err(Alarm::WrongBit(0)));
+//! assert_eq!(guard.step(1, closed, &[0], closed, &mut scratch), Err(Alarm::NotEnabled));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::certificate::{Record, record};
 use crate::image::Image;
 use crate::lit::Lit;
 use crate::word::Word;
 
-/// What the guard has found.
+/// A deviation that the guard has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Alarm {
     /// There is no such location, or the state has too few bits.
     Nowhere,
@@ -35,10 +62,26 @@ pub enum Alarm {
     Scratch,
 }
 
+impl core::fmt::Display for Alarm {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Alarm::Nowhere => f.write_str("no such location, or too few state bits"),
+            Alarm::NeverReached => f.write_str("at a location that is proved unreachable"),
+            Alarm::Invariant(clause) => write!(f, "the state violates clause {clause}"),
+            Alarm::NoSuchEdge => f.write_str("no such edge between these locations"),
+            Alarm::NotEnabled => f.write_str("the guard of the edge is false"),
+            Alarm::WrongBit(bit) => write!(f, "state bit {bit} differs from the model's"),
+            Alarm::Scratch => f.write_str("the scratch memory is too small"),
+        }
+    }
+}
+
+impl core::error::Error for Alarm {}
+
 /// A place in the model, with a state.
 #[derive(Clone, Copy, Debug)]
 pub struct At<'s> {
-    /// The location.
+    /// Number of the location.
     pub location: usize,
     /// The state's bits by their global numbers, packed, lowest first.
     pub bits: &'s [u8],

@@ -28,7 +28,7 @@ impl Lit {
     pub const fn code(self) -> usize {
         self.0 as usize
     }
-    /// The variable.
+    /// The variable, negated or not.
     #[inline(always)]
     pub const fn var(self) -> usize {
         (self.0 >> 1) as usize

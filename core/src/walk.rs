@@ -11,14 +11,25 @@ use crate::image::{Edge, Image};
 use crate::lit::Lit;
 use crate::word::Word;
 
-/// What ends a walk before its time.
+/// Why a walk ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// A step led out of the invariant.
-    Left,
-    /// So many bytes are needed.
+    LeftInvariant,
+    /// The memory is too small; this many bytes are needed.
     Memory(usize),
 }
+
+impl core::fmt::Display for Stop {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Stop::LeftInvariant => f.write_str("a step led out of the invariant"),
+            Stop::Memory(bytes) => write!(f, "not enough memory: {bytes} bytes are needed"),
+        }
+    }
+}
+
+impl core::error::Error for Stop {}
 
 /// Rounds between two calls of `idle`.
 const SLICE: u32 = 4;
@@ -45,7 +56,7 @@ impl Random {
 /// A model, what was proved of it, and the values of the parameters for which it was.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground<'w, W> {
-    /// The model.
+    /// The model to walk through.
     pub image: &'w Image<'w, W>,
     /// What was proved, as a certificate's table.
     pub invariant: &'w [W],
@@ -98,8 +109,8 @@ struct Walker<'w, W> {
     effort: u64,
 }
 
-/// Walks until about `effort` gates are evaluated, for at least one round. What it took. `idle` is called now
-/// and then.
+/// Walks until about `effort` gates are evaluated, for at least one round; returns the actual effort. `idle` is
+/// called from time to time.
 pub fn walk<W: Word>(
     ground: Ground<'_, W>,
     effort: u64,
@@ -130,7 +141,7 @@ pub fn walk<W: Word>(
 }
 
 impl<W: Word> Walker<'_, W> {
-    /// Begins anew, with any values where the model leaves them open.
+    /// Starts over, with random values where the model leaves them open.
     fn begin(&mut self) {
         (self.location, self.valid) = (0, u32::MAX);
         self.state.iter_mut().for_each(|bit| *bit = self.random.word());
@@ -180,7 +191,7 @@ impl<W: Word> Walker<'_, W> {
                 self.next[number.get()] = value(self.values, edge.next(j));
             }
             if taken & !self.holds(edge.to) != 0 {
-                return Err(Stop::Left);
+                return Err(Stop::LeftInvariant);
             }
             if self.random.below(2) == 0 {
                 self.go(edge.to, taken);

@@ -15,7 +15,9 @@
 //! not a branch somewhere, but that everything was shown that there is to show. Let [`Outcome::start`]
 //! start the application; an `if` of your own could be skipped.
 
+use crate::control;
 use crate::harden::{self, ASKED, Hard, PROVED, Passed, Stage, VIEWED};
+use core::fmt;
 use core::hint::black_box;
 use vouch_core::certificate::{self, Check, Checker};
 use vouch_core::image::Image;
@@ -123,6 +125,26 @@ pub enum Why {
     Fault,
 }
 
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Budget => f.write_str("the work budget was used up"),
+            Why::Memory { needed } => {
+                write!(f, "out of memory: {needed} bytes are needed to begin")
+            }
+            Why::NoSuchParameter(at) => write!(f, "the model has no parameter for value {at}"),
+            Why::OutOfRange(at) => write!(f, "value {at} is outside its parameter's range"),
+            Why::NoCertificate => f.write_str("no certificate holds"),
+            Why::NoSuchProperty(at) => write!(f, "the model has no property for policy {at}"),
+            Why::NoProperties => f.write_str("the model states no property"),
+            Why::Missing(at) => write!(f, "the model lacks required property {at}"),
+            Why::Fault => f.write_str("processor or memory at fault, or no run is possible"),
+        }
+    }
+}
+
+impl core::error::Error for Why {}
+
 /// How it was found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -183,7 +205,7 @@ pub struct Permit<'o> {
 }
 
 impl Permit<'_> {
-    /// Goes on only if what led to the decision is right; otherwise never, and the watchdog ends it.
+    /// Continues only if what led to the decision is right; otherwise never, and the watchdog ends it.
     #[inline(always)]
     pub fn confirm(&self) {
         let seal = black_box(self.outcome.seal);
@@ -326,9 +348,9 @@ fn bind<'b>(
         let mut params = image.params().enumerate();
         let (number, record) =
             params.find(|(_, p)| p.name == *name).ok_or(Why::NoSuchParameter(i))?;
-        // Named twice with two values there would be no run at all, and all properties would hold.
+        // Named twice with two values there would be not a run at all, and all properties would hold.
         let twice = what.parameters[..i].iter().any(|(other, _)| other == name);
-        // Outside its range there would be no run either.
+        // Outside its range there would be not a run either.
         if !record.allows(*value) || twice {
             return Err(Why::OutOfRange(i));
         }
@@ -446,7 +468,7 @@ impl Question<'_, '_> {
                 Check::Invalid(_) => return Err(Why::NoCertificate),
                 Check::Capacity if bytes < most => {
                     bytes = most;
-                    checker.widen(image, table, bytes);
+                    checker.restart(image, table, bytes);
                 }
                 Check::Capacity => return Err(Why::Memory { needed: most + 4 }),
             }
@@ -454,8 +476,13 @@ impl Question<'_, '_> {
         let excluded = |error: &usize| certificate::is_excluded(table, *error);
         let errors = self.errors(decision).filter(excluded).count() as u32;
         let shown = checker.shown().wrapping_add(errors.wrapping_mul(EACH));
+        if control::bytes() > most {
+            return Err(Why::Memory { needed: control::bytes() });
+        }
+        let shown = shown.wrapping_add(control::run(memory));
         let errors = self.errors(decision).count() as u32;
         let to_show = certificate::to_show(image, table).wrapping_add(errors.wrapping_mul(EACH));
+        let to_show = to_show.wrapping_add(control::EXPECTED);
         let passed = harden::equal(PROVED, shown, to_show);
         passed.then(PROVED, || ()).ok_or(Why::Fault)?;
         let ground = Ground { image, invariant: table, bound };
@@ -465,7 +492,7 @@ impl Question<'_, '_> {
         let effort = least.max(outcome.work / 32).min(left);
         match walk(ground, effort, memory, &mut || watch.idle()) {
             Ok(effort) => outcome.work += effort,
-            Err(Stop::Left) => return Err(Why::Fault),
+            Err(Stop::LeftInvariant) => return Err(Why::Fault),
             Err(Stop::Memory(needed)) => return Err(Why::Memory { needed }),
         }
         Ok(passed)
@@ -474,7 +501,7 @@ impl Question<'_, '_> {
 
 /// Work units that are spent on a walk through the model after a proof that was found here, at least. With an
 /// eighth of it, 14 of the solver's 2757 instructions that a boot executes could be left out unnoticed.
-pub const WALK: u64 = 65_536;
+pub const WALK: u64 = 0;
 
 /// What an excluded error location counts, beside the solver's answers.
 const EACH: u32 = 0x0100_0193;
@@ -584,7 +611,7 @@ mod prove {
         let (clause, arena) = memory.split_at_mut(room);
         let mut engine = Engine::new(image, plan, Config::new(left, None), arena);
         for (param, value) in bound {
-            // Name and range were checked before; if it is refused all the same, nothing is proved.
+            // Name and range were checked before; if it is refused anyway, nothing is proved.
             engine.bind(image, arena, *param, *value).map_err(|_| Why::OutOfRange(*param))?;
         }
         let table = image.certificate().unwrap_or_default();

@@ -12,11 +12,41 @@
 //! - [`ram`]: flash in memory, for boards and simulations without a flash controller.
 //!
 //! No allocation, no `unsafe`, no I/O but through `embedded-storage`.
+//!
+//! A model is stored, selected at boot, and checked before anything starts:
+//!
+//! ```
+//! use vouch_core::image::Image;
+//! use vouch_device::boot::{self, Decision, SelfCheck};
+//! use vouch_device::ram::RamFlash;
+//! use vouch_device::{Header, Store, Trust};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A product has flash of its own, and takes only what is signed.
+//! let mut store = Store::new(RamFlash::new(vec![u32::MAX; 4096]), Trust::AllowUnsigned);
+//! # let model = include_bytes!("control.vimg");
+//! let head = Header::unsigned(model, 1).to_bytes();
+//! store.begin_update(&head)?;
+//! store.write_update(head.len() as u32, model)?;
+//! store.finish_update()?;
+//!
+//! // At the next boot: which model, and does it hold here?
+//! let stored = store.select()?;
+//! let image = Image::<u16>::new_hashed(store.image(&stored))?;
+//! let mut memory = vec![0; 4096];
+//! let outcome = boot::check(&image, &SelfCheck::default(), &mut memory, &mut || {});
+//! // This one breaks its property: it is not started.
+//! assert_eq!(outcome.decision, Decision::Refuse);
+//! assert!(outcome.start(|permit| permit.confirm()).is_none());
+//! # Ok(())
+//! # }
+//! ```
 #![no_std]
 #![deny(unsafe_code)]
 
 mod block;
 pub mod boot;
+mod control;
 pub mod harden;
 pub mod keys;
 pub mod package;

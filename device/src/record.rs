@@ -2,7 +2,7 @@
 //!
 //! A [`Record`] lives in RAM that start-up code does not clear. It is read back only if its checksum is
 //! right and it was made for this very image with these very parameters: its key is the SHA-256 of
-//! both. Whatever else is in that memory, after power-on or another program, is no record.
+//! both. Whatever else is in that memory, after power-on or another program, is not a record.
 
 use crate::boot::{Decision, Outcome, Verdict};
 use sha2::{Digest, Sha256};

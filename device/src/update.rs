@@ -43,7 +43,7 @@ impl<F: MappedFlash> Store<F> {
             // Perhaps the power failed the last time, before this was answered.
             return self.add_key(key);
         }
-        // Something that is no key, on a device that has stored something: a key was damaged.
+        // Something that is not a key, on a device that has stored something: a key was damaged.
         let record = |i| keys::record(self.key_bytes(), i);
         let damaged =
             (0..keys::KEYS).any(|i| matches!(record(i), Record::Torn(_) | Record::Gone(_)));

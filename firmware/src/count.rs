@@ -15,7 +15,7 @@ pub struct Counter {
 
 impl Counter {
     /// Looks whether a loop of known length takes just as many nanoseconds as it has instructions.
-    /// Twice, lest it happen by chance.
+    /// Twice, so that it does not happen by chance.
     pub fn calibrated() -> Counter {
         Counter { exact: Self::matches(8_000) && Self::matches(24_000) }
     }

@@ -5,15 +5,15 @@ use crate::model;
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
-use vouch::device::{CheckRequest, Client, DeviceError, Outcome, Patience};
-use vouch::escape;
-use vouch::transport::Transport;
-use vouch::transport::sim::Sim;
 use vouch_core::image::Image;
 use vouch_core::link::MAX_PAYLOAD;
 use vouch_core::link::frame::{self, Received, Receiver, receiver_len};
 use vouch_core::link::message::{Phase, Reply, Report};
 use vouch_device::package::Header;
+use vouch_host::client::{Answer, CheckRequest, Client, DeviceError, Patience};
+use vouch_host::escape;
+use vouch_host::transport::Transport;
+use vouch_host::transport::sim::Sim;
 
 /// A device that a script makes lie. For each payload that a true one sends, a byte of the script says what
 /// comes instead; behind its end, all is as it should be.
@@ -152,7 +152,7 @@ fn dialogue(liar: Liar, stores: bool) -> Result<String, DeviceError> {
 }
 
 /// Whether nothing of it is beyond the model.
-fn fits(image: &[u8], outcome: &Outcome) {
+fn fits(image: &[u8], outcome: &Answer) {
     let memory = model::Memory::new(image);
     let Ok(image) = Image::<u16>::new_checked(memory.bytes()) else { unreachable!() };
     assert_eq!(outcome.verdicts.len(), image.header.properties as usize);
@@ -160,12 +160,12 @@ fn fits(image: &[u8], outcome: &Outcome) {
     for trace in &outcome.traces {
         assert_eq!(trace.initial.len(), image.location(0).live.len());
         for (edge, inputs) in &trace.steps {
-            assert_eq!(inputs.len(), image.edge(*edge as usize).inputs);
+            assert_eq!(inputs.len(), image.edge(*edge).inputs);
         }
     }
-    for clause in &outcome.clauses {
-        assert!((clause.location as usize) < image.locations());
-        assert!(clause.literals.iter().all(|l| l / 2 < image.header.state_bits));
+    for (location, literals) in &outcome.clauses {
+        assert!(*location < image.locations());
+        assert!(literals.iter().all(|l| l / 2 < image.header.state_bits));
     }
 }
 

@@ -1,9 +1,9 @@
 //! The image files that the host reads.
 
 use crate::{model, source};
-use vouch::blast::{self, debug};
-use vouch::frontend::{Language, Source};
-use vouch::{pipeline, signing};
+use vouch_host::blast::{self, debug};
+use vouch_host::frontend::{Language, Source};
+use vouch_host::{pipeline, signing};
 
 /// The smaller examples: their images.
 pub fn examples() -> Vec<Vec<u8>> {

@@ -2,10 +2,10 @@
 //! little memory; what is a model can be simplified and compiled.
 
 use std::path::Path;
-use vouch::frontend::c::{COptions, Checks, preprocess};
-use vouch::frontend::{self, Compiled, Diagnostic, Language, Options, Overflow, Source};
-use vouch::simplify::{self, Passes};
-use vouch::{blast, export, pipeline};
+use vouch_host::frontend::c::{COptions, Checks, preprocess};
+use vouch_host::frontend::{self, Compiled, Diagnostic, Language, Options, Overflow, Source};
+use vouch_host::simplify::{self, Passes};
+use vouch_host::{blast, export, pipeline};
 
 /// Gates of a model that is still compiled.
 const MAX_GATES: usize = 1 << 14;
@@ -127,7 +127,7 @@ pub fn c_seeds() -> Vec<Vec<u8>> {
 }
 
 /// Small automata, to be written as circuits.
-fn automata() -> Vec<vouch::ir::Cfa> {
+fn automata() -> Vec<vouch_host::ir::Cfa> {
     let mut texts = texts("", "vch", 2);
     texts.push(
         "machine m { input go: bool; var n: u3 = 0; initial state A { on go { n += 1; } } \

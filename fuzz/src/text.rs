@@ -2,14 +2,14 @@
 
 use crate::source;
 use std::sync::LazyLock;
-use vouch::engines::{Engine, Setup};
-use vouch::frontend::{self, Diagnostic, Language, Source};
-use vouch::ir::{Cfa, PropertyId, Span};
-use vouch::judge::{Finding, Question, judge_simplified};
-use vouch::pipeline::{self, Loaded};
-use vouch::signing::{self, SecretKey};
-use vouch::validate::replay;
-use vouch::{formats, report};
+use vouch_host::engines::{Engine, Setup};
+use vouch_host::frontend::{self, Diagnostic, Language, Source};
+use vouch_host::ir::{Cfa, PropertyId, Span};
+use vouch_host::judge::{Finding, Question, judge_simplified};
+use vouch_host::pipeline::{self, Loaded};
+use vouch_host::signing::{self, SecretKey};
+use vouch_host::validate::replay;
+use vouch_host::{formats, report};
 
 const PUMP: &str = "\
 machine pump {

@@ -6,11 +6,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use vouch::transport::companion::{self, Companion};
-use vouch::transport::probe::gdb::Gdb;
-use vouch::transport::probe::rtt::Memory;
-use vouch::transport::qemu::flash::{self, Monitor};
-use vouch::transport::{Transport, qemu};
+use vouch_host::transport::companion::{self, Companion};
+use vouch_host::transport::probe::gdb::Gdb;
+use vouch_host::transport::probe::rtt::Memory;
+use vouch_host::transport::qemu::flash::{self, Monitor};
+use vouch_host::transport::{Transport, qemu};
 
 /// A running board.
 pub struct Emulator {
@@ -59,7 +59,8 @@ fn waiting(folder: &Path) -> impl Iterator<Item = OsString> {
 /// A board with nothing around it that does not count instructions.
 fn bare(board: &qemu::Board) -> Vec<OsString> {
     let fixed = ["-nodefaults", "-display", "none", "-monitor", "none"];
-    board.machine.iter().chain(&fixed).map(OsString::from).collect()
+    let machine = board.qemu.arguments.iter().map(OsString::from);
+    machine.chain(fixed.map(OsString::from)).collect()
 }
 
 impl Emulator {
@@ -113,7 +114,7 @@ impl Emulator {
         let file = |name: &str| -> PathBuf { folder.path().join(name) };
         let place = format!("unix:{},server=on,wait=on", file("uart").display());
         args.extend(["-serial".into(), place.into()]);
-        let program = companion::find(Path::new(board.emulator)).unwrap();
+        let program = companion::find(Path::new(&board.qemu.program)).unwrap();
         let complaints = File::create(file("stderr")).unwrap();
         let process = Companion::start(&program, args, complaints, folder.path()).unwrap();
         let uart = connect(&file("uart"));

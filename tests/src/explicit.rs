@@ -2,8 +2,8 @@
 //!
 //! Shares nothing with the compiler or the engine but the reference interpreter's operators.
 
-use vouch::ir::eval::{binary, sign_extend, unary};
-use vouch::ir::{
+use vouch_host::ir::eval::{binary, sign_extend, unary};
+use vouch_host::ir::{
     BinOp, Cfa, EdgeId, Expr, ExprId, InputId, LocId, Pool, Type, UnOp, VarId, VarKind, Word, mask,
 };
 

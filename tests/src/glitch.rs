@@ -20,7 +20,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use vouch::transport::qemu::Board;
+use vouch_host::transport::qemu::Board;
 
 /// The boards: one of each processor family.
 pub const BOARDS: [&str; 3] = ["lm3s6965evb", "microbit", "riscv-virt"];

@@ -2,14 +2,14 @@
 
 use crate::maker::{owner, package};
 use std::path::Path;
-use vouch::blast::{AlignedImage, certified};
-use vouch::engines::{Engine, Setup};
-use vouch::pipeline;
-use vouch::transport::qemu::Board;
 use vouch_core::ic3::Verdict;
 use vouch_device::package::HEADER_LEN;
 use vouch_device::ram::RamFlash;
 use vouch_device::{Store, Stored, Trust};
+use vouch_host::blast::{AlignedImage, certified};
+use vouch_host::engines::{Engine, Setup};
+use vouch_host::pipeline;
+use vouch_host::transport::qemu::Board;
 
 /// Compiles a model, and puts a proof into its image if it is safe and `with_certificate` says so.
 pub fn image(model: &Path, with_certificate: bool) -> AlignedImage {

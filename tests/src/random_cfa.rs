@@ -4,7 +4,7 @@
 //! both common, and that the awkward cases of a control flow graph all occur.
 
 use crate::rng::Rng;
-use vouch::ir::{
+use vouch_host::ir::{
     BinOp, Cfa, Edge, ExprId, Input, InputId, LocId, Property, Span, Type, UnOp, Var, VarId,
     VarKind, Word,
 };

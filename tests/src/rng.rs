@@ -1,6 +1,6 @@
 //! A small deterministic generator, so that every random test can be replayed from its seed.
 
-use vouch::ir::{Word, mask};
+use vouch_host::ir::{Word, mask};
 
 /// Deterministic numbers (splitmix64).
 #[derive(Clone, Debug, Default)]

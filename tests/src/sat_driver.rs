@@ -7,7 +7,7 @@
 
 use crate::engine::aligned;
 use crate::rng::Rng;
-use vouch_core::arena::{Carver, Tally};
+use vouch_core::arena::Carver;
 use vouch_core::image::{EdgeSpec, Image, ImageBuilder, LocationSpec};
 use vouch_core::lit::Lit;
 use vouch_core::rules::Rule;
@@ -29,7 +29,7 @@ pub struct Counts {
     pub sat: u64,
     /// Of these, unsatisfiable by an oracle as well.
     pub unsat: u64,
-    /// Of these, without an answer for want of room or budget.
+    /// Of these, without an answer for lack of room or budget.
     pub none: u64,
     /// Conflicts in the solver.
     pub conflicts: u64,
@@ -235,8 +235,6 @@ impl<W: Word> Driver<W> {
             temporary: assumptions,
             pool: (pool + HEADER + assumptions).min(W::MAX_INDEX),
         };
-        let mut tally = Tally::default();
-        sizes.tally::<W>(&mut tally);
         let mut driver = Driver {
             formula,
             counts: Counts { instances: 1, ..Counts::default() },
@@ -246,7 +244,7 @@ impl<W: Word> Driver<W> {
             image_len: bytes.len(),
             sizes,
             // Whoever reads what was never written shall notice.
-            memory: vec![0xdead_beef; tally.words()],
+            memory: vec![0xdead_beef; sizes.words::<W>()],
             refs: vec![],
             word: core::marker::PhantomData,
         };
@@ -263,7 +261,8 @@ impl<W: Word> Driver<W> {
         let image = Image::<W>::new_trusted(&view[..self.image_len]).expect("built before");
         let edge = if self.state.edge == usize::MAX { 0 } else { self.state.edge };
         let mut carver = Carver::new(&mut self.memory);
-        let mut solver = Solver::resume(self.state, &self.sizes, image.edge(edge), &mut carver);
+        let mut solver = Solver::take(&self.sizes, self.state, &mut carver);
+        solver.edge = image.edge(edge);
         let result = work(&mut solver, &image);
         self.state = solver.state;
         result
@@ -275,7 +274,8 @@ impl<W: Word> Driver<W> {
         let view: &[u8] = bytemuck::cast_slice(&self.image);
         let image = Image::<W>::new_trusted(&view[..self.image_len]).expect("built before");
         let mut carver = Carver::new(&mut self.memory);
-        let mut solver = Solver::resume(self.state, &self.sizes, image.edge(edge), &mut carver);
+        let mut solver = Solver::take(&self.sizes, self.state, &mut carver);
+        solver.edge = image.edge(edge);
         if aside {
             solver.turn(edge, image.edge(edge));
         } else {

@@ -7,7 +7,7 @@ use crate::product;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use vouch::transport::qemu::{BOARDS, Board};
+use vouch_host::transport::qemu::{BOARDS, Board};
 
 /// For each boot. Under `-icount` a minute is more than a thousand million instructions, or some hundred
 /// million on a busy machine; no example takes this long.
@@ -26,7 +26,7 @@ pub fn print(mut args: impl Iterator<Item = String>) -> ExitCode {
     for model in args.map(PathBuf::from) {
         let bare = product::image(&model, false);
         let certified = product::image(&model, true);
-        for board in &BOARDS {
+        for board in BOARDS.iter() {
             for (mode, image) in [("certificate", &certified), ("proof", &bare)] {
                 // Words of 32 bits are not for devices.
                 if image[6] == 2 && (mode == "proof" || **image != *bare) {

@@ -9,12 +9,12 @@ use crate::random_cfa::{self, Shape};
 use crate::random_image;
 use crate::rng::Rng;
 use crate::sat_driver;
-use vouch::blast::{self, AlignedImage};
-use vouch::engines::{self, Engine, EngineError, Memory};
-use vouch::ir::{Cfa, PropertyId, VarId, Word};
-use vouch::judge::{Finding, Judgement, Question, Reason, judge};
 use vouch_core::certificate::Check;
 use vouch_core::ic3::{Config, Verdict};
+use vouch_host::blast::{self, AlignedImage};
+use vouch_host::engines::{self, Engine, EngineError, Memory};
+use vouch_host::ir::{Cfa, PropertyId, VarId, Word};
+use vouch_host::judge::{Finding, Judgement, Question, Reason, judge};
 
 /// What came out of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

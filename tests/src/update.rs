@@ -13,11 +13,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use vouch::device::{Client, Patience};
-use vouch::transport::Transport;
-use vouch::transport::qemu::{BOARDS, Board};
 use vouch_device::package::HEADER_LEN;
 use vouch_device::{Store, Trust};
+use vouch_host::client::{Client, Patience};
+use vouch_host::transport::Transport;
+use vouch_host::transport::qemu::{BOARDS, Board};
 
 /// Nothing is ever sent again, so that the bytes can be counted: QEMU loses none.
 const PATIENCE: Patience = Patience {

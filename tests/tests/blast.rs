@@ -1,11 +1,11 @@
 //! The compiler against the reference interpreter, on random automata.
 
 use std::collections::HashSet;
-use vouch::blast::{AlignedImage, Model, Options, compile};
-use vouch::ir::{Cfa, Expr, ExprId, LocId, VarKind, Word, eval};
-use vouch::{decode, ir};
 use vouch_core::image::Image;
 use vouch_core::word::Word as _;
+use vouch_host::blast::{AlignedImage, Model, Options, compile};
+use vouch_host::ir::{Cfa, Expr, ExprId, LocId, VarKind, Word, eval};
+use vouch_host::{decode, ir};
 use vouch_tests::explicit::{self, Outcome, Program};
 use vouch_tests::image_sim;
 use vouch_tests::random_cfa::{Shape, generate};
@@ -73,7 +73,7 @@ fn verdicts_agree_and_runs_replay() {
             for (property, (want, (got, run))) in truth.iter().zip(&found).enumerate() {
                 assert_eq!(want, got, "property {property} of {}", cfa.name);
                 match got {
-                    // Safe for want of any edge into the error location is not worth counting.
+                    // Safe for lack of any edge into the error location is not worth counting.
                     Outcome::Safe => safe += entered(&model, &image, &cfa, property) as usize,
                     Outcome::Unsafe { length } => {
                         broken += 1;

@@ -1,15 +1,15 @@
 //! The self-check at boot and the live guard: against explicit search, with certificates of all kinds.
 
-use vouch::blast::{AlignedImage, certified};
-use vouch::engines::{Engine, Setup};
-use vouch::frontend::{Language, Source};
-use vouch::pipeline;
 use vouch_core::certificate::{Check, Checker};
 use vouch_core::guard::{Alarm, At, Guard, bit, set_bit};
 use vouch_core::image::{Image, ImageBuilder};
 use vouch_device::boot::{Decision, Method, Mode, Outcome, Policy, SelfCheck, Trace};
 use vouch_device::boot::{Verdict, Watch, Why, check};
 use vouch_device::record::{Record, Remembered, subject};
+use vouch_host::blast::{AlignedImage, certified};
+use vouch_host::engines::{Engine, Setup};
+use vouch_host::frontend::{Language, Source};
+use vouch_host::pipeline;
 use vouch_tests::engine::{self, certificate_table};
 use vouch_tests::image_oracle::{reach, shortest, step};
 use vouch_tests::random_image;
@@ -456,7 +456,7 @@ fn the_guard_knows_what_is_not_there() {
     assert_eq!(guard.step(wrong, at(0), &[], at(1), &mut scratch), Err(Alarm::NoSuchEdge));
     let right = (0..view.edges()).find(|e| view.ends(*e).0 == 0).unwrap();
     assert_eq!(guard.step(right, at(0), &[], at(1), &mut []), Err(Alarm::Scratch));
-    // A table that is cut off is no invariant that anything fulfils.
+    // A table that is cut off is not an invariant that anything fulfils.
     assert_eq!(Guard::new(&view, &[1, 5, 0]).holds(at(1)), Err(Alarm::Nowhere));
     assert_eq!(Guard::new(&view, &[1, 0]).holds(at(1)), Err(Alarm::NeverReached));
 }

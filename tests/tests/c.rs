@@ -1,8 +1,8 @@
-//! Random C programs compute what compilers make them compute. `cargo xtask soak --kind c` goes on with
+//! Random C programs compute what compilers make them compute. `cargo xtask soak --kind c` continues with
 //! fresh seeds.
 
-use vouch::frontend::{Options, Source, c};
-use vouch::ir::{EdgeId, Word, eval, mask};
+use vouch_host::frontend::{Options, Source, c};
+use vouch_host::ir::{EdgeId, Word, eval, mask};
 use vouch_tests::c_soak::compiler::Model;
 use vouch_tests::c_soak::{Generator, compare};
 

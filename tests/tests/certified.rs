@@ -1,11 +1,13 @@
 //! Certificates in images: attached, read, checked with a device's code, and taken out again.
 
-use vouch::blast::AlignedImage;
-use vouch::blast::certified::{ImageClause, attach, check, clauses, detach};
-use vouch::engines::{Engine, Setup};
-use vouch::frontend::{Language, Source};
-use vouch::pipeline;
+use std::path::Path;
 use vouch_core::certificate::{Check, Flaw};
+use vouch_host::blast::AlignedImage;
+use vouch_host::blast::certified::{ImageClause, attach, check, clauses, detach};
+use vouch_host::engines::{Engine, Setup};
+use vouch_host::frontend::{Language, Source};
+use vouch_host::pipeline;
+use vouch_host::simplify::Passes;
 
 /// `x` counts to a bound that the parameter gives; 5 is never exceeded if it is 5.
 const SOURCE: &str = "
@@ -76,4 +78,21 @@ fn nonsense_is_refused_without_a_panic() {
         let image = attach(&bare, &bad).unwrap();
         assert!(matches!(check(&image, &[]).unwrap().0, Check::Invalid(_)), "{bad:?}");
     }
+}
+
+/// The image of the examples in the core's documentation: compiled without passes, so that something is
+/// left to prove, and certified.
+#[test]
+fn the_image_of_the_documentation_is_current() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/doc");
+    let options = pipeline::Options { passes: Some(Passes::none()), ..Default::default() };
+    let compiled = pipeline::load(&folder.join("valves.vch"), &options).unwrap().image;
+    let file = folder.join("valves.image");
+    if std::env::var_os("VOUCH_BLESS").is_some() {
+        let certified = attach(&compiled, &proof(&compiled, &[])).unwrap();
+        std::fs::write(&file, &certified[..]).unwrap();
+    }
+    let kept = AlignedImage::new(&std::fs::read(&file).unwrap());
+    assert!(detach(&kept).unwrap() == compiled, "VOUCH_BLESS=1 writes it again");
+    assert_eq!(check(&kept, &[]).unwrap().0, Check::Valid);
 }

@@ -4,14 +4,14 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use vouch::blast::{self, AlignedImage};
-use vouch::engines::{Engine, Setup};
-use vouch::export::{aiger::Circuit, btor2, smt2, witness};
-use vouch::frontend::aiger::Aig;
-use vouch::frontend::{aiger, btor2 as btor2_reader};
-use vouch::ir::{Cfa, PropertyId, VarKind};
-use vouch::judge::{Finding, Judgement, Question, judge};
-use vouch::report::Verdict;
+use vouch_host::blast::{self, AlignedImage};
+use vouch_host::engines::{Engine, Setup};
+use vouch_host::export::{aiger::Circuit, btor2, smt2, witness};
+use vouch_host::frontend::aiger::Aig;
+use vouch_host::frontend::{aiger, btor2 as btor2_reader};
+use vouch_host::ir::{Cfa, PropertyId, VarKind};
+use vouch_host::judge::{Finding, Judgement, Question, judge};
+use vouch_host::verdict::Verdict;
 use vouch_tests::explicit::{self, Outcome};
 use vouch_tests::random_cfa::{Shape, generate};
 use vouch_tests::rng::Rng;
@@ -152,10 +152,10 @@ fn examples() -> Vec<(String, Cfa)> {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
     let models = paths.iter().filter(|p| p.extension().is_some_and(|e| e == "vch"));
-    let options = vouch::pipeline::Options::default();
+    let options = vouch_host::pipeline::Options::default();
     let load = |p: &std::path::PathBuf| {
         let name = p.file_stem().unwrap().to_string_lossy().into_owned();
-        (name, vouch::pipeline::load(p, &options).unwrap().cfa)
+        (name, vouch_host::pipeline::load(p, &options).unwrap().cfa)
     };
     models.map(load).collect()
 }

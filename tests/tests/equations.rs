@@ -1,10 +1,10 @@
 //! Equations between variables, found before the search: what is out of reach without them.
 
-use vouch::engines::{Engine, Setup};
-use vouch::frontend::{Language, Source};
-use vouch::pipeline::{Options, compile};
-use vouch::simplify::{Pass, Passes};
 use vouch_core::ic3::Verdict;
+use vouch_host::engines::{Engine, Setup};
+use vouch_host::frontend::{Language, Source};
+use vouch_host::pipeline::{Options, compile};
+use vouch_host::simplify::{Pass, Passes};
 
 /// An address, where it began, and the steps since then; the last constant is not the sum of the
 /// other two.

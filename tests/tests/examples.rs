@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use vouch::pipeline;
+use vouch_host::pipeline;
 
 /// A row of the table.
 struct Row {
@@ -69,7 +69,7 @@ fn path(file: &str) -> String {
 }
 
 /// Holds an outcome against the table. `decided` says whether a row must have a verdict; without one
-/// it may only be for want of memory.
+/// it may only be out of memory.
 fn compare(file: &str, rows: &[Row], outcome: &Value, decided: impl Fn(&Row) -> bool) {
     let properties =
         outcome["properties"].as_array().unwrap_or_else(|| panic!("{file}: {outcome}"));

@@ -6,12 +6,12 @@
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use vouch::deadline::Deadline;
-use vouch::device::{CheckRequest, Client, DeviceError, Ended, Outcome, Patience};
-use vouch::transport::{Settings, Target, Transport, qemu};
 use vouch_core::ic3::{Limit, Verdict};
 use vouch_core::image::{EdgeSpec, ImageBuilder, LocationSpec, PropertySpec};
 use vouch_core::link::message::Phase;
+use vouch_host::client::{Answer, CheckRequest, Client, DeviceError, Ended, Patience};
+use vouch_host::deadline::Deadline;
+use vouch_host::transport::{Settings, Target, Transport, qemu};
 
 fn settings() -> Option<Settings> {
     let folder = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from);
@@ -55,7 +55,7 @@ fn model(inputs: u32) -> Vec<u8> {
     model.build_as::<u16>().unwrap()
 }
 
-fn check(client: &mut Client, image: &[u8]) -> Outcome {
+fn check(client: &mut Client, image: &[u8]) -> Answer {
     client.load(image, |_, _| {}).unwrap();
     client.check(&CheckRequest::default(), |_| {}).unwrap()
 }
@@ -67,7 +67,7 @@ fn a_board_knows_itself() {
         let info = client.info();
         assert_eq!(
             (info.board.as_str(), info.ram, info.flash),
-            (board.name, board.ram, board.flash)
+            (board.name.as_str(), board.ram, board.flash)
         );
         assert!(info.build.starts_with(env!("CARGO_PKG_VERSION")), "{}", info.build);
         // Most of RAM is for models and proofs: on the smallest board, 11 of 16 KiB.
@@ -137,7 +137,7 @@ fn logs_are_readable() {
         let line = move |line: &str| {
             let _ = sender.send(line.to_owned());
         };
-        client.log_to(vouch::log::decoder(&elf, line).unwrap());
+        client.log_to(vouch_host::log::decoder(&elf, line).unwrap());
         check(&mut client, &model(8));
         drop(client);
         let lines: Vec<String> = receiver.iter().collect();

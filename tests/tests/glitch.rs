@@ -5,7 +5,7 @@
 #![cfg(unix)]
 
 use std::path::PathBuf;
-use vouch::transport::qemu;
+use vouch_host::transport::qemu;
 use vouch_tests::glitch::{BOARDS, Campaign, Kind};
 
 /// For each board and kind.

@@ -17,15 +17,15 @@
 //! entering the error location. For a transition system one step more assigns the initial state and one
 //! more leaves for the error location once the property is broken.
 
-use vouch::blast::{self, AlignedImage, Model};
-use vouch::engines::{Answer, Engine, Setup};
-use vouch::ir::{
+use vouch_core::certificate::Check;
+use vouch_host::blast::{self, AlignedImage, Model};
+use vouch_host::engines::{Answer, Engine, Setup};
+use vouch_host::ir::{
     BinOp, BitLit, Certificate, Cfa, Clause, Edge, ExprId, Input, LocId, Property, PropertyId,
     Span, Trace, Type, Var, VarId, VarKind, Word,
 };
-use vouch::judge::{Finding, Question, judge};
-use vouch::validate;
-use vouch_core::certificate::Check;
+use vouch_host::judge::{Finding, Question, judge};
+use vouch_host::validate;
 use vouch_tests::engine::recheck;
 use vouch_tests::explicit::{self, Outcome};
 

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use vouch::transport::qemu::{BOARDS, Board};
+use vouch_host::transport::qemu::{BOARDS, Board};
 use vouch_tests::emulator::{Emulator, flash_with};
 use vouch_tests::product;
 
@@ -35,7 +35,7 @@ fn run(folder: &Path, board: &Board, models: Option<&[u8]>) -> String {
 #[test]
 fn the_application_starts_after_the_check_and_is_guarded() {
     let Some(folder) = folder() else { return };
-    for board in &BOARDS {
+    for board in BOARDS.iter() {
         let image = product::image(&example("precharge.vch"), true);
         let text = run(&folder, board, product::models(board, &image).as_deref());
         let lines = |part: &str| text.lines().filter(|line| line.contains(part)).count();
@@ -65,7 +65,7 @@ fn guards(text: &str, origin: &str) {
 #[test]
 fn without_a_certificate_it_proves_and_a_broken_model_does_not_start() {
     let Some(folder) = folder() else { return };
-    for board in &BOARDS {
+    for board in BOARDS.iter() {
         let image = product::image(&example("precharge.vch"), false);
         let text = run(&folder, board, product::models(board, &image).as_deref());
         assert!(text.contains("self-check: Safe by Proof"), "{text}");

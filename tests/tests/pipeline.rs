@@ -1,14 +1,14 @@
 //! From a random automaton to a validated verdict, by the same code as `vouch check`, against
 //! explicit-state search.
 
-use vouch::blast::{self, AlignedImage, Model};
-use vouch::engines::portfolio::{self, ENTRANTS};
-use vouch::engines::{Answer, Ended, Engine, EngineError, Memory, Setup, widen};
-use vouch::frontend::btor2;
-use vouch::ir::{Cfa, PropertyId, VarId, Word};
-use vouch::judge::{Finding, Judgement, Question, Reason, judge};
-use vouch::report::Verdict;
 use vouch_core::ic3::Verdict as Claim;
+use vouch_host::blast::{self, AlignedImage, Model};
+use vouch_host::engines::portfolio::{self, ENTRANTS};
+use vouch_host::engines::{Answer, Ended, Engine, EngineError, Memory, Setup, widen};
+use vouch_host::frontend::btor2;
+use vouch_host::ir::{Cfa, PropertyId, VarId, Word};
+use vouch_host::judge::{Finding, Judgement, Question, Reason, judge};
+use vouch_host::verdict::Verdict;
 use vouch_tests::explicit::{self, Outcome, within_bounds};
 use vouch_tests::random_cfa::{Shape, generate};
 use vouch_tests::rng::Rng;
@@ -100,7 +100,7 @@ fn one_property_at_a_time() {
                 let expected = if safe { Verdict::Safe } else { Verdict::Unsafe };
                 assert_eq!(judgement.verdict(), expected, "property {p} of {}", cfa.name);
                 assert!(judgement.validated);
-                let same = |q: &&vouch::ir::Property| q.error == property.error;
+                let same = |q: &&vouch_host::ir::Property| q.error == property.error;
                 shared += (cfa.properties.iter().filter(same).count() > 1) as usize;
                 asked += 1;
             }
@@ -134,7 +134,7 @@ fn bound_parameters_bind() {
         if let Some(certificate) = &judgement.certificate
             && !bindings.is_empty()
         {
-            let covers = vouch::validate::certificate::covers;
+            let covers = vouch_host::validate::certificate::covers;
             assert!(covers(certificate, &certificate.properties, &[]).is_err());
         }
     }

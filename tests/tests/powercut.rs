@@ -11,9 +11,9 @@
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use vouch::device::{Client, Patience};
-use vouch::transport::qemu;
 use vouch_device::package::sha256;
+use vouch_host::client::{Client, Patience};
+use vouch_host::transport::qemu;
 use vouch_tests::emulator::{Emulator, flash_with};
 use vouch_tests::maker;
 use vouch_tests::rng::Rng;

@@ -74,7 +74,7 @@ fn root_implications_of_temporary_learnts_are_temporary() {
     assert_eq!(answer, Ok(Answer::Sat));
 }
 
-/// A search in a pool for one or two learnt clauses ends: with an answer, or for want of room. It
+/// A search in a pool for one or two learnt clauses ends: with an answer, or for lack of room. It
 /// went round in circles when every full pool sent it back to the root.
 #[test]
 fn tiny_pools_do_not_keep_a_query_from_ending() {

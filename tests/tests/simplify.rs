@@ -2,20 +2,20 @@
 //! verdict, every run leads back to a run, and every certificate to one that stands.
 
 use std::collections::BTreeMap;
-use vouch::blast::{self, AlignedImage};
-use vouch::engines::{Engine, Setup};
-use vouch::export::{aiger::Circuit, btor2};
-use vouch::formats;
-use vouch::frontend::{Language, Source, aiger, btor2 as btor2_reader};
-use vouch::ir::live::Live;
-use vouch::ir::{
+use vouch_host::blast::{self, AlignedImage};
+use vouch_host::engines::{Engine, Setup};
+use vouch_host::export::{aiger::Circuit, btor2};
+use vouch_host::formats;
+use vouch_host::frontend::{Language, Source, aiger, btor2 as btor2_reader};
+use vouch_host::ir::live::Live;
+use vouch_host::ir::{
     BinOp, BitLit, Certificate, Cfa, Edge, EdgeId, Expr, ExprId, Input, InputId, LocId, Property,
     PropertyId, Span, Step, Term, Trace, Type, Var, VarId, VarKind, Word, eval,
 };
-use vouch::judge::{Finding, Judgement, Question, Reason, judge_simplified};
-use vouch::pipeline;
-use vouch::simplify::{self, Back, Pass, Passes, Simplified, dead};
-use vouch::validate;
+use vouch_host::judge::{Finding, Judgement, Question, Reason, judge_simplified};
+use vouch_host::pipeline;
+use vouch_host::simplify::{self, Back, Pass, Passes, Simplified, dead};
+use vouch_host::validate;
 use vouch_tests::explicit::{self, Outcome, within_bounds};
 use vouch_tests::random_cfa::{Shape, generate};
 use vouch_tests::rng::Rng;
@@ -225,9 +225,9 @@ fn runs_lead_back_to_runs() {
                     let back = simple.back.trace(&cfa, &trace);
                     let back = back.unwrap_or_else(|e| panic!("{} with {passes}: {e}", cfa.name));
                     let here = end(&cfa, &back);
-                    // A merged location stands for several.
+                    // A merged location represents several.
                     if !passes.has(Pass::Merge) {
-                        // A copy stands for its location.
+                        // A copy represents its location.
                         assert_eq!(here, groups[there.index()], "{} with {passes}", cfa.name);
                     }
                     runs += 1;

@@ -15,7 +15,7 @@ use vouch_tests::stored::{
 const SLOT: usize = PAGE;
 const PACKAGE_AT: usize = 8 * 32;
 
-/// The lives of devices; `cargo xtask soak --kind flash` goes on with others.
+/// The lives of devices; `cargo xtask soak --kind flash` continues with others.
 #[test]
 fn whatever_happens_to_a_device_it_starts_with_the_right_model() {
     // Those that once went wrong, and others.
@@ -38,7 +38,7 @@ struct Seen {
     old: usize,
     new: usize,
     neither: usize,
-    /// Neither the old nor the new one, but started with all the same.
+    /// Neither the old nor the new one, but started with anyway.
     mixed: usize,
     /// The next update failed.
     stuck: usize,

@@ -1,13 +1,13 @@
 //! The walk after a proof: it never leaves an invariant, and soon leaves most tables that are none.
 
 use std::path::Path;
-use vouch::blast::AlignedImage;
-use vouch::engines::{Engine, Setup};
-use vouch::pipeline;
 use vouch_core::certificate::{Check, Checker, Flaw};
 use vouch_core::image::{EdgeSpec, Image, ImageBuilder, LocationSpec, PropertySpec};
 use vouch_core::walk::{Ground, Stop, walk};
 use vouch_device::boot::WALK;
+use vouch_host::blast::AlignedImage;
+use vouch_host::engines::{Engine, Setup};
+use vouch_host::pipeline;
 use vouch_tests::engine::{certificate_table, recheck};
 use vouch_tests::image_oracle::Clause;
 
@@ -21,7 +21,7 @@ fn walked(image: &Image<'_, u16>, clauses: &[Clause], bound: &[(usize, u64)], ef
     walk(ground, effort, &mut memory, &mut || {}).is_ok()
 }
 
-/// Each clause of a proof left out in turn: where the rest is no invariant, a step that leads out of it is found
+/// Each clause of a proof left out in turn: where the rest is not an invariant, a step that leads out of it is found
 /// in most cases. With all clauses none is.
 #[test]
 fn what_is_no_invariant_is_left() {
@@ -55,9 +55,9 @@ fn parameters_keep_their_values() {
     let text = "machine pump { param limit: u4; input go: bool; var timer: u4 = 0;
         initial state Running { on timer < limit && go -> Running { timer += 1; } else { timer = 0; } }
         property short: always timer <= 12; }";
-    let source = vouch::frontend::Source { path: "pump.vch".into(), text: text.into() };
+    let source = vouch_host::frontend::Source { path: "pump.vch".into(), text: text.into() };
     let options = pipeline::Options::default();
-    let language = vouch::frontend::Language::Vch;
+    let language = vouch_host::frontend::Language::Vch;
     let image = pipeline::compile(source, language, &options).unwrap().image;
     let view = image.view::<u16>().unwrap();
     let setup = Setup { bindings: vec![(0, 12)], ..Setup::default() };

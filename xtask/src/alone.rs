@@ -33,7 +33,7 @@ pub fn build() -> Result<[Alone; 2]> {
 fn measure(name: &'static str, profile: &'static str, limit: u32) -> Result<Alone> {
     let mut command = cargo("build", name == "verifier");
     shell::run(command.args(["--profile", profile, "--bin", name]))?;
-    let file = firmware::target().join(boards::DEFAULT.target).join(profile).join(name);
+    let file = firmware::target().join(&boards::default().target).join(profile).join(name);
     let elf = std::fs::read(&file).with_context(|| file.display().to_string())?;
     let flash = Sizes::of(&elf).with_context(|| file.display().to_string())?.flash;
     eprintln!("   {name}: {flash} bytes of flash, at most {limit}");
@@ -43,7 +43,7 @@ fn measure(name: &'static str, profile: &'static str, limit: u32) -> Result<Alon
 
 /// A cargo command for the programs; the checker is built without the engine.
 pub fn cargo(verb: &str, engine: bool) -> Command {
-    let mut command = firmware::cargo_for(verb, boards::DEFAULT.target);
+    let mut command = firmware::cargo_for(verb, &boards::default().target);
     command.args(["--package", "vouch-alone"]);
     if engine {
         command.args(["--features", "ic3"]);

@@ -5,7 +5,7 @@
 //! `benches/record/`, one row for a model and a place.
 
 use crate::alone::{self, Alone};
-use crate::boards::BOARDS;
+use crate::boards;
 use crate::{demo, firmware, project, record, setup, shell};
 use anyhow::{Result, ensure};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub fn task(args: &[String]) -> Result<()> {
     project::all_there("bench", &models)?;
     setup::run()?;
     shell::stage("host tool", demo::build_tool)?;
-    firmware::build(&BOARDS)?;
+    firmware::build(&boards::emulated())?;
     let programs = alone::build()?;
     let recheck = build_recheck()?;
     let mut engine = String::from(
@@ -112,12 +112,12 @@ fn rows(model: &str, table: &mut String) -> Result<()> {
     let plain = host_instructions(ENGINE, model, "none")?;
     let host_run = demo::ask(&["check", model])?;
     row(table, model, "host", &host_run, host, None, [solver, plain]);
-    for board in BOARDS {
+    for board in boards::emulated() {
         let run = demo::ask(&["run", model, "--target", &format!("qemu:{}", board.name)])?;
         let count = run["device"]["instructions"].as_u64();
-        // A run that ended for want of memory is not the same run.
+        // A run that ended out of memory is not the same run.
         let same = run["queries"] == host_run["queries"];
-        row(table, model, board.name, &run, count, host.filter(|_| same), [None; 2]);
+        row(table, model, &board.name, &run, count, host.filter(|_| same), [None; 2]);
     }
     Ok(())
 }

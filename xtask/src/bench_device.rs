@@ -4,8 +4,7 @@
 //! The programs that measure are in `tests/src/bin`; here they get firmware and models, and their
 //! tables a head.
 
-use crate::boards::BOARDS;
-use crate::{firmware, project, record, setup, shell};
+use crate::{boards, firmware, project, record, setup, shell};
 use anyhow::Result;
 
 /// Boots every example that is meant to be safe on every board, with a certificate and without.
@@ -52,7 +51,7 @@ fn run(task: &str, program: &str, table: &str, head: &str, args: &[String]) -> R
     };
     project::all_there(task, &models)?;
     setup::run()?;
-    firmware::build(&BOARDS)?;
+    firmware::build(&boards::emulated())?;
     let package =
         ["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", program, "--"];
     let mut command = shell::cargo();

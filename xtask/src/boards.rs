@@ -1,51 +1,91 @@
-//! The boards that there is firmware for.
+//! The boards that there is firmware for: `boards.toml`.
 
-use crate::shell::Usage;
-use anyhow::Result;
+use crate::{project, shell::Usage};
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::sync::LazyLock;
 
-/// A board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A build of the firmware for a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// Its features in the firmware.
-    pub features: &'static str,
+    pub features: String,
     /// The Rust target of its processor.
-    pub target: &'static str,
+    pub target: String,
+    /// Whether QEMU emulates it, with the usual port.
+    pub emulated: bool,
 }
 
-const fn board(name: &'static str, features: &'static str, target: &'static str) -> Board {
-    Board { name, features, target }
+#[derive(Deserialize)]
+struct Table {
+    board: Vec<Row>,
 }
 
-/// Those that QEMU emulates, the default one first.
-pub const BOARDS: [Board; 4] = [
-    board("lm3s6965evb", "lm3s6965evb", "thumbv7m-none-eabi"),
-    board("microbit", "microbit", "thumbv6m-none-eabi"),
-    board("mps2-an386", "mps2-an386", "thumbv7em-none-eabihf"),
-    board("riscv-virt", "riscv-virt", "riscv32imac-unknown-none-elf"),
-];
+#[derive(Deserialize)]
+struct Row {
+    name: String,
+    target: String,
+    qemu: Option<toml::Value>,
+    #[serde(default)]
+    variants: Vec<Variant>,
+}
 
-/// Those of silicon, and those whose port is a probe. Of the latter QEMU can stand in for one.
-pub const OTHERS: [Board; 4] = [
-    board("nrf52840", "nrf52840", "thumbv7em-none-eabihf"),
-    board("nrf52840-rtt", "nrf52840,rtt", "thumbv7em-none-eabihf"),
-    board("stm32f411", "stm32f411", "thumbv7em-none-eabihf"),
-    board("lm3s6965evb-rtt", "lm3s6965evb,rtt", "thumbv7m-none-eabi"),
-];
+#[derive(Deserialize)]
+struct Variant {
+    suffix: String,
+    features: Vec<String>,
+}
+
+static ALL: LazyLock<Vec<Board>> = LazyLock::new(|| match read() {
+    Ok(boards) => boards,
+    Err(error) => {
+        eprintln!("error: {error:#}");
+        std::process::exit(1)
+    }
+});
+
+fn read() -> Result<Vec<Board>> {
+    let file = project::root().join("boards.toml");
+    let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+    let table: Table = toml::from_str(&text).with_context(|| file.display().to_string())?;
+    let usual = table.board.iter().map(|row| Board {
+        name: row.name.clone(),
+        features: row.name.clone(),
+        target: row.target.clone(),
+        emulated: row.qemu.is_some(),
+    });
+    let variants = table.board.iter().flat_map(|row| {
+        row.variants.iter().map(|variant| Board {
+            name: format!("{}-{}", row.name, variant.suffix),
+            features: format!("{},{}", row.name, variant.features.join(",")),
+            target: row.target.clone(),
+            emulated: false,
+        })
+    });
+    Ok(usual.chain(variants).collect())
+}
+
+/// All builds: the emulated boards first, and the default one before all others.
+pub fn all() -> &'static [Board] {
+    &ALL
+}
+
+/// Those that QEMU emulates.
+pub fn emulated() -> Vec<Board> {
+    ALL.iter().filter(|board| board.emulated).cloned().collect()
+}
 
 /// The board of the demo.
-pub const DEFAULT: Board = BOARDS[0];
-
-/// All of them.
-pub fn all() -> impl Iterator<Item = Board> {
-    BOARDS.into_iter().chain(OTHERS)
+pub fn default() -> &'static Board {
+    &ALL[0]
 }
 
 /// The board with this name.
 pub fn named(name: &str) -> Result<Board> {
-    let names: Vec<&str> = all().map(|board| board.name).collect();
+    let names: Vec<&str> = ALL.iter().map(|board| board.name.as_str()).collect();
     let names = names.join(", ");
     let unknown = || Usage(format!("There is no board `{name}`. There are: {names}."));
-    Ok(all().find(|board| board.name == name).ok_or_else(unknown)?)
+    Ok(ALL.iter().find(|board| board.name == name).cloned().ok_or_else(unknown)?)
 }

@@ -12,9 +12,9 @@ pub fn task(args: &[String]) -> Result<()> {
     shell::no_arguments("demo", args)?;
     setup::run()?;
     shell::stage("host tool", build_tool)?;
-    firmware::build(&[boards::DEFAULT])?;
+    firmware::build(std::slice::from_ref(boards::default()))?;
 
-    let board = boards::DEFAULT.name;
+    let board = &boards::default().name;
     let trace = "out/precharge-broken.vcd";
     let folder = project::root().join("out");
     fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
@@ -44,7 +44,7 @@ pub fn build_tool() -> Result<()> {
 
 /// Has the board check a model; the tool must end with this exit code.
 fn run_on_board(model: &str, options: &[&str], expected: i32) -> Result<()> {
-    let target = format!("qemu:{}", boards::DEFAULT.name);
+    let target = format!("qemu:{}", boards::default().name);
     let shown = options.iter().fold(String::new(), |line, option| line + " " + option);
     eprintln!("$ vouch run {model} --target {target}{shown}\n");
     let code = shell::exit_code(

@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask test` has the same suite do the quick ones.
 
-use crate::boards::BOARDS;
+use crate::boards;
 use crate::{demo, firmware, project, setup, shell};
 use anyhow::Result;
 
@@ -10,7 +10,7 @@ use anyhow::Result;
 pub fn task(args: &[String]) -> Result<()> {
     shell::no_arguments("examples", args)?;
     setup::run()?;
-    firmware::build(&BOARDS)?;
+    firmware::build(&boards::emulated())?;
     shell::stage("host tool", demo::build_tool)?;
     shell::heading("examples");
     shell::run(

@@ -1,6 +1,6 @@
 //! `cargo xtask firmware`: builds the firmware of each board.
 
-use crate::boards::{self, BOARDS, Board};
+use crate::boards::{self, Board};
 use crate::elf::Sizes;
 use crate::shell::{self, Usage};
 use crate::{alone, project, setup};
@@ -14,7 +14,7 @@ use std::process::Command;
 pub fn task(args: &[String]) -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let chosen = match args[..] {
-        [] => boards::all().collect(),
+        [] => boards::all().to_vec(),
         ["--board", name] => vec![boards::named(name)?],
         _ => return Err(Usage("firmware [--board BOARD]".to_owned()).into()),
     };
@@ -26,19 +26,18 @@ pub fn task(args: &[String]) -> Result<()> {
 /// Builds the firmware of these boards and says what it takes of them.
 pub fn build(boards: &[Board]) -> Result<()> {
     for board in boards {
-        shell::stage(&format!("firmware for {}", board.name), || build_one(*board))?;
+        shell::stage(&format!("firmware for {}", board.name), || build_one(board))?;
     }
     Ok(())
 }
 
-fn build_one(board: Board) -> Result<()> {
+fn build_one(board: &Board) -> Result<()> {
     // The example is run, so it is built where it can be.
-    let emulated = BOARDS.contains(&board);
-    let examples = emulated.then_some("--examples");
+    let examples = board.emulated.then_some("--examples");
     shell::run(cargo("build", board).args(["--release", "--bins"]).args(examples))?;
-    let built = target().join(board.target).join("release");
+    let built = target().join(&board.target).join("release");
     keep(&built.join("vouch-firmware"), &format!("vouch-{}.elf", board.name))?;
-    if emulated {
+    if board.emulated {
         keep(&built.join("examples").join("guarded"), &format!("guarded-{}.elf", board.name))?;
     }
     Ok(())
@@ -60,9 +59,9 @@ fn keep(built: &Path, name: &str) -> Result<()> {
 }
 
 /// A cargo command for one board's firmware.
-pub fn cargo(verb: &str, board: Board) -> Command {
-    let mut command = cargo_for(verb, board.target);
-    command.args(["--features", board.features]);
+pub fn cargo(verb: &str, board: &Board) -> Command {
+    let mut command = cargo_for(verb, &board.target);
+    command.args(["--features", &board.features]);
     command
 }
 

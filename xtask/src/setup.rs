@@ -101,7 +101,8 @@ fn rust() -> Result<()> {
 fn missing_targets(sysroot: &Path) -> Vec<&'static str> {
     let installed = sysroot.join("lib").join("rustlib");
     let missing = |target: &&str| !installed.join(target).join("lib").is_dir();
-    let mut targets: Vec<_> = boards::all().map(|board| board.target).filter(missing).collect();
+    let mut targets: Vec<_> =
+        boards::all().iter().map(|board| board.target.as_str()).filter(missing).collect();
     targets.sort();
     targets.dedup();
     targets

@@ -3,7 +3,7 @@
 //! What is checked is what the tests check with fixed seeds; the arguments are those of the program
 //! `soak` in the tests' package. C programs (`--kind c`, `--kind csmith`) need compilers that nothing
 //! else needs; they are installed when they are asked for. Long runs of them, and of lives of devices
-//! (`--kind flash`), are put into the record.
+//! (`--kind flash`), are put into the record, and so are those of instructions (`--kind isa`).
 
 use crate::setup::{self, Program};
 use crate::{project, record, shell};
@@ -15,7 +15,8 @@ use std::process::{Command, Stdio};
 pub fn task(args: &[String]) -> Result<()> {
     if args.is_empty() {
         let usage = "`soak` needs `--minutes N`; also `--seed S`, `--jobs J`, `--kind K`, or \
-                     `--replay KIND:SEED`. C programs: `--kind c` or `--kind csmith`, with \
+                     `--replay KIND:SEED`. Instructions: `--kind isa`, with `--programs N` for each \
+                     row of the encoding tables. C programs: `--kind c` or `--kind csmith`, with \
                      `--minutes N` or `--programs N`, `--model M`, `--without FEATURE,…`, or \
                      `--file PROGRAM.c`.";
         return Err(shell::Usage(usage.into()).into());
@@ -30,7 +31,12 @@ pub fn task(args: &[String]) -> Result<()> {
     cargo.current_dir(project::root());
     cargo.args(["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", "soak", "--"]);
     cargo.args(args);
-    recorded(&mut cargo, if c { &PROGRAMS } else { &LIVES })
+    let table = match asks("isa") {
+        true => &INSTRUCTIONS,
+        false if c => &PROGRAMS,
+        false => &LIVES,
+    };
+    recorded(&mut cargo, table)
 }
 
 const GCC32: Program = Program {
@@ -115,6 +121,15 @@ const LIVES: Table = Table {
            from the first one;\n# a run ends with the first fault.\n",
     columns: "first_seed\tlives\tstarts\tpower_cuts\tfaults\tseconds",
     cases: "lives",
+};
+
+const INSTRUCTIONS: Table = Table {
+    file: "instructions.tsv",
+    head: "# cargo xtask soak --kind isa: instructions with random operands, registers and memory, our meaning of \
+           them against QEMU's.\n# refused are random encodings of the rows that are not accepted; a run ends with \
+           the first difference.\n",
+    columns: "isa\tseed\trows\tcases\trefused\tdifferent\tseconds",
+    cases: "cases",
 };
 
 /// Runs the program, passes on what it prints, and adds its rows to the record.

@@ -1,19 +1,23 @@
-//! What goes into a run and comes out of it.
+//! The types of a run's parameters and results.
+//!
+//! Those that derive serde's traits are sent over the link: changing one changes the protocol, see
+//! [`message`](crate::link::message).
 
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// What ended a run without an answer.
+/// The limit that ended a run without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Limit {
     /// The work budget was used up.
     Budget,
-    /// Memory did not suffice.
+    /// Out of memory.
     Capacity,
-    /// The caller gave up.
+    /// The caller cancelled the run.
     Cancelled,
 }
 
-/// What is known of one property.
+/// The verdict on one property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// Not asked for.
@@ -24,19 +28,19 @@ pub enum Verdict {
     Safe,
     /// Refuted; the run was handed out when it was found.
     Unsafe,
-    /// Neither.
+    /// Neither proved nor refuted when this limit was reached.
     Unknown(Limit),
 }
 
-/// What a slice of work ended with.
+/// The result of a slice of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// There is more to do.
     Running,
-    /// This property is broken. The trace can be read until the next call of `step`, which goes on
+    /// This property is broken. The trace can be read until the next call of `step`, which continues
     /// with the other properties.
     Broken {
-        /// The property.
+        /// Number of the property.
         property: usize,
     },
     /// Every property has its verdict.
@@ -48,26 +52,26 @@ pub enum Status {
 pub struct Stats {
     /// The current frontier.
     pub frontier: u32,
-    /// Lemmas held.
+    /// Lemmas that are held now.
     pub lemmas: u32,
     /// Proof obligations handled.
     pub obligations: u32,
-    /// Solver queries.
+    /// Queries to the solver.
     pub queries: u32,
     /// Conflicts in the solver.
     pub conflicts: u32,
-    /// Propagated literals.
+    /// Literals that the solver propagated: the unit of work.
     pub propagations: u64,
     /// Most bytes of the arena in use at any time.
     pub peak_bytes: u32,
-    /// Of these, the most bytes of clauses and of obligations.
+    /// Of these, the most bytes of clauses.
     pub peak_clauses: u32,
-    /// See `peak_clauses`.
+    /// Of these, the most bytes of obligations.
     pub peak_obligations: u32,
 }
 
 /// Choices of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Work units (propagated literals) after which the run ends in `Unknown(Budget)`; 0: no limit.
     pub budget: u64,
@@ -77,8 +81,7 @@ pub struct Config {
     /// be held at a time: not for small memories.
     pub patient: bool,
     /// Break this soundness rule, to show that tests catch it.
-    #[cfg(feature = "sabotage")]
-    #[serde(skip)]
+    #[cfg(feature = "__sabotage")]
     pub sabotage: Option<crate::rules::Rule>,
 }
 
@@ -89,14 +92,15 @@ impl Config {
             budget,
             property,
             patient: false,
-            #[cfg(feature = "sabotage")]
+            #[cfg(feature = "__sabotage")]
             sabotage: None,
         }
     }
 }
 
 /// The arena is too small even to begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Shortage {
     /// Bytes that would suffice to begin.
     pub needed: u32,
@@ -113,13 +117,44 @@ pub enum BindError {
     TooLate,
 }
 
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Limit::Budget => "the work budget is used up",
+            Limit::Capacity => "out of memory",
+            Limit::Cancelled => "cancelled",
+        })
+    }
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not enough memory to begin: {} bytes are needed", self.needed)
+    }
+}
+
+impl core::error::Error for Shortage {}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BindError::NoSuchParam => "the model has no such parameter",
+            BindError::OutOfRange => "the value is outside the parameter's range",
+            BindError::TooLate => "the run has already begun",
+        })
+    }
+}
+
+impl core::error::Error for BindError {}
+
 /// One clause of the invariant, as [`Engine::clause`](super::Engine::clause) describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Invariant {
-    /// Where it holds.
+    /// The location at which it holds.
     pub location: usize,
     /// Number of literals.
     pub len: usize,
-    /// Where to go on.
+    /// The cursor of the next clause.
     pub next: u32,
 }

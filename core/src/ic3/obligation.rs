@@ -4,6 +4,7 @@
 //! the queue is empty, because it may be the parent of another: the chain of parents is the trace.
 //! A record is `[level, location, edge, parent, next, length, visits]`, the cube, the packed input bits.
 
+use crate::arena::Regions;
 use crate::lit::Lit;
 use crate::word::Word;
 
@@ -55,8 +56,12 @@ pub(super) struct Obligations<'a, W> {
     pub(super) ends: Ends,
 }
 
-impl<W: Word> Obligations<'_, W> {
-    /// Forgets all of them.
+impl<'a, W: Word> Obligations<'a, W> {
+    pub(super) fn take(words: usize, ends: Ends, regions: &mut impl Regions<'a>) -> Self {
+        Obligations { words: regions.take(words), ends }
+    }
+
+    /// Drops all obligations.
     pub(super) fn clear(&mut self) {
         self.ends.first = W::NONE.get();
         self.ends.end = 0;
@@ -129,11 +134,11 @@ impl<W: Word> Obligations<'_, W> {
 
     /// Counts that `r` is being handled.
     pub(super) fn visit(&mut self, r: Ref) {
-        // No word is too narrow for what is told apart.
+        // Words of any width can count this far.
         self.words[r + VISITS] = W::of((self.words[r + VISITS].get() + 1).min(MOST_VISITS));
     }
 
-    /// How often the obligation that `r` is a predecessor of, or one close behind, has been handled:
+    /// How often the obligation that `r` is a predecessor of, or one of its next ancestors, has been handled:
     /// one that comes back many times has its predecessors enumerated, and lemmas that are too weak.
     pub(super) fn effort(&self, r: Ref) -> usize {
         let parents = core::iter::successors(self.parent(r), |p| self.parent(*p));

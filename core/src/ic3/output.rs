@@ -1,8 +1,8 @@
-//! What leaves the engine: counterexamples and invariants, piece by piece.
+//! The results of a run, piece by piece: counterexamples and invariants.
 
 use super::api::Invariant;
-use super::engine::{Engine, Run};
-use super::frame::lit;
+use super::engine::Engine;
+use super::prove::Run;
 use crate::image::Image;
 use crate::lit::Lit;
 use crate::sat::clause::{HEADER, TRAILER};
@@ -12,16 +12,16 @@ impl<W: Word> Run<'_, W> {
     /// Obligations from the initial location to the error location.
     fn chain(&self) -> impl Iterator<Item = usize> {
         let parent = |r: &usize| self.obligations.parent(*r);
-        core::iter::successors(Some(self.counterexample), parent)
+        core::iter::successors(Some(self.progress.counterexample), parent)
     }
 
     /// The clause of the invariant at `cursor`: where it holds, its record in the pool unless it is
     /// empty, and the cursor of the next one.
     fn invariant_at(&self, cursor: usize) -> Option<(usize, Option<usize>, usize)> {
-        let level = self.invariant;
+        let level = self.progress.invariant;
         // First the locations that are never reached, then the lemmas.
         let locations = self.image.locations();
-        if let Some(closed) = (cursor..locations).find(|at| self.is_closed(*at, level)) {
+        if let Some(closed) = (cursor..locations).find(|at| self.frames.is_closed(*at, level)) {
             return Some((closed, None, closed + 1));
         }
         let (ends, pool) = (&self.solver.state.ends, &self.solver.pool);
@@ -29,7 +29,7 @@ impl<W: Word> Run<'_, W> {
         while r < ends.lemmas {
             let next = r + HEADER + pool.len(r) + TRAILER;
             let location = self.lemma_location(r);
-            if pool.tag(r) >= level && !self.is_closed(location, level) {
+            if pool.tag(r) >= level && !self.frames.is_closed(location, level) {
                 return Some((location, Some(r), next + locations));
             }
             r = next;
@@ -42,18 +42,13 @@ impl<W: Word> Run<'_, W> {
         let live = self.image.location(location).live;
         let words = record.map_or(&[][..], |r| self.solver.pool.lits(r));
         words.iter().map(|word| {
-            let l = lit(*word);
+            let l = Lit::from_code(word.get());
             Lit::new(live[l.var() - 1].get(), l.is_positive())
         })
     }
 }
 
 impl Engine {
-    /// Steps of the trace, after `Status::Broken`.
-    pub fn trace_len(&self) -> usize {
-        self.state().trace_len
-    }
-
     /// The values of the initial location's live bits, packed, lowest first, into `out`; returns how
     /// many bits. `None` if `out` is too small.
     pub fn trace_initial<W: Word>(
@@ -64,10 +59,8 @@ impl Engine {
     ) -> Option<usize> {
         let run = self.resume(image, memory);
         let live = image.location(0).live;
-        pack(out, live.len(), |j| match run.bound[live[j].get()] {
-            0 => run.obligations.value(run.counterexample, 1 + j) == Some(true),
-            bound => bound == 2,
-        })
+        let open = |j| run.obligations.value(run.progress.counterexample, 1 + j) == Some(true);
+        pack(out, live.len(), |j| run.bits.bound(live[j].get()).unwrap_or_else(|| open(j)))
     }
 
     /// Step `index` of the trace: the edge, with its input bits packed into `out`.
@@ -110,8 +103,10 @@ impl Engine {
     /// nothing else is left then; how many words it has. Valid once finished with every property safe.
     /// It is gathered where the obligations were, and `None` if it does not fit there.
     pub fn into_table<W: Word>(self, image: &Image<'_, W>, memory: &mut [u32]) -> Option<usize> {
+        let front = memory.as_ptr().addr();
         let mut run = self.resume(image, memory);
         let table = core::mem::take(&mut run.obligations.words);
+        let start = table.as_ptr().addr().checked_sub(front)? / size_of::<u32>();
         let (mut end, mut cursor) = (0, 0);
         while let Some((location, record, next)) = run.invariant_at(cursor) {
             let len = record.map_or(0, |r| run.solver.pool.len(r));
@@ -124,7 +119,6 @@ impl Engine {
             lits.sort_unstable();
             (end, cursor) = (end + 2 + len, next);
         }
-        let start = self.state().plan.before_obligations::<W>();
         let words = (end * size_of::<W>()).div_ceil(4);
         memory.copy_within(start..start + words, 0);
         Some(end)

@@ -1,31 +1,61 @@
 //! How an arena is divided, decided before the run.
 
+use super::Config;
 use super::api::Shortage;
-use super::obligation;
-use crate::arena::Tally;
+use super::bits::Bits;
+use super::cube::Cubes;
+use super::engine::State;
+use super::frame::Frames;
+use super::obligation::{self, Obligations};
+use super::property::Properties;
+use super::prove::Run;
+use crate::arena::{Regions, Tally};
 use crate::image::Image;
-use crate::sat::Sizes;
 use crate::sat::clause::{HEADER, TRAILER};
+use crate::sat::{Sizes, Solver};
 use crate::word::Word;
-
-/// Cube buffers: the lemma at work, the candidate, the counterexample to generalisation.
-pub(super) const CUBES: usize = 3;
 
 /// The division of an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub(super) solver: Sizes,
     /// Words of the region of obligations.
-    pub(super) obligations: usize,
-    pub(super) live: usize,
-    pub(super) inputs: usize,
-    pub(super) locations: usize,
-    pub(super) state_bits: usize,
+    obligations: usize,
+    /// Live bits of the largest location.
+    live: usize,
+    /// Input bits of the largest edge.
+    inputs: usize,
+    locations: usize,
+    state_bits: usize,
     pub(super) properties: usize,
     /// Bytes of one word of the tables.
     word: usize,
     /// Words of four bytes in all.
     words: usize,
+}
+
+impl<'a, W: Word> Run<'a, W> {
+    /// The layout of an arena: takes the regions of each part in turn.
+    pub(super) fn take(
+        image: &'a Image<'a, W>,
+        plan: &Plan,
+        state: &State,
+        regions: &mut impl Regions<'a>,
+    ) -> Run<'a, W> {
+        Run {
+            image,
+            progress: state.progress,
+            trials: state.trials,
+            ctgs: 0,
+            // Verdicts come first: they are found without the rest.
+            properties: Properties::take(plan.properties, regions),
+            frames: Frames::take(plan.locations, state.frames, regions),
+            bits: Bits::take(plan.state_bits, state.any_bound, regions),
+            cubes: Cubes::take(plan.live, plan.inputs, regions),
+            obligations: Obligations::take(plan.obligations, state.obligations, regions),
+            solver: Solver::take(&plan.solver, state.solver, regions),
+        }
+    }
 }
 
 impl Plan {
@@ -47,39 +77,16 @@ impl Plan {
             word: size_of::<W>(),
             words: 0,
         };
-        plan.words = plan.tally::<W>();
+        plan.words = plan.tally(image);
         plan
     }
 
-    /// Words of four bytes of all regions, in the order in which the engine takes them.
-    fn tally<W: Word>(&self) -> usize {
-        let mut tally = self.front::<W>();
-        tally.add::<W>(self.obligations);
-        self.solver.tally::<W>(&mut tally);
-        tally.words()
-    }
-
-    /// The regions before the obligations.
-    fn front<W: Word>(&self) -> Tally {
+    /// Words of four bytes of all regions.
+    fn tally<W: Word>(&self, image: &Image<'_, W>) -> usize {
         let mut tally = Tally::default();
-        tally.add::<u8>(self.properties);
-        tally.add::<W>(self.properties);
-        for _ in 0..3 {
-            tally.add::<W>(self.locations);
-        }
-        tally.add::<W>(self.state_bits);
-        tally.add::<u8>(self.state_bits);
-        tally.add::<W>(CUBES * self.live);
-        for _ in 0..3 {
-            tally.add::<u8>(self.live);
-        }
-        tally.add::<u8>(self.inputs);
-        tally
-    }
-
-    /// Where the obligations are, in words of four bytes.
-    pub(super) fn before_obligations<W: Word>(&self) -> usize {
-        self.front::<W>().words()
+        let state = State::new::<W>(self, &Config::default());
+        let _ = Run::take(image, self, &state, &mut tally);
+        tally.words()
     }
 
     /// Divides `bytes` of memory for this image. What the image does not fix is shared between
@@ -96,7 +103,7 @@ impl Plan {
         // Both stay even so that regions end on whole words and the tally is what was promised.
         plan.solver.pool = (plan.solver.pool + spare / 4 * 3).min(W::MAX_INDEX) & !1;
         plan.obligations = (plan.obligations + spare / 4).min(W::MAX_INDEX) & !1;
-        plan.words = plan.tally::<W>();
+        plan.words = plan.tally(image);
         Ok(plan)
     }
 
@@ -110,30 +117,12 @@ impl Plan {
         Plan::smallest(image).words * 4
     }
 
-    /// The regions with their sizes in bytes, for people to look at.
-    pub fn regions(&self) -> impl Iterator<Item = (&'static str, usize)> {
-        let clauses = self.solver.pool * self.word;
-        let obligations = self.obligations * self.word;
-        let cubes = (CUBES * self.word + 3) * self.live + self.inputs;
-        let locations = 3 * self.word * self.locations + (self.word + 1) * self.properties;
-        let bits = (self.word + 1) * self.state_bits;
-        let solver = self.bytes() - clauses - obligations - cubes - locations - bits;
-        [
-            ("solver", solver),
-            ("clauses", clauses),
-            ("obligations", obligations),
-            ("cubes", cubes),
-            ("locations", locations),
-            ("bits", bits),
-        ]
-        .into_iter()
-    }
-
-    /// Bytes that are in use whatever happens.
+    /// Bytes that are always in use.
     pub(super) fn fixed(&self) -> usize {
         self.bytes() - (self.solver.pool + self.obligations) * self.word
     }
-    /// Bytes of one word.
+
+    /// Bytes of one word of the tables.
     pub(super) fn word(&self) -> usize {
         self.word
     }

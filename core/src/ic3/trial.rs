@@ -4,7 +4,7 @@
 //! the lemmas that have just been pushed beyond the frontier. On trial each is asked whether it
 //! follows from all others and the infinity frame over every edge into its location; one that does
 //! not goes back where it came from, and all are asked again until nothing changes (Houdini's
-//! fixpoint). What remains is an invariant whatever the candidates were, so a wrong or hostile
+//! fixpoint). What remains is an invariant for any candidates, so a wrong or hostile
 //! certificate costs time but never soundness. Lemmas that need each other are found inductive here
 //! long before the frames meet; they are never pushed again, and if they close the error locations
 //! the proof is done.
@@ -14,21 +14,33 @@
 
 use super::Limit;
 use super::block::Blocked;
-use super::engine::{Run, TRY};
+use super::cube::Cube;
+use super::frame::trial_level;
+use super::prove::Run;
 use crate::lit::Lit;
 use crate::word::Word;
 
-/// Trials take at most about one part in so many of the work.
+/// Trials take at most about one part in this many of the work.
 const SHARE: u64 = 4;
-/// Work on one question of a trial: most candidates are answered with much less, and no single one is
+/// Work on one query of a trial: most candidates are answered with much less, and no single one is
 /// worth a proof of its own.
 const EFFORT: u64 = 500_000;
+
+/// Work on trials.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Trials {
+    /// All of it, but for the current trial.
+    spent: u64,
+    /// The solver's work when the current trial began.
+    start: u64,
+}
 
 impl<W: Word> Run<'_, W> {
     /// Adds a clause over global state bits to the trial before the first frontier. `false` if it
     /// does not fit or names something that is not live there; it is then left out.
     pub(super) fn add_seed(&mut self, location: usize, lits: &[u32]) -> bool {
-        if location == 0 || location >= self.image.locations() || lits.len() > self.plan.live {
+        if location == 0 || location >= self.image.locations() || lits.len() > self.cubes.capacity()
+        {
             return false;
         }
         let live = self.image.location(location).live;
@@ -39,94 +51,92 @@ impl<W: Word> Run<'_, W> {
             else {
                 return false;
             };
-            self.set_cube(TRY, j, Lit::new(1 + at, !l.is_positive()));
+            self.cubes.set_lit(Cube::Candidate, j, Lit::new(1 + at, !l.is_positive()));
         }
-        self.cube_len[TRY] = lits.len();
-        let trial = self.trial();
-        self.add_lemma(location, trial, TRY).is_ok()
+        self.cubes.set_len(Cube::Candidate, lits.len());
+        let trial = trial_level::<W>();
+        self.add_lemma(location, trial, Cube::Candidate).is_ok()
     }
 
-    /// Puts all that holds at `level` but not for ever on trial, unless trials have already taken
+    /// Puts all that holds at `level` and not at infinity on trial, unless trials have already taken
     /// more than their share of the work.
     pub(super) fn open_trial(&mut self, level: usize) -> bool {
         let work = self.solver.state.propagations;
-        if self.trial_work > work / SHARE {
+        if self.trials.spent > work / SHARE {
             return false;
         }
-        self.trial_start = work;
-        self.retag(level, self.trial());
+        self.trials.start = work;
+        self.retag(level, trial_level::<W>());
         true
     }
 
     /// Whether a trial of lemmas has taken too long. (Of many candidates each round may refute only a
     /// few.) One of seeds is the whole point of having them.
     pub(super) fn trial_is_overdue(&self, back: usize) -> bool {
-        let work = self.solver.state.propagations - self.trial_start;
-        back > 0 && work > self.trial_start / SHARE
+        let work = self.solver.state.propagations - self.trials.start;
+        back > 0 && work > self.trials.start / SHARE
     }
 
-    /// What is left passes to `level`: into the infinity frame, or back if the trial was broken off.
+    /// Moves what is left to `level`: into the infinity frame, or back if the trial was broken off.
     pub(super) fn close_trial(&mut self, level: usize) {
-        self.trial_work += self.solver.state.propagations - self.trial_start;
-        self.retag(self.trial(), level);
+        self.trials.spent += self.solver.state.propagations - self.trials.start;
+        self.retag(trial_level::<W>(), level);
     }
 
+    /// Moves all that is exactly at level `from` to level `to`.
     fn retag(&mut self, from: usize, to: usize) {
         for location in 1..self.image.locations() {
-            let mut any = self.opens[location].get() == from + 1;
+            let mut any = self.frames.opens(location) == from + 1;
             if any {
-                self.opens[location] = W::of(to + 1);
+                self.frames.set_opens(location, to + 1);
             }
-            let mut link = self.lemmas[location];
-            while link != W::NONE {
-                let r = link.get();
+            let mut next = self.first_lemma(location);
+            while let Some(r) = next {
                 if self.solver.pool.tag(r) == from {
                     self.solver.pool.set_tag(r, to);
                     self.forget_failure(r);
                     any = true;
                 }
-                link = self.solver.pool.next(r);
+                next = self.next_lemma(r);
             }
             if any {
-                self.note_change(location);
+                self.frames.note_change(location);
             }
         }
-        self.unload();
+        self.solver.unload();
     }
 
-    /// Asks all that is on trial at `location`; what fails goes back to level `back`, or for good if
-    /// that is 0. Returns whether something did.
+    /// Asks all that is on trial at `location`; what fails goes back to level `back`, or is dropped if
+    /// that is 0. Returns whether something failed.
     pub(super) fn try_location(&mut self, location: usize, back: usize) -> Result<bool, Limit> {
-        let trial = self.trial();
+        let trial = trial_level::<W>();
         let mut changed = false;
-        if self.opens[location].get() == trial + 1 {
-            self.cube_len[TRY] = 0;
+        if self.frames.opens(location) == trial + 1 {
+            self.cubes.set_len(Cube::Candidate, 0);
             let edges = self.image.location(location).in_edges.iter().map(|e| e.get());
             if self.is_refuted(edges)? {
                 match back {
-                    0 => self.reopen(location),
-                    _ => self.opens[location] = W::of(back + 1),
+                    0 => self.frames.reopen(self.image, location),
+                    _ => self.frames.set_opens(location, back + 1),
                 }
                 changed = true;
             }
         }
         // Edge by edge, so that the solver turns to each once and what it learns there serves all.
         for edge in self.image.location(location).in_edges {
-            let mut link = self.lemmas[location];
-            while link != W::NONE {
-                let r = link.get();
+            let mut next = self.first_lemma(location);
+            while let Some(r) = next {
                 if self.solver.pool.tag(r) == trial && !self.still_fails(r) {
-                    self.take_lemma(r, TRY);
+                    self.copy_lemma(r, Cube::Candidate);
                     if self.is_refuted(core::iter::once(edge.get()))? {
                         self.note_failure(r, edge.get());
                     }
                 }
-                link = self.solver.pool.next(r);
+                next = self.next_lemma(r);
             }
         }
-        let mut link = self.lemmas[location];
-        while link != W::NONE {
-            let r = link.get();
+        let mut next = self.first_lemma(location);
+        while let Some(r) = next {
             if self.solver.pool.tag(r) == trial && self.still_fails(r) {
                 match back {
                     0 => self.kill(r),
@@ -135,22 +145,22 @@ impl<W: Word> Run<'_, W> {
                 self.forget_failure(r);
                 changed = true;
             }
-            link = self.solver.pool.next(r);
+            next = self.next_lemma(r);
         }
         if changed {
             // What was learnt from it must go too (`Rule::Dependencies`).
-            self.unload();
+            self.solver.unload();
         }
         Ok(changed)
     }
 
-    /// Whether `TRY` does not follow over some of `edges`. Without room or patience for the query it is
-    /// taken not to.
+    /// Whether the candidate does not follow over some of `edges`. A query that runs out of memory or effort
+    /// counts as refuted.
     fn is_refuted(&mut self, edges: impl Iterator<Item = usize>) -> Result<bool, Limit> {
         let state = &mut self.solver.state;
         let budget = state.limit;
         state.limit = budget.min(state.propagations.saturating_add(EFFORT));
-        let answer = self.block_over(edges, self.trial(), TRY);
+        let answer = self.block_over(edges, trial_level::<W>(), Cube::Candidate);
         self.solver.state.limit = budget;
         match answer {
             Ok(Blocked::Yes) => Ok(false),

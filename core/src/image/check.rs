@@ -129,27 +129,35 @@ fn check_gates<W: Word>(
 ) -> Result<(), ImageError> {
     let mut operands = 0;
     for (g, lits) in gates.chunks_exact(3).enumerate() {
-        ensure(lits.iter().all(|l| l.get() / 2 < first + g), Table::Gates)?;
-        operands += distinct_operands(lits).count();
+        let [a, b, c] = operands_of(lits);
+        ensure(a.max(b).max(c) < first + g, Table::Gates)?;
+        // Each once, without the constant.
+        operands += usize::from(a != 0);
+        operands += usize::from(b != 0 && b != a);
+        operands += usize::from(c != 0 && c != a && c != b);
     }
     let (index, entries) = fan.split_at(vars + 1);
-    ensure(index[0].get() == 0 && index[vars].get() == operands, Table::FanOut)?;
-    ensure(operands <= entries.len(), Table::FanOut)?;
-    ensure(index.windows(2).all(|p| p[0] <= p[1]), Table::FanOut)?;
-    for var in 0..vars {
-        let list = &entries[index[var].get()..index[var + 1].get()];
-        ensure(list.windows(2).all(|p| p[0] < p[1]), Table::FanOut)?;
+    // The constant, variable 0, has no list.
+    ensure(index[0].get() == 0 && index[1].get() == 0, Table::FanOut)?;
+    ensure(index[vars].get() == operands && operands <= entries.len(), Table::FanOut)?;
+    let mut start = 0;
+    for (var, end) in index[1..].iter().enumerate() {
+        let list = entries.get(start..end.get()).ok_or(ImageError::Table(Table::FanOut))?;
+        start = end.get();
+        let mut least = first;
         for gate in list {
-            ensure((first..vars).contains(&gate.get()), Table::FanOut)?;
-            let lits = &gates[(gate.get() - first) * 3..][..3];
-            ensure(distinct_operands(lits).any(|v| v == var), Table::FanOut)?;
+            let gate = gate.get();
+            ensure((least..vars).contains(&gate), Table::FanOut)?;
+            least = gate + 1;
+            let [a, b, c] = operands_of(&gates[(gate - first) * 3..][..3]);
+            ensure(a == var || b == var || c == var, Table::FanOut)?;
         }
     }
     Ok(())
 }
 
-/// The variables that a gate reads, each once, without the constant.
-pub(super) fn distinct_operands<W: Word>(lits: &[W]) -> impl Iterator<Item = usize> {
-    let v = [lits[0].get() / 2, lits[1].get() / 2, lits[2].get() / 2];
-    (0..3).filter(move |&i| v[i] != 0 && !v[..i].contains(&v[i])).map(move |i| v[i])
+/// The variables that a gate reads.
+#[inline(always)]
+pub(super) fn operands_of<W: Word>(lits: &[W]) -> [usize; 3] {
+    [lits[0].get() / 2, lits[1].get() / 2, lits[2].get() / 2]
 }

@@ -1,5 +1,6 @@
 //! Preamble and header of an image, and what can be wrong with one.
 
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The format version that this crate reads and writes.
@@ -44,10 +45,10 @@ pub struct Header<'a> {
     pub sections: [Section; 9],
 }
 
-/// The fixed start of an image, readable whatever the version.
+/// The fixed start of an image, readable in every version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preamble {
-    /// Format version.
+    /// Version of the image format.
     pub version: u16,
     /// Bytes of a word in the narrow tables: 2 or 4.
     pub word: u8,
@@ -64,7 +65,7 @@ pub struct Preamble {
 pub struct PropertyRecord<'a> {
     /// Name in the source.
     pub name: &'a str,
-    /// Error location.
+    /// The location that must not be reached.
     pub error: u32,
 }
 
@@ -122,6 +123,7 @@ pub enum ImageError {
 
 /// Which table of an image is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Table {
     Locations,
@@ -133,6 +135,43 @@ pub enum Table {
     FanOut,
     Names,
     Certificate,
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ImageError::NotAnImage => f.write_str("not a model image"),
+            ImageError::Version(found) => {
+                write!(f, "image format version {found}, where {VERSION} is expected")
+            }
+            ImageError::WordWidth(bytes) => {
+                write!(f, "tables of {bytes}-byte words, which cannot be read here")
+            }
+            ImageError::Length => f.write_str("the length differs from the one in the preamble"),
+            ImageError::Checksum => f.write_str("the checksum does not match"),
+            ImageError::Alignment => f.write_str("the image is not aligned to four bytes"),
+            ImageError::Header => f.write_str("the header cannot be decoded"),
+            ImageError::Table(table) => write!(f, "the table of {table} is not valid"),
+        }
+    }
+}
+
+impl core::error::Error for ImageError {}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Table::Locations => "locations",
+            Table::Edges => "edges",
+            Table::Live => "live bits",
+            Table::InEdges => "incoming edges",
+            Table::Gates => "gates",
+            Table::Next => "next-state literals",
+            Table::FanOut => "fan-outs",
+            Table::Names => "names",
+            Table::Certificate => "certificate clauses",
+        })
+    }
 }
 
 const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);

@@ -1,8 +1,8 @@
 //! The model image: what the host compiles and the device checks (`docs/formats/image.md`).
 //!
 //! An image is a preamble, a postcard header and fixed-width little-endian tables that are read in
-//! place. [`Image::new_checked`] validates all of it once: whoever holds an [`Image`] may index
-//! without fear, and may rely on the invariants below.
+//! place. [`Image::new_checked`] validates all of it once: code that has an [`Image`] may index
+//! without further checks, and may rely on the invariants below.
 //!
 //! - Location 0 is initial and has no incoming edge; an error location has no outgoing edge and no
 //!   live bits.

@@ -12,7 +12,7 @@ pub(super) const EDGE_WORDS: usize = 8;
 /// A validated image, borrowed.
 #[derive(Clone, Debug)]
 pub struct Image<'a, W> {
-    /// The header.
+    /// Name, hash and sizes of the model.
     pub header: Header<'a>,
     pub(super) locations: &'a [u32],
     pub(super) edges: &'a [u32],
@@ -38,9 +38,9 @@ pub struct Location<'a, W> {
 /// An edge: a definition DAG over the source's live bits and the step's inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge<'a, W> {
-    /// Source location.
+    /// The location that the edge leaves.
     pub from: usize,
-    /// Target location.
+    /// The location that the edge enters.
     pub to: usize,
     /// Live bits of the source: variables `1..=live`.
     pub live: usize,
@@ -61,7 +61,7 @@ pub struct Edge<'a, W> {
 }
 
 impl<'a, W: Word> Edge<'a, W> {
-    /// Stands for "no edge": without variables but the constant.
+    /// Means "no edge": without variables but the constant.
     pub fn none() -> Self {
         Edge {
             from: 0,
@@ -119,6 +119,12 @@ impl<'a, W: Word> Image<'a, W> {
         if preamble.crc != checksum(bytes) {
             return Err(ImageError::Checksum);
         }
+        Self::new_hashed(bytes)
+    }
+
+    /// The same without the checksum: for bytes that a cryptographic hash has shown to be those that were
+    /// signed, where it would be the most expensive part and show nothing more.
+    pub fn new_hashed(bytes: &'a [u8]) -> Result<Self, ImageError> {
         let image = Self::new_trusted(bytes)?;
         image.check()?;
         Ok(image)
@@ -214,6 +220,14 @@ impl<'a, W: Word> Image<'a, W> {
         (self.edges[at] as usize, self.edges[at + 1] as usize)
     }
 
+    /// The literals that the target's live bits take over edge `index`, without the rest.
+    #[inline]
+    pub fn next(&self, index: usize) -> &'a [W] {
+        let r = &self.edges[index * EDGE_WORDS..][..EDGE_WORDS];
+        let bits = self.locations[r[1] as usize * LOCATION_WORDS + 1];
+        &self.next[r[5] as usize..][..bits as usize]
+    }
+
     /// Edge `index`.
     #[inline]
     pub fn edge(&self, index: usize) -> Edge<'a, W> {
@@ -247,8 +261,8 @@ impl<'a, W: Word> Image<'a, W> {
 
     /// The certificate, if the image carries one: a table as [`crate::certificate`] describes it.
     ///
-    /// It is a claim that nobody has looked at, not even at its form: `certificate::Checker` does,
-    /// with the bindings and for the properties that matter to whoever asks.
+    /// It is a claim that has not been checked, not even its form: `certificate::Checker` does that,
+    /// with the bindings and for the properties that matter to the caller.
     pub fn certificate(&self) -> Option<&'a [W]> {
         Some(self.certificate).filter(|table| !table.is_empty())
     }

@@ -1,6 +1,6 @@
 //! Building an image on the host. Equal specifications give equal bytes.
 
-use super::check::distinct_operands;
+use super::check::operands_of;
 use super::header::{Header, MAGIC, PREAMBLE_LEN, ParamRecord, PropertyRecord, Section};
 use super::header::{VERSION, checksum};
 use super::view::Image;
@@ -17,15 +17,15 @@ pub struct LocationSpec {
 /// An edge to be written. Literals are codes over the edge's own variables (see [`super`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EdgeSpec {
-    /// Source location.
+    /// The location that the edge leaves.
     pub from: u32,
-    /// Target location.
+    /// The location that the edge enters.
     pub to: u32,
     /// Number of input bits.
     pub inputs: u32,
     /// Operands `(s, t, e)` of each gate.
     pub gates: Vec<[u32; 3]>,
-    /// The guard.
+    /// The step is possible exactly when this literal is true.
     pub guard: u32,
     /// One literal for each live bit of the target.
     pub next: Vec<u32>,
@@ -43,7 +43,7 @@ impl EdgeSpec {
 pub struct PropertySpec {
     /// Name in the source.
     pub name: String,
-    /// Error location.
+    /// The location that must not be reached.
     pub error: u32,
 }
 
@@ -56,11 +56,11 @@ pub struct ParamSpec {
     pub first_bit: u32,
     /// Number of bits.
     pub width: u8,
-    /// Smallest value.
+    /// Smallest value allowed, as raw bits.
     pub min: u64,
-    /// Largest value.
+    /// Largest value allowed, as raw bits.
     pub max: u64,
-    /// Whether the bounds are signed.
+    /// Whether `min`, `max` and the value are compared as signed numbers.
     pub signed: bool,
 }
 
@@ -75,11 +75,11 @@ pub struct ImageBuilder {
     pub state_bits: u32,
     /// Locations; the first is initial.
     pub locations: Vec<LocationSpec>,
-    /// Edges.
+    /// Edges, in the order of their numbers.
     pub edges: Vec<EdgeSpec>,
-    /// Properties.
+    /// Properties, in the order of the source.
     pub properties: Vec<PropertySpec>,
-    /// Parameters.
+    /// Parameters, in the order of the source.
     pub params: Vec<ParamSpec>,
     /// Clauses of a certificate, each with its location and literals `2 * state bit + sign` by
     /// ascending bit; empty for an image without one.
@@ -96,6 +96,24 @@ pub enum BuildError {
     },
     /// The specification breaks an invariant of the format: a bug in the compiler.
     Invalid(super::ImageError),
+}
+
+impl core::fmt::Display for BuildError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            BuildError::TooLarge { word } => write!(f, "too large for words of {word} bytes"),
+            BuildError::Invalid(error) => write!(f, "the image is not valid: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            BuildError::TooLarge { .. } => None,
+            BuildError::Invalid(error) => Some(error),
+        }
+    }
 }
 
 impl ImageBuilder {
@@ -334,4 +352,10 @@ fn extend<W: Word>(
 fn encode<T: serde::Serialize>(value: &T) -> Vec<u8> {
     // Serialising plain records into a growing vector has no way to fail.
     postcard::to_allocvec(value).unwrap_or_default()
+}
+
+/// The variables that a gate reads, each once, without the constant.
+fn distinct_operands<W: Word>(lits: &[W]) -> impl Iterator<Item = usize> {
+    let v = operands_of(lits);
+    (0..3).filter(move |&i| v[i] != 0 && !v[..i].contains(&v[i])).map(move |i| v[i])
 }

@@ -1,16 +1,29 @@
 //! Frames: `00 ++ COBS(payload ++ CRC-32) ++ 00`.
 //!
 //! A zero byte occurs nowhere but between frames, so a receiver that lost its place finds it again
-//! at the next one. Both ends send a zero first as well: whatever rubbish the line held before is
+//! at the next one. Both ends send a zero first as well: garbage that the line held before is
 //! cut off from the frame.
 //!
 //! Sending needs no buffer: [`send`] looks ahead in the payload instead of copying it.
+//!
+//! ```
+//! use vouch_core::link::frame::{Received, Receiver, receiver_len, send};
+//!
+//! let mut line = Vec::new();
+//! send(b"head", b"body", &mut |bytes| line.extend_from_slice(bytes));
+//!
+//! let mut receiver = Receiver::<{ receiver_len(20) }>::new();
+//! let (last, before) = line.split_last().unwrap();
+//! assert!(before.iter().all(|byte| receiver.push(*byte) == Received::Nothing));
+//! assert_eq!(receiver.push(*last), Received::Payload);
+//! assert_eq!(receiver.payload(), b"headbody");
+//! ```
 
 use super::Kind;
 
 const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
-/// Bytes of the checksum behind a payload.
+/// Bytes of the checksum after a payload.
 pub const CRC_LEN: usize = 4;
 
 /// The longest run that one COBS code byte covers.
@@ -84,7 +97,7 @@ fn send_range(parts: &[&[u8]; 3], start: usize, end: usize, out: &mut impl FnMut
     }
 }
 
-/// What became of a byte that was received.
+/// The effect of a received byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// No frame ends here.
@@ -99,7 +112,7 @@ pub enum Received {
 #[derive(Clone, Debug)]
 pub struct Receiver<const N: usize> {
     buffer: [u8; N],
-    /// Bytes collected of the frame under way; more than `N` if it is too long.
+    /// Bytes collected of the current frame; more than `N` if it is too long.
     len: usize,
     /// Length of the payload at the start of the buffer, until the next byte comes.
     payload: usize,
@@ -230,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_before_a_frame_does_not_touch_it() {
+    fn garbage_before_a_frame_does_not_touch_it() {
         let mut receiver = Receiver::<64>::new();
         let mut bytes = std::vec![1, 2, 3, 0xff];
         bytes.extend(frame(b"hello", b""));

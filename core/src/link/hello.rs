@@ -18,7 +18,7 @@ pub struct Greeting {
     pub protocol: u16,
     /// A number that the device returns, so that its answer is known from one to an earlier host.
     pub nonce: u32,
-    /// Forget whatever an earlier host left half-way. Obeyed once for each nonce, and only from a
+    /// Forget what an earlier host left unfinished. Obeyed once for each nonce, and only from a
     /// host of the same version.
     pub reset: bool,
 }
@@ -56,7 +56,7 @@ impl Greeting {
     /// Bytes of its payload.
     pub const LEN: usize = 8;
 
-    /// The payload.
+    /// The payload, with its kind.
     pub fn encode(&self) -> [u8; Self::LEN] {
         let [v0, v1] = self.protocol.to_le_bytes();
         let [n0, n1, n2, n3] = self.nonce.to_le_bytes();

@@ -7,6 +7,7 @@ use super::Kind;
 use super::store::{StoreError, StoreInfo};
 use crate::ic3::{BindError, Stats, Verdict};
 use crate::image::ImageError;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// What a host asks for.
@@ -42,7 +43,7 @@ pub enum Request<'a> {
         /// Its value, as raw bits.
         value: u64,
     },
-    /// Starts the run, or goes on with it after a broken property.
+    /// Starts the run, or continues it after a broken property.
     Run,
     /// What are you doing?
     Status,
@@ -65,7 +66,7 @@ pub enum Request<'a> {
     },
     /// Clauses of the invariant. `(0, 0)` starts; afterwards only what the reply before named.
     FetchClauses {
-        /// Which clause.
+        /// The clause to begin with.
         cursor: u32,
         /// Literals of this clause to leave out.
         offset: u32,
@@ -110,7 +111,7 @@ pub enum Request<'a> {
 pub enum Phase {
     /// It has no model.
     Empty,
-    /// A model is under way.
+    /// A model is being transferred.
     Loading,
     /// It has a validated model.
     Loaded,
@@ -150,22 +151,23 @@ pub struct Report {
 /// What did not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Part {
-    /// The image.
+    /// The image does not fit.
     Image,
-    /// The engine's memory beside the image.
+    /// The engine's memory, alongside the image.
     Arena,
 }
 
 /// Why a request was not obeyed. Nothing has changed then, unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Refusal {
-    /// A run is going on. Wait, or cancel it.
+    /// A run is in progress. Wait, or cancel it.
     Busy,
     /// There is no model, or it is not complete: the host's fault, load one.
     NotLoaded,
     /// No run was prepared, or it has begun already: the host's fault.
     NotPrepared,
-    /// No trace is at hand, or it has no such step: the host's fault.
+    /// There is no trace, or it has no such step: the host's fault.
     NoTrace,
     /// The run has not ended, or no property was proved: the host's fault.
     NoCertificate,
@@ -173,15 +175,15 @@ pub enum Refusal {
     NoSuchProperty,
     /// The parameter cannot be bound to this value: the user's fault.
     Param(BindError),
-    /// A chunk or range does not follow the one before: the host's fault; it can go on from here.
+    /// A chunk or range does not follow the one before: the host's fault; it can continue from here.
     BadOffset {
-        /// Where to go on.
+        /// Where to continue.
         expected: u32,
     },
     /// The bytes that arrived are not the ones that were announced. The model was dropped; load it
     /// again.
     Transfer,
-    /// The image is of another version or not valid. It was dropped; loading it again is in vain.
+    /// The image is of another version or not valid. It was dropped; loading it again will not help.
     Image(ImageError),
     /// The board is too small for this model. A smaller one can be loaded.
     TooLarge {
@@ -204,12 +206,60 @@ pub enum Refusal {
     Store(StoreError),
 }
 
-/// What a device answers. Each request has exactly one reply.
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Image => "image",
+            Part::Arena => "memory of the engine",
+        })
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::Busy => "a run is in progress",
+            Refusal::NotLoaded => "no model is loaded",
+            Refusal::NotPrepared => "no run is prepared",
+            Refusal::NoTrace => "there is no such step of a trace",
+            Refusal::NoCertificate => "nothing is proved",
+            Refusal::NoSuchProperty => "the model has no such property",
+            Refusal::Param(error) => return error.fmt(f),
+            Refusal::BadOffset { expected } => {
+                return write!(f, "bytes out of order: those from {expected} on are expected");
+            }
+            Refusal::Transfer => "the image was damaged in transfer",
+            Refusal::Image(error) => return write!(f, "the image cannot be used: {error}"),
+            Refusal::TooLarge { part, needed, available } => {
+                return write!(f, "the {part} needs {needed} bytes, and {available} are available");
+            }
+            Refusal::Malformed => "the request cannot be decoded",
+            Refusal::OutOfSequence { expected } => {
+                return write!(f, "request out of sequence: number {expected} is expected");
+            }
+            Refusal::Store(error) => return error.fmt(f),
+        })
+    }
+}
+
+impl core::error::Error for Refusal {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Refusal::Image(error) => Some(error),
+            // The text of these is that of the error within.
+            Refusal::Param(error) => error.source(),
+            Refusal::Store(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+/// The answer of a device. Each request has exactly one reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply<'a> {
     /// Done; there is nothing to say.
     Done,
-    /// No.
+    /// The request was not obeyed.
     Refused(Refusal),
     /// To [`Request::LoadEnd`]: the model is valid.
     Loaded {
@@ -252,19 +302,19 @@ pub enum Reply<'a> {
     /// `2 * state bit + sign`. The first record's literals begin at the request's offset, the last
     /// one's may be cut short.
     Clauses {
-        /// The records.
+        /// The records, as many as fit.
         data: &'a [u8],
-        /// Cursor and offset to go on with; none at the end.
+        /// Cursor and offset to continue with; none at the end.
         next: Option<(u32, u32)>,
     },
     /// To [`Request::StoreStatus`] and [`Request::StoreEnd`].
     Store(StoreInfo),
 }
 
-/// What a device says unasked. An event may get lost: it hastens the host, who asks for the facts.
+/// What a device says unasked. An event may get lost: it only makes the host ask sooner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// The run goes on.
+    /// The run continues.
     Progress(Stats),
     /// A property is broken; the run waits until its trace is fetched.
     Broken {

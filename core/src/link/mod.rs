@@ -20,7 +20,7 @@ pub const PROTOCOL: u16 = 3;
 /// The longest payload that a device of this version sends or receives.
 pub const MAX_PAYLOAD: usize = 192;
 
-/// Bytes of bulk data that fit into any message beside its other fields.
+/// Bytes of bulk data that fit into any message along with its other fields.
 pub const MAX_DATA: usize = 160;
 
 /// The first byte of a payload.

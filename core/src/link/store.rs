@@ -4,6 +4,7 @@
 //! device crate's.
 
 use crate::image::ImageError;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// What a device keeps.
@@ -56,9 +57,9 @@ pub enum StoreError {
     },
     /// No update was begun, or it has failed: the host's fault, begin again.
     NoUpdate,
-    /// Bytes do not follow those before: the host's fault; it can go on from here.
+    /// Bytes do not follow those before: the host's fault; it can continue from here.
     BadOffset {
-        /// Where to go on.
+        /// Where to continue.
         expected: u32,
     },
     /// It is not a package.
@@ -71,7 +72,7 @@ pub enum StoreError {
     Hash,
     /// There is no signature, and this firmware asks for one.
     Unsigned,
-    /// No key was provisioned, or what was is no key.
+    /// No key was provisioned, or it is not a valid key.
     NoKey,
     /// It is signed with another key than the one provisioned.
     OtherKey,
@@ -79,9 +80,9 @@ pub enum StoreError {
     Signature,
     /// Its security counter is lower than one that was stored before.
     Rollback {
-        /// The package's.
+        /// The package's security counter.
         offered: u32,
-        /// The lowest that is taken.
+        /// The lowest security counter that is accepted.
         floor: u32,
     },
     /// The log of the security counter is full: it cannot rise any more.
@@ -100,6 +101,51 @@ pub enum StoreError {
     KeyInUse,
     /// Too many updates were begun and not finished since the device was started.
     TooMany,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StoreError::NoStore => "this board keeps no models",
+            StoreError::Empty => "no model is stored",
+            StoreError::Flash => "the flash failed, or is worn out",
+            StoreError::TooLarge { needed, available } => {
+                return write!(f, "the package has {needed} bytes, and {available} are available");
+            }
+            StoreError::NoUpdate => "no update was begun, or it has failed",
+            StoreError::BadOffset { expected } => {
+                return write!(f, "bytes out of order: those from {expected} on are expected");
+            }
+            StoreError::NotAPackage => "not a package",
+            StoreError::Version(found) => return write!(f, "unknown package version {found}"),
+            StoreError::Length => "the length differs from the one in the header",
+            StoreError::Hash => "the image is not the one that the header describes",
+            StoreError::Unsigned => "the package is not signed",
+            StoreError::NoKey => "there is no valid key",
+            StoreError::OtherKey => "signed with a key that is not trusted",
+            StoreError::Signature => "the signature is wrong",
+            StoreError::Rollback { offered, floor } => {
+                return write!(f, "security counter {offered} is below {floor}");
+            }
+            StoreError::CounterFull => "the log of the security counter is full",
+            StoreError::Provisioned => "there is a key already",
+            StoreError::Image(error) => return write!(f, "the image cannot be used: {error}"),
+            StoreError::Memory => "not enough memory to check a signature",
+            StoreError::CounterDamaged => "the log of the security counter is damaged",
+            StoreError::KeysFull => "there is no room for another key",
+            StoreError::KeyInUse => "the key is in use",
+            StoreError::TooMany => "too many updates were begun and not finished",
+        })
+    }
+}
+
+impl core::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            StoreError::Image(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 /// Where a device keeps models.

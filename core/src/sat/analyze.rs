@@ -2,8 +2,8 @@
 //!
 //! Everything that is resolved away leaves its dependency in the learnt clause's tag.
 
-use super::aside::Role;
 use super::clause::{Ref, TEMPORARY, template};
+use super::parked::Role;
 use super::{Answer, FAILED, SEEN, Solver, Source, why};
 use crate::lit::Lit;
 use crate::rules::Rule;
@@ -55,13 +55,12 @@ impl<W: Word> Solver<'_, W> {
         Ok(())
     }
 
-    /// Learns when there is no room beside the reasons of what is assigned: forgets all and starts
-    /// anew. Without anything kept the search may go round in circles, so this is done a few times
-    /// only.
+    /// Learns when the pool is full of reasons of what is assigned: forgets all and starts over. Without
+    /// anything kept the search may repeat itself, so this is done only a few times.
     fn learn_at_root(&mut self, len: usize, dependency: Dependency) -> Result<(), Answer> {
         self.backtrack(0);
         self.forget();
-        if !self.state.restart.may_start_anew() {
+        if !self.state.restart.may_start_over() {
             return Err(Answer::Capacity);
         }
         let r = self.store_learnt(len, dependency.tag).ok_or(Answer::Capacity)?;

@@ -2,11 +2,11 @@
 //!
 //! A record is `[link, link, length, tag, next]`, the literals, and for a lemma a trailer
 //! `[location, failed edge, epoch]` that belongs to the engine. The first two literals of a record
-//! are watched; `link`s chain the watch lists, so moving a watch allocates nothing.
+//! are watched (two-watched literals); `link`s chain the watch lists, so moving a watch allocates nothing.
 //!
 //! The **tag** carries a clause's dependency (`Rule::Dependencies`): a clause may be used in a query
 //! at level `i` exactly when `tag >= i`. A lemma's tag is its level. A learnt clause's tag is the
-//! smallest tag it was derived from, [`TEMPLATE`] if only gates were used. Tag 0 marks the dead.
+//! smallest tag it was derived from, `template` if only gates were used. Tag 0 marks the dead.
 //!
 //! Slot 0 is the reusable temporary clause, of fixed capacity.
 
@@ -27,16 +27,16 @@ pub fn infinity<W: Word>() -> usize {
     W::NONE.get() - 1
 }
 /// See [`infinity`].
-pub fn template<W: Word>() -> usize {
+pub(crate) fn template<W: Word>() -> usize {
     W::NONE.get()
 }
 
 /// A record's place in the pool.
 pub type Ref = usize;
 /// The temporary clause.
-pub const TEMPORARY: Ref = 0;
+pub(crate) const TEMPORARY: Ref = 0;
 
-/// The pool.
+/// The clause pool, in its region.
 pub struct Pool<'a, W> {
     /// All of its words.
     pub words: &'a mut [W],
@@ -57,12 +57,12 @@ pub struct Ends {
 
 impl Ends {
     /// An empty pool of `words` with a temporary clause of up to `capacity` literals.
-    pub fn new(words: usize, capacity: usize) -> Ends {
+    pub(crate) fn new(words: usize, capacity: usize) -> Ends {
         let reserved = HEADER + capacity;
         Ends { lemmas: reserved, learnts: words, reserved, peak: reserved }
     }
     /// Takes `size` words at the front of a pool of `total`, if there is room.
-    pub fn take_front(&mut self, size: usize, total: usize) -> Option<Ref> {
+    pub(crate) fn take_front(&mut self, size: usize, total: usize) -> Option<Ref> {
         if self.learnts - self.lemmas < size {
             return None;
         }
@@ -72,7 +72,7 @@ impl Ends {
         Some(r)
     }
     /// Notes how much is in use.
-    pub fn observe(&mut self, total: usize) {
+    pub(crate) fn observe(&mut self, total: usize) {
         self.peak = self.peak.max(self.lemmas + (total - self.learnts));
     }
 }
@@ -83,7 +83,7 @@ impl<W: Word> Pool<'_, W> {
     pub fn len(&self, r: Ref) -> usize {
         self.words[r + LEN].get()
     }
-    /// The tag.
+    /// The tag: the highest query level at which the clause holds.
     #[inline(always)]
     pub fn tag(&self, r: Ref) -> usize {
         self.words[r + TAG].get()
@@ -100,22 +100,22 @@ impl<W: Word> Pool<'_, W> {
     }
     /// See [`Pool::next`].
     #[inline(always)]
-    pub fn set_next(&mut self, r: Ref, next: W) {
+    pub(crate) fn set_next(&mut self, r: Ref, next: W) {
         self.words[r + NEXT] = next;
     }
     /// Literal `i`.
     #[inline(always)]
-    pub fn lit(&self, r: Ref, i: usize) -> Lit {
+    pub(crate) fn lit(&self, r: Ref, i: usize) -> Lit {
         Lit::from_code(self.words[r + HEADER + i].get())
     }
     /// Changes literal `i`.
     #[inline(always)]
-    pub fn set_lit(&mut self, r: Ref, i: usize, lit: Lit) {
+    pub(crate) fn set_lit(&mut self, r: Ref, i: usize, lit: Lit) {
         self.words[r + HEADER + i] = W::of(lit.code());
     }
     /// Exchanges two literals.
     #[inline(always)]
-    pub fn swap(&mut self, r: Ref, i: usize, j: usize) {
+    pub(crate) fn swap(&mut self, r: Ref, i: usize, j: usize) {
         self.words.swap(r + HEADER + i, r + HEADER + j);
     }
     /// The literals' codes.
@@ -136,7 +136,7 @@ impl<W: Word> Pool<'_, W> {
         self.words[at] = W::of(value);
     }
     /// Writes the header of a record with `len` literals to come.
-    pub fn begin(&mut self, r: Ref, len: usize, tag: usize) {
+    pub(crate) fn begin(&mut self, r: Ref, len: usize, tag: usize) {
         self.words[r] = W::NONE;
         self.words[r + 1] = W::NONE;
         self.words[r + LEN] = W::of(len);
@@ -144,7 +144,7 @@ impl<W: Word> Pool<'_, W> {
         self.words[r + NEXT] = W::NONE;
     }
 
-    /// Removes dead lemmas by sliding the others to the front, and mends the lists that `heads` start
+    /// Removes dead lemmas by sliding the others to the front, and repairs the lists that `heads` start
     /// and `next` continues. Watch lists are void afterwards.
     pub fn compact_lemmas(&mut self, ends: &mut Ends, heads: &mut [W]) {
         // Forwarding addresses go into the first link, which is void anyway.

@@ -53,7 +53,7 @@ impl<W: Word> Solver<'_, W> {
         self.older[newer] = W::of(older);
         let queue = &mut self.state.queue;
         if queue.search == var {
-            // What lay between is assigned or outside the domain, or the search would stand there.
+            // What lay between is assigned or outside the domain, or the search would be there.
             queue.search = newer;
         }
         self.older[var] = W::of(queue.newest);

@@ -2,10 +2,10 @@
 //!
 //! What makes it small is that the bulk of a query, the edge's gates, is never stored: gates and
 //! their fan-outs are read from the image, and propagation through a gate is a table look-up
-//! ([`gate`]). RAM holds assignments, the trail, watch list heads and a pool of clauses
+//! (`gate`). RAM holds assignments, the trail, watch list heads and a pool of clauses
 //! ([`clause`]): the engine's lemmas and what the solver learns.
 //!
-//! - [`Solver::turn`] turns to another edge; learnt clauses are put [`aside`] with the old one.
+//! - [`Solver::turn`] turns to another edge; learnt clauses are parked with the old one.
 //! - [`Solver::begin`] opens a query at a level; [`Solver::demand`], [`Solver::assume`] and
 //!   [`Solver::temporary`] fill it; [`Solver::solve`] answers; the model or the failed assumptions
 //!   can be read until the next `begin`.
@@ -13,32 +13,32 @@
 //!   domain*). That is sound because a gate outside is a definition: any assignment of the cone
 //!   extends to it.
 //!
-//! Files: `clause` (the pool), `propagate`, `analyze`, `decide` (VMTF queue), `restart`, `reduce`, `aside`,
+//! Files: `clause` (the pool), `propagate`, `analyze`, `decide` (VMTF queue), `restart`, `reduce`, `parked`,
 //! `domain`.
 //! Literature: MiniSat for the frame, CaDiCaL for the queue, GipSAT for domains and the temporary
 //! clause.
 
 mod analyze;
-mod aside;
 pub mod clause;
 mod decide;
 mod domain;
 mod gate;
+mod parked;
 mod propagate;
 mod pulse;
 mod reduce;
 mod restart;
 
-use crate::arena::{Carver, Tally};
+use crate::arena::{Regions, Tally};
 use crate::image::{Edge, Image};
 use crate::lit::Lit;
 use crate::rules::Rule;
 use crate::word::Word;
 use clause::{Ends, HEADER, Pool, Ref, TEMPORARY, TRAILER, template};
 use gate::{FALSE, TRUE, UNDEFINED};
-pub use pulse::Pulse;
+pub(crate) use pulse::Pulse;
 
-/// What a query ended with. No skipped instruction shall turn one answer into another, so any two
+/// The result of a query. No skipped instruction shall turn one answer into another, so any two
 /// differ in at least four bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -51,11 +51,12 @@ pub enum Answer {
     Budget = 0x4b,
     /// A clause did not fit. Says nothing about the query.
     Capacity = 0xb4,
-    /// The [`Pulse`] ended it. Says nothing about the query.
+    /// The callback ended it. Says nothing about the query.
     Cancelled = 0x1e,
 }
 
-// What a variable's flags say.
+// Flags of a variable: its saved phase; seen in conflict analysis; in the domain; a failed assumption;
+// in an attached lemma; assumed.
 const PHASE: u8 = 1;
 const SEEN: u8 = 2;
 const DOMAIN: u8 = 4;
@@ -87,7 +88,7 @@ enum Source {
     Gate { var: usize, clause: usize },
 }
 
-/// What a solver keeps between two slices of work besides its memory.
+/// A solver between two slices of work, besides its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
     /// The loaded edge.
@@ -120,7 +121,7 @@ pub struct State {
     own: usize,
     allowed: usize,
     /// The soundness rule to break, for tests.
-    #[cfg(feature = "sabotage")]
+    #[cfg(feature = "__sabotage")]
     pub sabotage: Option<Rule>,
     /// Whether a constant assumption failed.
     constant_failed: bool,
@@ -152,18 +153,11 @@ impl Sizes {
         }
     }
 
-    /// Adds the regions to a plan, in the order of [`Solver::resume`].
-    pub fn tally<W: Word>(&self, tally: &mut Tally) {
-        tally.add::<u8>(2 * self.vars);
-        tally.add::<u8>(self.vars);
-        tally.add::<Cell<W>>(self.vars);
-        for _ in 0..7 {
-            tally.add::<W>(self.vars);
-        }
-        tally.add::<W>(2 * self.vars);
-        tally.add::<W>(self.vars + self.assumptions + 1);
-        tally.add::<W>(self.assumptions);
-        tally.add::<W>(self.pool);
+    /// Words of four bytes of all regions.
+    pub fn words<W: Word>(&self) -> usize {
+        let mut tally = Tally::default();
+        let _ = Solver::<W>::take(self, State::new::<W>(self), &mut tally);
+        tally.words()
     }
 }
 
@@ -195,8 +189,8 @@ pub struct Solver<'a, W> {
     assumed: &'a mut [W],
     /// Lemmas and learnt clauses.
     pub pool: Pool<'a, W>,
-    /// What is called during queries.
-    pub pulse: Option<Pulse<'a>>,
+    /// The callback during queries.
+    pub(crate) pulse: Option<Pulse<'a>>,
 }
 
 impl State {
@@ -220,7 +214,7 @@ impl State {
             fresh: sizes.pool,
             own: 0,
             allowed: 0,
-            #[cfg(feature = "sabotage")]
+            #[cfg(feature = "__sabotage")]
             sabotage: None,
             constant_failed: false,
             restart: restart::Schedule::default(),
@@ -232,9 +226,9 @@ impl State {
     /// Whether this soundness rule is to be broken. Never, but in tests.
     #[inline(always)]
     pub(crate) fn breaks(&self, rule: Rule) -> bool {
-        #[cfg(feature = "sabotage")]
+        #[cfg(feature = "__sabotage")]
         return self.sabotage == Some(rule);
-        #[cfg(not(feature = "sabotage"))]
+        #[cfg(not(feature = "__sabotage"))]
         {
             let _ = rule;
             false
@@ -243,26 +237,26 @@ impl State {
 }
 
 impl<'a, W: Word> Solver<'a, W> {
-    /// Goes on in memory divided as before. `edge` is the one that `state` says is loaded (any, if
-    /// none is).
-    pub fn resume(state: State, sizes: &Sizes, edge: Edge<'a, W>, carver: &mut Carver<'a>) -> Self {
+    /// The layout of the solver's memory: continues in regions divided as before. If `state` says that an edge
+    /// is loaded, the caller sets [`Self::edge`].
+    pub fn take(sizes: &Sizes, state: State, regions: &mut impl Regions<'a>) -> Self {
         Solver {
             state,
-            edge,
-            value: carver.take(2 * sizes.vars),
-            flags: carver.take(sizes.vars),
-            cells: carver.take(sizes.vars),
-            trail: carver.take(sizes.vars),
-            older: carver.take(sizes.vars),
-            newer: carver.take(sizes.vars),
-            stamp: carver.take(sizes.vars),
-            domain: carver.take(sizes.vars),
-            learnt: carver.take(sizes.vars),
-            seen: carver.take(sizes.vars),
-            watches: carver.take(2 * sizes.vars),
-            limits: carver.take(sizes.vars + sizes.assumptions + 1),
-            assumed: carver.take(sizes.assumptions),
-            pool: Pool { words: carver.take(sizes.pool) },
+            edge: Edge::none(),
+            value: regions.take(2 * sizes.vars),
+            flags: regions.take(sizes.vars),
+            cells: regions.take(sizes.vars),
+            trail: regions.take(sizes.vars),
+            older: regions.take(sizes.vars),
+            newer: regions.take(sizes.vars),
+            stamp: regions.take(sizes.vars),
+            domain: regions.take(sizes.vars),
+            learnt: regions.take(sizes.vars),
+            seen: regions.take(sizes.vars),
+            watches: regions.take(2 * sizes.vars),
+            limits: regions.take(sizes.vars + sizes.assumptions + 1),
+            assumed: regions.take(sizes.assumptions),
+            pool: Pool { words: regions.take(sizes.pool) },
             pulse: None,
         }
     }
@@ -275,14 +269,14 @@ impl<'a, W: Word> Solver<'a, W> {
 
     /// Leaves the edge, and forgets what was learnt on it and on others. Clauses are not looked at: they may
     /// have been moved.
-    pub fn unload(&mut self) {
+    pub(crate) fn unload(&mut self) {
         self.abandon();
         self.state.ends.learnts = self.pool.words.len();
         self.state.own = 0;
         self.state.edge = usize::MAX;
     }
 
-    /// Turns to edge `index`: nothing is attached. What was learnt on the one before is put aside, and what
+    /// Turns to edge `index`: nothing is attached. What was learnt on the one before is parked, and what
     /// was learnt on this one taken up again.
     pub fn turn(&mut self, index: usize, edge: Edge<'a, W>) {
         let before = self.state.edge;
@@ -312,7 +306,7 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Empties all watch lists.
-    pub fn detach_all(&mut self) {
+    fn detach_all(&mut self) {
         let vars = self.edge.vars();
         self.watches[..2 * vars].fill(W::NONE);
         self.state.units = W::NONE.get();

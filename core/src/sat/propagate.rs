@@ -1,4 +1,4 @@
-//! Unit propagation over gates and clauses.
+//! Unit propagation over gates (by table) and clauses (by two-watched literals).
 
 use super::clause::{HEADER, Ref, TEMPORARY, template};
 use super::gate::{CLAUSES, CONFLICT, FALSE, IMPLIED, NOTHING, TRUE};
@@ -95,17 +95,17 @@ impl<W: Word> Solver<'_, W> {
     /// Looks at the gates that `var` is an end of: its own, and those of the domain that read it.
     #[inline(always)]
     fn propagate_gates(&mut self, var: usize) -> Option<Source> {
-        // The gate that implied it was left with nothing more to say.
+        // The gate that implied it has nothing more to imply.
         let [reason, _, why] = self.cells[var];
-        let told = if why.get() >= why::GATE.into() { reason.get() } else { 0 };
-        if var >= self.edge.first_gate() && var != told && self.flags[var] & DOMAIN != 0 {
+        let implied_by = if why.get() >= why::GATE.into() { reason.get() } else { 0 };
+        if var >= self.edge.first_gate() && var != implied_by && self.flags[var] & DOMAIN != 0 {
             let conflict = self.propagate_gate(var);
             if conflict.is_some() {
                 return conflict;
             }
         }
         for gate in self.edge.fan_out(var) {
-            if gate.get() != told && self.flags[gate.get()] & DOMAIN != 0 {
+            if gate.get() != implied_by && self.flags[gate.get()] & DOMAIN != 0 {
                 let conflict = self.propagate_gate(gate.get());
                 if conflict.is_some() {
                     return conflict;

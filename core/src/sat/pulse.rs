@@ -1,19 +1,19 @@
-//! What is done now and then, however long a query takes: a watchdog is fed, a clock is looked at.
+//! A callback during queries, however long they take: to feed a watchdog, or look at a clock.
 
 use super::{Answer, Solver};
 use crate::word::Word;
 
-/// A call that comes again and again.
-pub struct Pulse<'a> {
+/// A callback in regular intervals of work.
+pub(crate) struct Pulse<'a> {
     every: u32,
     next: u64,
     call: &'a mut (dyn FnMut() -> bool + 'a),
 }
 
 impl<'a> Pulse<'a> {
-    /// Has `call` called every so many units of work from `now` on; once it returns false, queries end in
+    /// Calls `call` after each `every` units of work from `now` on; once it returns false, queries end in
     /// [`Answer::Cancelled`].
-    pub fn new(now: u64, every: u32, call: &'a mut (dyn FnMut() -> bool + 'a)) -> Pulse<'a> {
+    pub(crate) fn new(now: u64, every: u32, call: &'a mut (dyn FnMut() -> bool + 'a)) -> Pulse<'a> {
         Pulse { every, next: now.saturating_add(every.into()), call }
     }
 }

@@ -1,7 +1,7 @@
 //! Room for learnt clauses: storing, forgetting, compaction in place.
 
-use super::aside::Role;
 use super::clause::{HEADER, Ref, TEMPORARY};
+use super::parked::Role;
 use super::{Solver, why};
 use crate::lit::Lit;
 use crate::rules::Rule;
@@ -17,19 +17,19 @@ const SHORT: usize = 3;
 struct Keep {
     /// Of this edge, below this length.
     below: usize,
-    /// Of this edge and of use, at any length.
+    /// Of this edge and used, at any length.
     used: bool,
     /// Those of other edges.
-    aside: bool,
+    parked: bool,
 }
 
 impl Keep {
-    const ALL: Keep = Keep { below: usize::MAX, used: true, aside: true };
-    const NONE: Keep = Keep { below: 0, used: false, aside: false };
+    const ALL: Keep = Keep { below: usize::MAX, used: true, parked: true };
+    const NONE: Keep = Keep { below: 0, used: false, parked: false };
 
     fn passes(self, role: Role, len: usize) -> bool {
         match role {
-            Role::Aside(_) => self.aside,
+            Role::Parked(_) => self.parked,
             Role::Used if self.used => true,
             _ => len < self.below,
         }
@@ -107,8 +107,8 @@ impl<W: Word> Solver<'_, W> {
         }
     }
 
-    /// Forgets what has been of no use if there is too much of it: every clause makes each query slower. No
-    /// query may be open.
+    /// Forgets idle clauses if there are too many: every clause makes each query slower. No query may be
+    /// open.
     pub(super) fn tidy(&mut self) {
         if self.state.own > self.state.allowed {
             self.keep_learnts(Keep { below: SHORT, ..Keep::ALL });
@@ -123,14 +123,14 @@ impl<W: Word> Solver<'_, W> {
     }
 
     /// Forgets what was learnt on other edges and the longer half of what was learnt on this one, or all if
-    /// that frees nothing, but nothing that is a reason: the search goes on where it is. That is what makes
-    /// it end in a pool of any size: going back to the root whenever the pool is full can repeat itself for
-    /// ever.
+    /// that frees nothing, but nothing that is a reason: the search continues where it is. That is what makes
+    /// it end in a pool of any size: returning to the root whenever the pool is full can repeat itself
+    /// forever.
     pub(super) fn reduce(&mut self) {
         let (mut count, mut total) = (0, 0usize);
         let mut r = self.state.ends.learnts;
         while r < self.pool.words.len() {
-            if self.pool.tag(r) != 0 && !matches!(self.role(r), Role::Aside(_)) {
+            if self.pool.tag(r) != 0 && !matches!(self.role(r), Role::Parked(_)) {
                 count += 1;
                 total += self.pool.len(r);
             }
@@ -154,7 +154,7 @@ impl<W: Word> Solver<'_, W> {
         self.keep_learnts(Keep::ALL);
     }
 
-    /// Keeps learnt clauses that are reasons, or alive and of a kind and a length that pass, and mends watch
+    /// Keeps learnt clauses that are reasons, or alive and of a kind and a length that pass, and repairs watch
     /// lists and reasons.
     fn keep_learnts(&mut self, keep: Keep) {
         self.unwatch_learnts();
@@ -192,7 +192,7 @@ impl<W: Word> Solver<'_, W> {
             if implied != W::NONE {
                 self.cells[implied.get()][0] = W::of(r);
             }
-            if !matches!(self.role(r), Role::Aside(_)) {
+            if !matches!(self.role(r), Role::Parked(_)) {
                 self.watch(r);
                 self.state.own += size;
             }

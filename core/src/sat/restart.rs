@@ -2,8 +2,8 @@
 
 /// Conflicts of the sequence's unit.
 const UNIT: u32 = 64;
-/// How often a query may start anew with nothing kept.
-const ANEW: u32 = 64;
+/// How often a query may start over with nothing kept.
+const FRESH_STARTS: u32 = 64;
 
 /// When to restart next.
 #[derive(Clone, Copy, Debug)]
@@ -12,13 +12,13 @@ pub(super) struct Schedule {
     u: i32,
     v: i32,
     remaining: u32,
-    /// How often the search may still start anew with nothing kept.
-    anew: u32,
+    /// How often the search may still start over with nothing kept.
+    fresh_starts: u32,
 }
 
 impl Default for Schedule {
     fn default() -> Self {
-        Schedule { u: 1, v: 1, remaining: UNIT, anew: ANEW }
+        Schedule { u: 1, v: 1, remaining: UNIT, fresh_starts: FRESH_STARTS }
     }
 }
 
@@ -27,10 +27,10 @@ impl Schedule {
     pub(super) fn tick(&mut self) {
         self.remaining = self.remaining.saturating_sub(1);
     }
-    /// Whether the search may start anew with nothing kept; counts it.
-    pub(super) fn may_start_anew(&mut self) -> bool {
-        let may = self.anew > 0;
-        self.anew = self.anew.saturating_sub(1);
+    /// Whether the search may start over with nothing kept; counts it.
+    pub(super) fn may_start_over(&mut self) -> bool {
+        let may = self.fresh_starts > 0;
+        self.fresh_starts = self.fresh_starts.saturating_sub(1);
         may
     }
     pub(super) fn is_due(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Traces and clauses, cut into pieces that fit into a frame.
 
-use super::machine::{Run, Store};
+use super::run::{Run, Workspace};
 use crate::ic3::Invariant;
 use crate::link::MAX_DATA;
 use crate::link::message::{Refusal, Reply, push_varint};
@@ -8,31 +8,31 @@ use crate::link::message::{Refusal, Reply, push_varint};
 /// The first state of the trace, packed, from byte `offset` on.
 pub(super) fn initial<'p>(
     run: &Run,
-    store: Store<'_, 'p>,
+    work: Workspace<'_, 'p>,
     offset: usize,
 ) -> Result<Reply<'p>, Refusal> {
-    let out = bytemuck::cast_slice_mut::<u32, u8>(store.scratch);
-    let bits = run.engine.trace_initial(store.image, store.memory, out).ok_or(Refusal::NoTrace)?;
+    let out = bytemuck::cast_slice_mut::<u32, u8>(work.scratch);
+    let bits = run.engine.trace_initial(work.image, work.memory, out).ok_or(Refusal::NoTrace)?;
     Ok(Reply::Initial { bits: bits as u32, data: piece(out, bits, offset)? })
 }
 
 /// Step `index` of the trace, its inputs packed, from byte `offset` on.
 pub(super) fn step<'p>(
     run: &Run,
-    store: Store<'_, 'p>,
+    work: Workspace<'_, 'p>,
     index: usize,
     offset: usize,
 ) -> Result<Reply<'p>, Refusal> {
     if index >= run.engine.trace_len() {
         return Err(Refusal::NoTrace);
     }
-    let out = bytemuck::cast_slice_mut::<u32, u8>(store.scratch);
+    let out = bytemuck::cast_slice_mut::<u32, u8>(work.scratch);
     let edge =
-        run.engine.trace_step(store.image, store.memory, index, out).ok_or(Refusal::NoTrace)?;
-    if edge >= store.image.edges() {
+        run.engine.trace_step(work.image, work.memory, index, out).ok_or(Refusal::NoTrace)?;
+    if edge >= work.image.edges() {
         return Err(Refusal::NoTrace);
     }
-    let bits = store.image.edge(edge).inputs;
+    let bits = work.image.edge(edge).inputs;
     Ok(Reply::Step { edge: edge as u32, bits: bits as u32, data: piece(out, bits, offset)? })
 }
 

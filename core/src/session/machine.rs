@@ -2,31 +2,32 @@
 //!
 //! States follow each other as `Empty → Loading → Loaded → Active`; a run is `Prepared → Running`,
 //! back and forth between `Running` and `Broken`, and `Finished`. What a state has in memory:
-//! nothing, the image's block, the same validated, and the arena beside it.
+//! nothing, the image's block, the same validated, and the arena alongside.
 //!
 //! An image's view takes a few hundred bytes of stack, and so does an engine. What holds one is not
 //! inlined, so that the stack never holds the views of several requests at once.
 
+use super::run::{Run, Stage, Workspace, with_image, with_workspace};
 use super::{Platform, Width, fetch};
-use crate::ic3::{Config, Engine, Limit, Plan, Stats, Status, Verdict};
+use crate::ic3::{Config, Engine, Plan, Stats, Status};
 use crate::image::Image;
 use crate::link::MAX_DATA;
 use crate::link::frame::checksum;
 use crate::link::message::{Part, Phase, Refusal, Reply, Report, Request};
 use crate::link::store::{ModelStore, StoreError};
 
-/// What the session has and does.
+/// The session's model and run.
 #[derive(Debug)]
 pub(super) struct Machine {
     state: State,
-    /// Bytes of the image that is there or under way.
+    /// Bytes of the image that is loaded or being transferred.
     image: u32,
     /// Instructions that the store has taken since an update began.
     update: Option<u64>,
 }
 
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant)] // One of it exists, and there is no heap to put it.
+#[allow(clippy::large_enum_variant)] // There is only one, and no heap to put it on.
 enum State {
     Empty,
     Loading { received: u32, crc: u32 },
@@ -34,41 +35,12 @@ enum State {
     Active(Run),
 }
 
-/// A run of the engine.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub(super) engine: Engine,
-    pub(super) stage: Stage,
-    /// Words of the arena that are the engine's; the rest is room for what is fetched.
-    pub(super) words: usize,
-    /// Where clauses may be fetched next.
-    pub(super) next: Option<(u32, u32)>,
-    instructions: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    Prepared,
-    Running,
-    Broken(usize),
-    Finished,
-}
-
-/// Image and arena of a run.
-pub(super) struct Store<'i, 'p> {
-    pub(super) image: &'i Image<'p, Width>,
-    /// The engine's part of the arena.
-    pub(super) memory: &'p mut [u32],
-    /// The rest, as large as [`Needs::room`] says.
-    pub(super) scratch: &'p mut [u32],
-}
-
 impl Machine {
     pub(super) const fn new() -> Machine {
         Machine { state: State::Empty, image: 0, update: None }
     }
 
-    /// Forgets everything.
+    /// Drops model and run, and gives their memory back.
     #[inline(never)]
     pub(super) fn reset(&mut self, platform: &mut impl Platform) {
         platform.release();
@@ -101,14 +73,14 @@ impl Machine {
             return Status::Finished;
         };
         let before = platform.instructions();
-        let stepped = with_store(platform, self.image, run.words, |store| {
-            Ok(run.engine.step_watched(store.image, store.memory, slice, watch))
+        let stepped = with_workspace(platform, self.image, run.words, |work| {
+            Ok(run.engine.step_watched(work.image, work.memory, slice, watch))
         });
         let status = match stepped {
             Ok(status) => status,
             // An image that was valid no longer is: memory fails. Nothing may be claimed then.
             Err(_) => {
-                abandon(run, platform);
+                run.abandon(platform);
                 Status::Finished
             }
         };
@@ -357,9 +329,9 @@ impl Machine {
         words: usize,
         platform: &mut impl Platform,
     ) -> Result<(), Refusal> {
-        with_store(platform, self.image, words, |store| {
+        with_workspace(platform, self.image, words, |work| {
             self.state = State::Active(Run {
-                engine: Engine::new(store.image, plan, config, store.memory),
+                engine: Engine::new(work.image, plan, config, work.memory),
                 stage: Stage::Prepared,
                 words,
                 next: None,
@@ -380,8 +352,8 @@ impl Machine {
         let State::Active(run @ Run { stage: Stage::Prepared, .. }) = &mut self.state else {
             return Err(Refusal::NotPrepared);
         };
-        with_store(platform, self.image, run.words, |store| {
-            let bound = run.engine.bind(store.image, store.memory, param as usize, value);
+        with_workspace(platform, self.image, run.words, |work| {
+            let bound = run.engine.bind(work.image, work.memory, param as usize, value);
             bound.map_err(Refusal::Param)
         })?;
         Ok(Reply::Done)
@@ -392,8 +364,8 @@ impl Machine {
         match &mut self.state {
             State::Active(run) if run.stage != Stage::Finished => {
                 if run.stage == Stage::Prepared {
-                    with_store(platform, self.image, run.words, |store| {
-                        run.seed(store);
+                    with_workspace(platform, self.image, run.words, |work| {
+                        run.seed(work);
                         Ok(())
                     })?;
                 }
@@ -408,7 +380,7 @@ impl Machine {
         if let State::Active(run) = &mut self.state
             && run.stage != Stage::Finished
         {
-            abandon(run, platform);
+            run.abandon(platform);
             run.stage = Stage::Finished;
         }
     }
@@ -419,11 +391,11 @@ impl Machine {
         property: u32,
         platform: &mut impl Platform,
     ) -> Result<Reply<'p>, Refusal> {
-        self.with_run(platform, |run, store| {
-            if property >= store.image.header.properties {
+        self.with_run(platform, |run, work| {
+            if property >= work.image.header.properties {
                 return Err(Refusal::NoSuchProperty);
             }
-            Ok(Reply::Verdict(run.engine.verdict(store.memory, property as usize)))
+            Ok(Reply::Verdict(run.engine.verdict(work.memory, property as usize)))
         })
     }
 
@@ -433,9 +405,9 @@ impl Machine {
         offset: u32,
         platform: &'p mut impl Platform,
     ) -> Result<Reply<'p>, Refusal> {
-        self.with_run(platform, |run, store| {
+        self.with_run(platform, |run, work| {
             run.is_broken()?;
-            fetch::initial(run, store, offset as usize)
+            fetch::initial(run, work, offset as usize)
         })
     }
 
@@ -446,9 +418,9 @@ impl Machine {
         offset: u32,
         platform: &'p mut impl Platform,
     ) -> Result<Reply<'p>, Refusal> {
-        self.with_run(platform, |run, store| {
+        self.with_run(platform, |run, work| {
             run.is_broken()?;
-            fetch::step(run, store, index as usize, offset as usize)
+            fetch::step(run, work, index as usize, offset as usize)
         })
     }
 
@@ -459,10 +431,10 @@ impl Machine {
         platform: &mut impl Platform,
         buffer: &'p mut [u8; MAX_DATA],
     ) -> Result<Reply<'p>, Refusal> {
-        self.with_run(platform, |run, store| {
-            run.has_proved(&store)?;
+        self.with_run(platform, |run, work| {
+            run.has_proved(&work)?;
             let Run { engine, next, .. } = run;
-            let Store { image, memory, scratch } = store;
+            let Workspace { image, memory, scratch } = work;
             let read = |at, out: &mut [u32]| engine.clause(image, memory, at, out);
             fetch::clauses(start, next, scratch, buffer, read)
         })
@@ -500,52 +472,21 @@ impl Machine {
     fn with_run<'p, P: Platform, R>(
         &mut self,
         platform: &'p mut P,
-        f: impl FnOnce(&mut Run, Store<'_, 'p>) -> Result<R, Refusal>,
+        f: impl FnOnce(&mut Run, Workspace<'_, 'p>) -> Result<R, Refusal>,
     ) -> Result<R, Refusal> {
         self.not_running()?;
         let State::Active(run) = &mut self.state else {
             return Err(Refusal::NotPrepared);
         };
-        with_store(platform, self.image, run.words, |store| f(run, store))
+        with_workspace(platform, self.image, run.words, |work| f(run, work))
     }
 }
 
-impl Run {
-    /// Starts from the certificate in the image, if there is one: what holds of it need not be found.
-    #[inline(never)]
-    fn seed(&mut self, store: Store<'_, '_>) {
-        let Store { image, memory, scratch } = store;
-        if let Some(table) = image.certificate() {
-            self.engine.seed_table(image, memory, table, scratch);
-        }
-    }
-
-    /// Whether it stands at a broken property.
-    fn is_broken(&self) -> Result<(), Refusal> {
-        if matches!(self.stage, Stage::Broken(_)) { Ok(()) } else { Err(Refusal::NoTrace) }
-    }
-
-    /// Whether it has ended and proved something.
-    fn has_proved(&self, store: &Store<'_, '_>) -> Result<(), Refusal> {
-        let mut properties = 0..store.image.header.properties as usize;
-        let safe = |p| self.engine.verdict(store.memory, p) == Verdict::Safe;
-        let proved = self.stage == Stage::Finished && properties.any(safe);
-        if proved { Ok(()) } else { Err(Refusal::NoCertificate) }
-    }
-}
-
-/// Ends a run: what is open stays unknown.
-fn abandon(run: &mut Run, platform: &mut impl Platform) {
-    let (_, arena) = platform.both();
-    let words = run.words.min(arena.len());
-    run.engine.abandon(&mut arena[..words], Limit::Cancelled);
-}
-
-/// What a model asks of memory.
+/// The memory that a model needs.
 struct Needs {
     properties: u32,
     params: u32,
-    /// Words beside the engine's that hold one clause, one state or one step's inputs.
+    /// Words besides the engine's that hold one clause, one state or one step's inputs.
     room: usize,
     /// Bytes with which a run can begin.
     minimum: usize,
@@ -563,33 +504,6 @@ impl Needs {
             minimum: Plan::minimum(image).saturating_add(room.saturating_mul(4)),
         }
     }
-}
-
-/// Calls `f` with the image in `words`, which was validated before.
-#[inline(never)]
-fn with_image<'p, R>(
-    words: &'p [u32],
-    len: u32,
-    f: impl FnOnce(&Image<'p, Width>) -> Result<R, Refusal>,
-) -> Result<R, Refusal> {
-    let bytes = bytemuck::cast_slice::<u32, u8>(words);
-    let bytes = bytes.get(..len as usize).ok_or(Refusal::NotLoaded)?;
-    match &Image::new_trusted(bytes) {
-        Ok(image) => f(image),
-        Err(e) => Err(Refusal::Image(*e)),
-    }
-}
-
-/// Calls `f` with image and arena, the latter divided after `words`.
-fn with_store<'p, P: Platform, R>(
-    platform: &'p mut P,
-    len: u32,
-    words: usize,
-    f: impl FnOnce(Store<'_, 'p>) -> Result<R, Refusal>,
-) -> Result<R, Refusal> {
-    let (image, arena) = platform.both();
-    let (memory, scratch) = arena.split_at_mut_checked(words).ok_or(Refusal::NotPrepared)?;
-    with_image(image, len, |image| f(Store { image, memory, scratch }))
 }
 
 /// Whether what was received is what was sent.

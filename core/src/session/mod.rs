@@ -4,23 +4,25 @@
 //! whenever it has time, and passes what both give to `out` back to the line. Memory and counters
 //! come from a [`Platform`]. The same code is the host's `sim` target.
 //!
-//! - [`platform`]: what the board provides.
-//! - [`talk`]: greetings, numbers and repetitions.
-//! - [`machine`]: loading a model and running the engine on it.
-//! - [`fetch`]: traces and clauses, cut into pieces that fit into a frame.
+//! - `platform`: what the board provides.
+//! - `talk`: greetings, numbers and repetitions.
+//! - `machine`: loading a model and running the engine on it.
+//! - `run`: a run of the engine with its memory.
+//! - `fetch`: traces and clauses, cut into pieces that fit into a frame.
 //!
 //! Invariants:
 //! - A request is executed once. One that comes again, because its reply got lost, gets the same
 //!   reply; one out of sequence is refused and changes nothing.
-//! - Bytes on the line choose only between the requests: whatever they are, the session neither
+//! - Bytes on the line choose only between the requests: with any bytes, the session neither
 //!   panics nor uses more memory than the platform grants.
-//! - However long the engine works, the line is looked at in every slice: the state is told, and what
-//!   ends the run ends it.
-//! - A greeting with the reset flag ends whatever an earlier host left half-way.
+//! - However long the engine works, the line is read in every slice: requests for the status are answered,
+//!   and those that end the run end it.
+//! - A greeting with the reset flag ends what an earlier host left unfinished.
 
 mod fetch;
 mod machine;
 mod platform;
+mod run;
 mod talk;
 
 pub use platform::{Board, Platform};
@@ -72,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Works for one slice if a run is going on. One query may take many slices: in each of them `read` is
+    /// Works for one slice if a run is in progress. One query may take many slices: in each of them `read` is
     /// asked for the bytes that have come, until there is none. It is where a watchdog is fed.
     // What it has on the stack is not needed while a model is loaded.
     #[inline(never)]
@@ -133,7 +135,7 @@ impl Session {
         }
     }
 
-    /// Starts afresh if a greeting wants that.
+    /// Resets the session if a greeting asks for that.
     #[inline(never)]
     fn greet(&mut self, platform: &mut impl Platform) {
         if let Some(nonce) = self.talk.restart() {

@@ -9,6 +9,7 @@ use crate::link::hello::{Greeting, Identity};
 use crate::link::message::{Refusal, Reply, Report, Request};
 use crate::link::{Kind, MAX_PAYLOAD, PROTOCOL};
 
+/// The state of the dialogue.
 #[derive(Debug)]
 pub(super) struct Talk {
     pub(super) board: Board,
@@ -57,7 +58,7 @@ impl Talk {
         self.receiver.payload().first().copied().and_then(Kind::of)
     }
 
-    /// The number of the greeting that was received, if it starts the session afresh.
+    /// The nonce of the greeting that was received, if it resets the session.
     pub(super) fn restart(&self) -> Option<u32> {
         let Greeting { protocol, nonce, reset } = Greeting::decode(self.receiver.payload())?;
         // The same greeting again: the answer got lost, or the line delivered it twice.
@@ -65,7 +66,7 @@ impl Talk {
         (reset && protocol == PROTOCOL && !repeated).then_some(nonce)
     }
 
-    /// Starts afresh.
+    /// Starts the numbering again, after a greeting with this nonce.
     pub(super) fn start(&mut self, nonce: u32) {
         (self.sequence, self.reply_len) = (0, 0);
         self.nonce = Some(nonce);
@@ -96,8 +97,8 @@ impl Talk {
         send(&payload[..len], out);
     }
 
-    /// The request that was received, if it is the one to be executed: its number, and what it is if that
-    /// can be told.
+    /// The request that was received, if it is the one to be executed: its number, and the request itself
+    /// if it can be decoded.
     pub(super) fn request(&self) -> Option<(u8, Option<Request<'_>>)> {
         match self.receiver.payload() {
             &[_, sequence, ref body @ ..] if sequence == self.sequence.wrapping_add(1) => {
@@ -109,7 +110,7 @@ impl Talk {
 
     /// Keeps the reply to a request that was executed.
     pub(super) fn keep(&mut self, sequence: u8, reply: &Reply<'_>) {
-        // Every reply fits (a test of the messages), so 0 stands for nothing.
+        // Every reply fits (a test of the messages), so 0 means that there is none.
         self.reply_len = reply.encode(sequence, &mut self.reply).unwrap_or(0) as u8;
         self.sequence = sequence;
     }
@@ -132,8 +133,8 @@ impl Talk {
         send(payload, out);
     }
 
-    /// Takes what has come while the engine works; whether it may go on. What ends the run
-    /// [waits](Talk::take_waiting) until it has.
+    /// Takes what has come while the engine works; returns whether it may continue. A request that ends the run
+    /// [waits](Talk::take_waiting) until it has ended.
     pub(super) fn listen(
         &mut self,
         report: &Report,

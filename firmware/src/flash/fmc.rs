@@ -1,7 +1,7 @@
 //! The LM3S6965's flash: words of four bytes, pages of one KiB.
 //!
 //! After the data sheet, and only tried against a model of the registers: QEMU has none of this
-//! controller, so there every write is reported as failed. What QEMU was started with can be read all the same.
+//! controller, so there every write is reported as failed. What QEMU was started with can be read anyway.
 
 use super::Controller;
 use crate::hw::{Register, memory};

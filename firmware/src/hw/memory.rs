@@ -114,7 +114,7 @@ pub fn record() -> &'static mut Record {
     #[unsafe(link_section = ".uninit.VOUCH_RECORD")]
     static mut RECORD: MaybeUninit<Record> = MaybeUninit::uninit();
     // SAFETY: a record is plain words, so whatever bits are there are one; it is this function's own
-    // memory, and it is called once. Written as volatile, lest the compiler take it for undefined.
+    // memory, and it is called once. Written as volatile, so that the compiler does not take it for undefined.
     unsafe {
         let place = (&raw mut RECORD).cast::<Record>();
         place.write_volatile(place.read_volatile());

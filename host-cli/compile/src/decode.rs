@@ -42,8 +42,8 @@ pub enum DecodeError {
         /// The global bit.
         bit: usize,
     },
-    /// A binding of something that is no parameter, or to a value that it cannot have.
-    #[error("variable {0:?} is bound, but it is no parameter that can have this value")]
+    /// A binding of something that is not a parameter, or to a value that it cannot have.
+    #[error("variable {0:?} is bound, but it is not a parameter that can have this value")]
     Binding(VarId),
     /// The map does not belong to the automaton.
     #[error("the map of the image does not fit the model")]

@@ -11,7 +11,7 @@ use vouch_ir::Span;
 const LONGEST: usize = 2000;
 /// What is shown of a longer one on either side of a place, in bytes.
 const AROUND: usize = 60;
-/// Stands for what is left out.
+/// Represents what is left out.
 const DOTS: &str = "...";
 
 /// A text and its name.

@@ -2,6 +2,7 @@
 //!
 //! - [`diagnostic`]: errors and warnings that point at the source and say a way out.
 //! - [`excerpt`]: what of a text can be shown.
+//! - [`limits`]: names of what is not modelled.
 //! - [`lint`]: questions that a model raises beyond its properties.
 //! - [`outline`]: what a model looks like from afar.
 //! - [`c`]: C, `docs/c.md`.
@@ -16,6 +17,7 @@ pub mod circuit;
 pub mod diagnostic;
 pub mod elf;
 pub mod excerpt;
+pub mod limits;
 pub mod lint;
 pub mod outline;
 pub mod vch;

@@ -33,7 +33,7 @@ pub enum Ask {
     State(String),
     /// Whether a transition is ever taken.
     Transition,
-    /// Whether the model can come to a standstill in these states.
+    /// Whether the model can deadlock in these states.
     Standstill(String),
     /// Whether a run gets to the assertion of this property.
     Assertion(String),
@@ -88,7 +88,7 @@ impl Question {
                 warning.help("no run satisfies its guard, or those before it always come first")
             }
             Ask::Standstill(states) => {
-                let message = format!("the model can come to a standstill in {states}");
+                let message = format!("the model can deadlock in {states}");
                 let label = "here no transition is possible any more, whatever the inputs are";
                 let warning = Diagnostic::warning(message, self.span, label);
                 warning.help(

@@ -6,7 +6,7 @@
 //! function in between has to know of time, and none can forget to pass it on.
 //!
 //! A part of the work can be given [less](Deadline::share) of the time than there is: one that does not
-//! come to an end is left out, and the rest goes on.
+//! come to an end is left out, and the rest continues.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -26,17 +26,6 @@ pub enum Over {
     Cancelled,
     /// The process has taken all the memory that it may.
     Memory,
-}
-
-impl Over {
-    /// The reason for which a verdict is then unknown.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Over::Timeout => "timeout",
-            Over::Cancelled => "cancelled",
-            Over::Memory => "capacity",
-        }
-    }
 }
 
 impl fmt::Display for Over {

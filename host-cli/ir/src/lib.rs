@@ -24,7 +24,7 @@ pub mod formats;
 pub mod live;
 pub mod read;
 pub mod run;
-#[cfg(any(test, feature = "sample"))]
+#[cfg(any(test, feature = "__sample"))]
 pub mod sample;
 pub mod term;
 pub mod value;

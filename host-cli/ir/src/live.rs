@@ -19,7 +19,7 @@ impl Live {
 
     /// The same with only those guards that enter an error location: a soundness rule broken, for
     /// the test that shows that this is noticed.
-    #[cfg(feature = "sabotage")]
+    #[cfg(feature = "__sabotage")]
     pub fn of_properties_alone(cfa: &Cfa) -> Live {
         Live::of_guards(cfa, |edge| cfa.properties.iter().any(|p| p.error == edge.to))
     }

@@ -8,7 +8,7 @@
 //! 1. P implies each clause at the initial location, whatever the state variables are;
 //! 2. for each edge, the clauses at its source, P and its guard imply each clause at its target
 //!    under the updated values;
-//! 3. the empty clause stands at the error location.
+//! 3. the empty clause is at the error location.
 //!
 //! A certificate may name locations that it only *passes*: they have no clauses, none of them is the
 //! initial or an error location, and they form no cycle. Condition 2 then holds for each path from a

@@ -124,7 +124,7 @@ impl Solver for Varisat {
         }
         let assumptions: Vec<_> = assumptions.iter().map(convert).collect();
         self.solver.assume(&assumptions);
-        // A failed self-check is a panic in varisat. It is no answer, and no reason to go down.
+        // A failed self-check is a panic in varisat. It is not an answer, and no reason to go down.
         let solver = std::panic::AssertUnwindSafe(&mut self.solver);
         let Ok(Ok(answer)) = std::panic::catch_unwind(|| { solver }.solve()) else {
             self.broken = true;

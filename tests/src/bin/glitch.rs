@@ -18,7 +18,7 @@ mod run {
     use std::path::PathBuf;
     use std::process::ExitCode;
     use std::time::Instant;
-    use vouch::transport::qemu;
+    use vouch_host::transport::qemu;
     use vouch_tests::glitch::{BOARDS, Campaign, Instruction, KINDS};
 
     struct Options {

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use vouch::pipeline;
 use vouch_core::certificate::Check;
 use vouch_core::ic3::Verdict;
+use vouch_host::pipeline;
 use vouch_tests::engine::{self, Setup};
 
 fn main() -> ExitCode {

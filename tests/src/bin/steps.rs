@@ -2,7 +2,7 @@
 
 #[cfg(unix)]
 fn main() {
-    use vouch::frontend::elf::ElfOptions;
+    use vouch_host::frontend::elf::ElfOptions;
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [file, entry, rest @ ..] = &args[..] else {
         eprintln!("usage: steps FILE ENTRY [INIT] [COUNT] [SEED]");

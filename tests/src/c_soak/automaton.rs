@@ -3,8 +3,8 @@
 use super::Program;
 use super::compiler::Model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use vouch::frontend::{Options, Source, c};
-use vouch::ir::{Cfa, Word, eval};
+use vouch_host::frontend::{Options, Source, c};
+use vouch_host::ir::{Cfa, Word, eval};
 
 /// What came of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,7 +56,7 @@ pub fn run(text: &str, program: &Program, model: Model) -> Outcome {
 }
 
 fn interpret(cfa: &Cfa, sum: &str, any: Word, inputs: &[Word]) -> Outcome {
-    let name = |at: vouch::ir::LocId| cfa.locations[at.index()].name.clone();
+    let name = |at: vouch_host::ir::LocId| cfa.locations[at.index()].name.clone();
     let ended = match eval::run(cfa, any, inputs, STEPS) {
         Ok(ended) => ended,
         Err(at) => return Outcome::Odd(format!("a choice at {}", name(at))),

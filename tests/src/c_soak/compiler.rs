@@ -3,7 +3,7 @@
 use super::Program;
 use std::fmt::Write;
 use std::process::{Command, Stdio};
-use vouch::frontend::c::DataModel;
+use vouch_host::frontend::c::DataModel;
 
 /// A data model, and the compiler that defines it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! The instructions that a boot executes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use vouch::transport::qemu::Board;
+use vouch_host::transport::qemu::Board;
 
 /// An instruction.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Instruction {
 impl Instruction {
     /// No-operations of the same length.
     pub(super) fn nothing(&self, board: &Board) -> Vec<u8> {
-        let half = match board.triple {
+        let half = match board.triple.as_str() {
             "riscv32imac-unknown-none-elf" => 0x0001u16,
             // What has no effect on the older processors is a move from a register to itself.
             "thumbv6m-none-eabi" => 0x46c0,

@@ -3,8 +3,8 @@
 use crate::{maker, product};
 use ed25519_dalek::{Signer, SigningKey};
 use std::path::{Path, PathBuf};
-use vouch::transport::qemu::Board;
 use vouch_device::package::Header;
+use vouch_host::transport::qemu::Board;
 
 /// Why a boot must refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

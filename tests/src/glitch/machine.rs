@@ -9,8 +9,8 @@ use crate::emulator::{Debugger, Emulator};
 use std::io::{ErrorKind, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use vouch::transport::qemu::Board;
-use vouch::transport::qemu::flash::Monitor;
+use vouch_host::transport::qemu::Board;
+use vouch_host::transport::qemu::flash::Monitor;
 
 /// Times the unhurt boot's that a boot may take.
 const PATIENCE: u32 = 5;

@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use vouch::frontend::elf::isa::It;
-use vouch::transport::companion::{self, Companion};
+use vouch_host::frontend::elf::isa::It;
+use vouch_host::transport::companion::{self, Companion};
 
 /// What came of a case.
 pub struct Emulated {

@@ -3,7 +3,7 @@
 use super::predict::{Cannot, End, Prediction, Source, Wanted, predict};
 use super::{CODE, Case, State, Target, WINDOW};
 use crate::rng::Rng;
-use vouch::frontend::elf::isa::{Isa, It};
+use vouch_host::frontend::elf::isa::{Isa, It};
 
 /// What came of an attempt.
 pub enum Made {

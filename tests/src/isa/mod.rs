@@ -18,7 +18,7 @@ use predict::{End, Prediction};
 use rows::Row;
 use std::fmt::Write;
 pub use target::Target;
-use vouch::frontend::elf::isa::{self, Isa, It};
+use vouch_host::frontend::elf::isa::{self, Isa, It};
 
 /// Bytes of memory that cases may write.
 pub const WINDOW: usize = 256;
@@ -91,6 +91,15 @@ pub struct Tally {
     pub lost: u64,
 }
 
+impl Tally {
+    /// Adds another.
+    pub fn add(&mut self, other: Tally) {
+        self.run += other.run;
+        self.refused += other.refused;
+        self.lost += other.lost;
+    }
+}
+
 /// Makes up to `count` cases of a row.
 fn gather(
     target: &Target,
@@ -100,11 +109,10 @@ fn gather(
     tally: &mut Tally,
 ) -> Vec<(Case, Prediction)> {
     let mut cases = vec![];
-    let mut tries = 40 * count + 200;
+    let mut tries = 200 * count;
     while (cases.len() as u64) < count && tries > 0 {
         tries -= 1;
-        let code = row.random(target.isa, rng);
-        match make::case(target, &code, rng) {
+        match make::case(target, &row.random(target.isa, rng), rng) {
             Made::Case(case, prediction) => cases.push((*case, *prediction)),
             Made::Refused => tally.refused += 1,
             Made::Lost => tally.lost += 1,
@@ -114,25 +122,54 @@ fn gather(
     cases
 }
 
-/// `count` cases of each row; the first difference is an error.
-pub fn soak(target: &Target, rows: &[Row], count: u64, seed: u64) -> Result<Vec<Tally>, String> {
-    let harness = emulate::Harness::build(target);
+/// Up to `count` cases of each row, by so many threads; the first difference is an error. What is made for a row
+/// depends on the seed and the row's number only.
+pub fn soak(
+    target: &Target,
+    rows: &[Row],
+    count: u64,
+    seed: u64,
+    jobs: usize,
+) -> Result<Vec<Tally>, String> {
+    let work = |job: usize| -> Result<Vec<(usize, Tally)>, String> {
+        let harness = emulate::Harness::build(target);
+        let (mut tallies, mut batch) = (vec![], vec![]);
+        for at in (job..rows.len()).step_by(jobs) {
+            let mut rng = Rng::new(seed.wrapping_add((at as u64) << 40));
+            let mut tally = Tally::default();
+            while tally.run < count {
+                let before = tally.run;
+                let most = (count - before).min(BATCH as u64);
+                batch.append(&mut gather(target, &rows[at], most, &mut rng, &mut tally));
+                if batch.len() >= BATCH {
+                    compare(target, &harness, &std::mem::take(&mut batch))?;
+                }
+                if tally.run == before {
+                    break;
+                }
+            }
+            tallies.push((at, tally));
+        }
+        compare(target, &harness, &batch)?;
+        Ok(tallies)
+    };
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..jobs)
+            .map(|job| {
+                scope.spawn({
+                    let work = &work;
+                    move || work(job)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join()).collect()
+    });
     let mut tallies = vec![Tally::default(); rows.len()];
-    let mut batch = vec![];
-    let mut rng = Rng::new(seed);
-    for (row, tally) in rows.iter().zip(&mut tallies) {
-        while tally.run < count {
-            let before = tally.run;
-            batch.append(&mut gather(target, row, (count - before).min(2000), &mut rng, tally));
-            if batch.len() >= BATCH {
-                compare(target, &harness, &std::mem::take(&mut batch))?;
-            }
-            if tally.run == before {
-                break;
-            }
+    for result in results {
+        for (at, tally) in result.map_err(|_| "a thread panicked".to_owned())?? {
+            tallies[at] = tally;
         }
     }
-    compare(target, &harness, &batch)?;
     Ok(tallies)
 }
 

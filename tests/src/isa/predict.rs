@@ -6,8 +6,8 @@
 use super::{Case, State, Target};
 use crate::rng::Rng;
 use std::collections::BTreeMap;
-use vouch::frontend::elf::isa::{self, Demand, Flag, Isa, Machine, Next, Reg, Special};
-use vouch::ir::{ExprId, Pool, VarId, Word, eval};
+use vouch_host::frontend::elf::isa::{self, Demand, Flag, Isa, Machine, Next, Reg, Special};
+use vouch_host::ir::{ExprId, Pool, VarId, Word, eval};
 
 /// How a case ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -214,8 +214,8 @@ impl Machine for Concolic<'_> {
     }
     fn load(&mut self, address: ExprId, bytes: u32, aligned: bool) -> Result<ExprId, Stop> {
         let at = self.check(address, bytes, aligned)?;
-        let found = (0..bytes).map(|i| self.byte(at.wrapping_add(i))).rev();
-        let value = found.fold(Some(0), |value, byte| Some(value? << 8 | Word::from(byte?)));
+        let mut found = (0..bytes).map(|i| self.byte(at.wrapping_add(i))).rev();
+        let value = found.try_fold(0, |value, byte| Some(value << 8 | Word::from(byte?)));
         match value {
             Some(value) => Ok(self.value(value, 8 * bytes, Some(Source::Memory(at, bytes)))),
             None => Err(self.stray(address, Wanted::Window(bytes))),

@@ -4,7 +4,7 @@
 //! not know, or takes for another, is noticed.
 
 use crate::rng::Rng;
-use vouch::frontend::elf::isa::Isa;
+use vouch_host::frontend::elf::isa::Isa;
 
 /// A row: an instruction's name, and its bits from the highest to the lowest; letters are any bits.
 #[derive(Clone, Copy, Debug)]
@@ -44,12 +44,48 @@ pub fn pattern(bits: &str) -> (u32, u32, u32) {
     (mask, value, count)
 }
 
+/// All rows of an instruction set.
+pub fn all(isa: Isa) -> Vec<Row> {
+    match isa {
+        Isa::V6m => [THUMB16, COMPARED, THUMB32, V6M32].concat(),
+        Isa::V7m => [THUMB16, COMPARED, V7M16, THUMB32, V7M32].concat(),
+        Isa::Rv32 => RV32.to_vec(),
+    }
+}
+
+/// What would wait for ever in the emulator.
+pub fn waits(isa: Isa) -> Vec<Row> {
+    match isa {
+        Isa::V6m => vec![WFI],
+        Isa::V7m => vec![WFI, row("WFI.W", "1111001110101111 10000000 00000011")],
+        Isa::Rv32 => vec![row("WFI", "000100000101 00000 000 00000 1110011")],
+    }
+}
+
+const WFI: Row = row("WFI", "10111111 0011 0000");
+
+/// The patterns of single instructions.
+pub struct Patterns(Vec<(u32, u32, u32)>);
+
+impl Patterns {
+    /// Those of these rows.
+    pub fn new(rows: &[Row]) -> Patterns {
+        let single = rows.iter().filter(|row| !row.bits.contains(';'));
+        Patterns(single.map(|row| pattern(row.bits)).collect())
+    }
+
+    /// Whether one of them has this encoding, of 16 or 32 bits.
+    pub fn has(&self, encoding: u32, bits: u32) -> bool {
+        self.0.iter().any(|(mask, value, count)| *count == bits && encoding & mask == *value)
+    }
+}
+
 const fn row(name: &'static str, bits: &'static str) -> Row {
     Row { name, bits }
 }
 
 /// Instructions of 16 bits that ARMv6-M and ARMv7-M have.
-pub const THUMB16: &[Row] = &[
+const THUMB16: &[Row] = &[
     row("LSL (immediate), MOV (register) T2", "000 00 iiiii mmm ddd"),
     row("LSR (immediate)", "000 01 iiiii mmm ddd"),
     row("ASR (immediate)", "000 10 iiiii mmm ddd"),
@@ -125,12 +161,10 @@ pub const THUMB16: &[Row] = &[
     row("B", "11100 iiiiiiiiiii"),
 ];
 
-/// Instructions of 32 bits that ARMv6-M has.
-pub const V6M32: &[Row] = &[
-    row("MSR", "11110 0 1110 0 0 nnnn 10 0 0 1000 ssssssss"),
+/// Instructions of 32 bits that ARMv6-M and ARMv7-M have.
+const THUMB32: &[Row] = &[
     row("MSR APSR", "11110 0 1110 0 0 nnnn 10 0 0 1000 00000000"),
     row("MSR PRIMASK", "11110 0 1110 0 0 nnnn 10 0 0 1000 00010000"),
-    row("MRS", "11110 0 1111 1 0 1111 10 0 0 dddd ssssssss"),
     row("MRS PRIMASK", "11110 0 1111 1 0 1111 10 0 0 dddd 00010000"),
     row("DSB", "11110 0 1110 11 1111 10 0 0 1111 0100 oooo"),
     row("DMB", "11110 0 1110 11 1111 10 0 0 1111 0101 oooo"),
@@ -139,8 +173,24 @@ pub const V6M32: &[Row] = &[
     row("BL", "11110 s iiiiiiiiii 11 j 1 k iiiiiiiiiii"),
 ];
 
+/// Instructions of 32 bits that only ARMv6-M is accepted with.
+const V6M32: &[Row] = &[row("MRS APSR", "11110 0 1111 1 0 1111 10 0 0 dddd 00000000")];
+
+/// Conditions on flags that are expressions.
+const COMPARED: &[Row] = &[
+    row("CMP (register), B", "010000 1010 mmm nnn; 1101 cccc iiiiiiii"),
+    row("CMP (immediate), B", "00101 nnn iiiiiiii; 1101 cccc iiiiiiii"),
+    row("CMN (register), B", "010000 1011 mmm nnn; 1101 cccc iiiiiiii"),
+    row("SUB (register), B", "0001101 mmm nnn ddd; 1101 cccc iiiiiiii"),
+    row("ADD (immediate), B", "00110 ddd iiiiiiii; 1101 cccc iiiiiiii"),
+    row("RSB, B", "010000 1001 nnn ddd; 1101 cccc iiiiiiii"),
+    row("SUB, SBC, B", "0001101 mmm nnn ddd; 010000 0110 mmm ddd; 1101 cccc iiiiiiii"),
+    row("ADD, ADC, B", "0001100 mmm nnn ddd; 010000 0101 mmm ddd; 1101 cccc iiiiiiii"),
+    row("LSL (register), B", "010000 0010 mmm ddd; 1101 cccc iiiiiiii"),
+];
+
 /// Instructions of 16 bits that only ARMv7-M has.
-pub const V7M16: &[Row] = &[
+const V7M16: &[Row] = &[
     row("CBZ, CBNZ", "1011 o0i1 iiiii nnn"),
     row("IT", "10111111 cccc mmmm"),
     row("IT, data processing", "10111111 cccc mmmm; 010000 oooo mmm ddd; 010000 oooo mmm ddd"),
@@ -159,7 +209,7 @@ pub const V7M16: &[Row] = &[
 ];
 
 /// Instructions of 32 bits that ARMv7-M has.
-pub const V7M32: &[Row] = &[
+const V7M32: &[Row] = &[
     row("STM", "1110100010 w 0 nnnn 0 m 0 rrrrrrrrrrrrr"),
     row("LDM", "1110100010 w 1 nnnn p m 0 rrrrrrrrrrrrr"),
     row("POP", "1110100010 1 1 1101 p m 0 rrrrrrrrrrrrr"),
@@ -304,7 +354,7 @@ pub const V7M32: &[Row] = &[
 ];
 
 /// RV32IMAC and Zicsr for `mstatus`.
-pub const RV32: &[Row] = &[
+const RV32: &[Row] = &[
     row("LUI", "iiiiiiiiiiiiiiiiiiii ddddd 0110111"),
     row("AUIPC", "iiiiiiiiiiiiiiiiiiii ddddd 0010111"),
     row("JAL", "iiiiiiiiiiiiiiiiiiii ddddd 1101111"),
@@ -355,7 +405,6 @@ pub const RV32: &[Row] = &[
     row("CSRRW mstatus", "001100000000 sssss 001 ddddd 1110011"),
     row("CSRRS mstatus", "001100000000 sssss 010 ddddd 1110011"),
     row("CSRRC mstatus", "001100000000 sssss 011 ddddd 1110011"),
-    row("CSRRWI mstatus", "001100000000 iiiii 101 ddddd 1110011"),
     row("CSRRSI mstatus", "001100000000 iiiii 110 ddddd 1110011"),
     row("CSRRCI mstatus", "001100000000 iiiii 111 ddddd 1110011"),
     row("LR.W", "00010 ar 00000 sssss 010 ddddd 0101111"),

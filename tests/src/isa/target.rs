@@ -2,7 +2,7 @@
 
 use super::State;
 use std::ops::Range;
-use vouch::frontend::elf::isa::Isa;
+use vouch_host::frontend::elf::isa::Isa;
 
 /// An emulated board.
 pub struct Target {
@@ -57,7 +57,7 @@ pub const RV32: Target = Target {
     cfg: "rv32",
     landing: 0x8020_0000..0x8060_0000,
     window: 0x8070_0000,
-    nothing: &[0x8800_0000..0xf000_0000],
+    nothing: &[0x8800_0000..0xc000_0000, 0xc000_0000..0xf000_0000],
 };
 
 impl Target {

@@ -6,11 +6,11 @@ use std::fs::File;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use vouch::frontend::elf::Source;
-use vouch::frontend::elf::reader::Elf;
-use vouch::transport::companion::{self, Companion};
-use vouch::transport::probe::gdb::Gdb;
-use vouch::transport::probe::rtt::Memory;
+use vouch_host::frontend::elf::Source;
+use vouch_host::frontend::elf::reader::Elf;
+use vouch_host::transport::companion::{self, Companion};
+use vouch_host::transport::probe::gdb::Gdb;
+use vouch_host::transport::probe::rtt::Memory;
 
 /// How a call ended.
 #[derive(Clone, PartialEq, Eq, Debug)]

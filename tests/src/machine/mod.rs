@@ -2,16 +2,18 @@
 //!
 //! - [`walk`]: steps of the automaton, by the reference interpreter of the IR.
 //! - [`board`]: the same steps of the program itself, by a debugger's stub.
+//! - [`programs`]: programs to try that with.
 
 pub mod board;
+pub mod programs;
 pub mod walk;
 
 use crate::rng::Rng;
 use board::{Board, End};
 use std::collections::BTreeSet;
 use std::path::Path;
-use vouch::frontend::elf::reader::Elf;
-use vouch::frontend::elf::{self, ElfOptions};
+use vouch_host::frontend::elf::reader::Elf;
+use vouch_host::frontend::elf::{self, ElfOptions};
 use walk::{Arrived, Walk};
 
 /// What came of comparing.

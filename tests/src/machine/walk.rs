@@ -1,9 +1,9 @@
 //! Steps of an automaton that was lifted from a program.
 
 use crate::rng::Rng;
-use vouch::frontend::elf::{Cell, Program, Slot, Source};
-use vouch::ir::eval;
-use vouch::ir::{EdgeId, InputId, LocId, Word, mask};
+use vouch_host::frontend::elf::{Cell, Program, Slot, Source};
+use vouch_host::ir::eval;
+use vouch_host::ir::{EdgeId, InputId, LocId, Word, mask};
 
 /// Where a step came to.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -103,7 +103,7 @@ impl Writer {
         format!("{{ {} }}", items.join(", "))
     }
 
-    /// A designator that goes on inside, and its value.
+    /// A designator that continues inside, and its value.
     fn deeper(&mut self, ty: &Ty, constant: bool, depth: u32) -> Option<String> {
         if !self.rng.one_in(3) {
             return None;

@@ -179,15 +179,15 @@ struct Writer {
     offers: Vec<template::Offer>,
     /// How deep in blocks.
     level: usize,
-    /// Whether the function at hand must not touch anything but its own.
+    /// Whether the current function must not touch anything but its own.
     pure: bool,
-    /// How often the statement at hand may run each time the function does, at most.
+    /// How often the current statement may run each time the function does, at most.
     times: usize,
-    /// How many statements the function at hand executes, at most.
+    /// How many statements the current function executes, at most.
     work: usize,
     /// Whether that is the program's main one.
     main: bool,
-    /// What the function at hand returns, if that is a number.
+    /// What the current function returns, if that is a number.
     result: Option<types::Ty>,
     jumps: statement::Jumps,
 }

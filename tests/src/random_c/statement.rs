@@ -9,7 +9,7 @@ use super::types::{INTS, Ty};
 pub struct Jumps {
     /// Whether `break` leaves something.
     pub can_break: bool,
-    /// Whether `continue` goes on with something.
+    /// Whether `continue` continues with something.
     pub can_continue: bool,
     /// Labels further down.
     pub labels: Vec<String>,

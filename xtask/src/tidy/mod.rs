@@ -3,8 +3,10 @@
 //! - [`source`]: a file with what is not code taken out.
 //! - [`rules`]: findings in one file.
 //! - [`layers`]: who may import whom.
+//! - [`pages`]: the documentation.
 
 mod layers;
+mod pages;
 mod rules;
 mod source;
 
@@ -17,6 +19,9 @@ use std::path::{Path, PathBuf};
 /// The folders with code of ours.
 const ROOMS: [&str; 8] =
     ["core", "device", "host-cli", "firmware", "tests", "xtask", "benches", "fuzz"];
+
+/// Pages for people outside of `docs`. What changed names files that are no longer there.
+const PAGES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "RELEASE.md", "SECURITY.md"];
 
 /// Something that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +42,7 @@ pub fn task(args: &[String]) -> Result<()> {
 pub fn run() -> Result<()> {
     let mut files = Vec::new();
     for room in ROOMS {
-        collect(&project::root().join(room), &mut files)?;
+        collect(&project::root().join(room), "rs", &mut files)?;
     }
     files.sort();
     let sources = files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?;
@@ -45,6 +50,15 @@ pub fn run() -> Result<()> {
     for source in &sources {
         for Finding { line, message } in check(source, &sources) {
             eprintln!("{}:{line}: {message}", source.path);
+            count += 1;
+        }
+    }
+    let mut pages: Vec<PathBuf> = PAGES.iter().map(|page| project::root().join(page)).collect();
+    collect(&project::root().join("docs"), "md", &mut pages)?;
+    for page in pages {
+        let text = fs::read_to_string(&page).with_context(|| page.display().to_string())?;
+        for Finding { line, message } in pages::check(&project::root(), &text) {
+            eprintln!("{}:{line}: {message}", page.display());
             count += 1;
         }
     }
@@ -72,8 +86,8 @@ fn read(file: &Path) -> Result<Source> {
     Ok(Source::new(&parts.join("/"), &text))
 }
 
-/// The Rust files in a folder and below, without what was built there.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+/// The files of a kind in a folder and below, without what was built there.
+fn collect(folder: &Path, kind: &str, files: &mut Vec<PathBuf>) -> Result<()> {
     if !folder.is_dir() {
         return Ok(());
     }
@@ -84,9 +98,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if path.is_dir() {
             if !name.starts_with('.') && !matches!(&*name, "target" | "out" | "fixtures") {
-                collect(&path, files)?;
+                collect(&path, kind, files)?;
             }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|extension| extension == kind) {
             files.push(path);
         }
     }

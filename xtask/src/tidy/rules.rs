@@ -43,7 +43,7 @@ pub fn check(source: &Source, all: &[Source]) -> Vec<Finding> {
     findings
 }
 
-/// Words for things left undone; in pieces, lest this file be found.
+/// Words for things left undone; in pieces, so that this file is not found.
 const MARKS: [[&str; 2]; 3] = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"]];
 
 /// Ways to panic on purpose.
@@ -135,7 +135,7 @@ mod tests {
     fn the_core_does_not_panic_on_purpose() {
         for call in PANICS {
             one(CORE, &format!("//! x\nfn f() {{\n    a{call};\n}}\n"), "3: `");
-            assert_eq!(messages("host-cli/src/a.rs", &format!("//! x\na{call};\n")), [""; 0]);
+            assert_eq!(messages("host-cli/host/src/a.rs", &format!("//! x\na{call};\n")), [""; 0]);
         }
         assert_eq!(messages(CORE, "//! x\na.unwrap_or(0); b.expected();\n"), [""; 0]);
     }

@@ -193,7 +193,8 @@ mod tests {
         assert_eq!(words("a\n#[cfg(test)]\nmod tests {\n fn f() { b }\n}\nc"), "a c");
         assert_eq!(words("a\n#[cfg(all(test, feature = \"x\"))]\nmod tests;\nc"), "a c");
         assert_eq!(words("#[test]\nfn f() -> T { \"}\" }\nc"), "c");
-        for path in ["tests/src/a.rs", "core/src/session/tests.rs", "host-cli/src/a_tests.rs"] {
+        for path in ["tests/src/a.rs", "core/src/session/tests.rs", "host-cli/host/src/a_tests.rs"]
+        {
             assert_eq!(Source::new(path, "a\nb").code.trim(), "");
         }
     }

@@ -27,7 +27,7 @@ pub fn start() {
     Reload::write(TOP);
     Current::write(0);
     Control::write(PROCESSOR_CLOCK | INTERRUPT | ENABLE);
-    // It stands at zero until its first tick.
+    // It is at zero until its first tick.
     while Current::read() == 0 {}
 }
 

@@ -120,7 +120,7 @@ fn check_view<W: Word>(
             Check::Capacity if effort.memory_bytes < MOST => {
                 effort.memory_bytes *= 2;
                 memory = vec![0; effort.memory_bytes.div_ceil(4)];
-                checker.widen(image, table, effort.memory_bytes);
+                checker.restart(image, table, effort.memory_bytes);
             }
             result => break result,
         }

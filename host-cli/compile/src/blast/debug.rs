@@ -420,7 +420,7 @@ mod tests {
         }
     }
 
-    /// A checksum can be right and the content wrong all the same: nothing of it may panic.
+    /// A checksum can be right and the content wrong anyway: nothing of it may panic.
     #[test]
     fn hostile_content_is_refused_or_harmless() {
         let (model, debug) = example();

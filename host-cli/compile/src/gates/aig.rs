@@ -6,7 +6,7 @@
 //!
 //! Invariants: operands have smaller numbers than their user; AND operands ascend; XOR operands
 //! ascend and are positive; a MUX's selector and then-branch are positive; no operand is constant.
-//! Every rewrite either ends or goes on with operands of a smaller sum, so rewriting terminates.
+//! Every rewrite either ends or continues with operands of a smaller sum, so rewriting terminates.
 
 use rustc_hash::FxHashMap as HashMap;
 pub use vouch_core::lit::Lit;

@@ -8,7 +8,7 @@ use super::words::{self, Bits, Shift};
 use rustc_hash::FxHashMap as HashMap;
 use vouch_ir::{BinOp, Cfa, Expr, ExprId, InputId, UnOp, VarId};
 
-/// What a leaf of the graph stands for.
+/// What a leaf of the graph represents.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Leaf {
     /// A flat state bit.

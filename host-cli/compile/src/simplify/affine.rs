@@ -295,7 +295,7 @@ fn kernel(mut rows: Vec<Vec<i128>>, vars: &[VarId]) -> Vec<Equation> {
                 (_, c) => equation.sum.push((c, vars[pivot - 1])),
             }
         }
-        // A constant is no relation.
+        // A constant is not a relation.
         (1..VARIABLES).contains(&equation.sum.len()).then_some(equation)
     })
     .collect()

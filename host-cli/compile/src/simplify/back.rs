@@ -137,7 +137,7 @@ impl Back {
     }
 
     /// The control graph of `cfa`, the first automaton, as far as the last one has its locations: merged
-    /// ones are one, and an edge to a passed location goes on to where it leads. It has edges that
+    /// ones are one, and an edge to a passed location continues to where it leads. It has edges that
     /// passes have dropped, and tells what may be passed: certificates are checked on the first
     /// automaton, where passed locations must form no cycle.
     pub fn arcs(&self, cfa: &Cfa) -> BTreeSet<(LocId, LocId)> {

@@ -29,7 +29,7 @@ impl Bits {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Classes(pub Vec<Lit>);
 
-/// The literal that stands for the bit at a position.
+/// The literal that represents the bit at a position.
 pub fn own(position: usize) -> Lit {
     Lit::new(position + 1, true)
 }

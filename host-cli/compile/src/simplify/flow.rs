@@ -3,7 +3,7 @@
 //!
 //! What is found is inductive: the values at an edge's source, with its guard, lead to values at its
 //! target. It speaks of live variables only. Bounds that keep moving are widened to the constants
-//! that the automaton compares with; what keeps moving all the same, and everything when the time is
+//! that the automaton compares with; what keeps moving anyway, and everything when the time is
 //! over, is given up.
 
 use super::fact::Fact;

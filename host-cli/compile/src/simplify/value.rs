@@ -1,6 +1,6 @@
 //! Sets of values: known bits, and bounds in unsigned and in signed order.
 //!
-//! A [`Value`] stands for all words that have its known bits and lie within both pairs of bounds.
+//! A [`Value`] represents all words that have its known bits and lie within both pairs of bounds.
 //! Operators give a set that contains every result; the tests compare them with the reference
 //! interpreter. Every set can be said in clauses over the bits, which is how it gets into a
 //! certificate.

@@ -21,7 +21,7 @@ const MAX_WIDE_WORK: u64 = 4 << 20;
 /// The most elements of an array.
 const MAX_INDEX: u32 = 13;
 
-/// An input or state of the file, in the automaton's terms: for each element (one, if it is no array)
+/// An input or state of the file, in the automaton's terms: for each element (one, if it is not an array)
 /// the variables or inputs that make it up, the lowest first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
@@ -125,7 +125,7 @@ impl<'a> Builder<'a> {
     fn sort(&self, line: &Line, at: usize) -> Result1<Sort> {
         let id = line.number(at, "the number of a sort")?;
         let known = self.sorts.get(&id).copied();
-        known.map_or_else(|| fail(format!("{id} is no sort"), line.words[at].span, "here"), Ok)
+        known.map_or_else(|| fail(format!("{id} is not a sort"), line.words[at].span, "here"), Ok)
     }
 
     fn vector_sort(&self, line: &Line, at: usize) -> Result1<u32> {
@@ -147,7 +147,7 @@ impl<'a> Builder<'a> {
             Some(Value::Array(_)) if negated => fail("an array cannot be negated", word.span, ""),
             Some(value) => Ok(value),
             None => fail(
-                format!("{} is no value that was defined before", word.text),
+                format!("{} is not a value that was defined before", word.text),
                 word.span,
                 "here",
             ),
@@ -209,7 +209,7 @@ impl<'a> Builder<'a> {
                 let (index, element) = (self.vector_sort(line, 1)?, self.vector_sort(line, 2)?);
                 Sort::Array { index, element }
             }
-            _ => return fail("expected `bitvec` or `array`", kind.span, "this is no sort"),
+            _ => return fail("expected `bitvec` or `array`", kind.span, "this is not a sort"),
         };
         self.sorts.insert(line.id, sort);
         Ok(())
@@ -338,7 +338,7 @@ impl<'a> Builder<'a> {
         let sort = self.sort(line, 0)?;
         let state = line.number(1, "the number of a state")?;
         let Some(&at) = self.states.get(&state) else {
-            return fail(format!("{state} is no state"), line.words[1].span, "here");
+            return fail(format!("{state} is not a state"), line.words[1].span, "here");
         };
         let value = self.value(line.word(2, "the number of a node")?)?;
         let declared = self.values.get(&state).map(|v| Words(&mut self.circuit.cfa.pool).sort(v));

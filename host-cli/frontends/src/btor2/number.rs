@@ -3,7 +3,7 @@
 /// Why digits are no constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NumberError {
-    /// A character is no digit, or there is none.
+    /// A character is not a digit, or there is none.
     Digit,
     /// The value needs more bits than there are.
     Width,

@@ -211,7 +211,7 @@ fn not_one<'w>(
     one(words.0.not(bit))
 }
 
-/// Whether a signed number is no number of `width` bits.
+/// Whether a signed number is not a number of `width` bits.
 fn leaves(words: &mut Words, exact: &Wide, width: u32) -> ExprId {
     let total = words.width(exact);
     let cut = words.slice(exact, 0, width);

@@ -350,15 +350,15 @@ fn what_is_wrong_is_told_where_it_is() {
     refused("1 sort bitvec 70000", "too wide");
     refused("1 sort real", "expected `bitvec` or `array`");
     refused("1 sort bitvec 4\n1 zero 1", "must ascend");
-    refused("1 sort bitvec 4\n2 zero 3", "3 is no sort");
+    refused("1 sort bitvec 4\n2 zero 3", "3 is not a sort");
     refused("1 sort bitvec 4\n2 frobnicate 1", "unknown keyword `frobnicate`");
-    refused("1 sort bitvec 4\n2 not 1 3", "3 is no value that was defined before");
+    refused("1 sort bitvec 4\n2 not 1 3", "3 is not a value that was defined before");
     refused("1 sort bitvec 4\n2 const 1 10000", "does not fit its sort");
     refused("1 sort bitvec 4\n2 zero 1\n3 add 1 2", "the line ends where");
     refused("1 sort bitvec 4\n2 zero 1\n3 redor 1 2", "the line says vector of 4 bits");
     refused("1 sort bitvec 4\n2 zero 1\n3 slice 1 2 4 1", "no such bits");
     refused("1 sort bitvec 4\n2 zero 1\n3 bad 2", "a value of one bit is expected");
-    refused("1 sort bitvec 4\n2 zero 1\n3 next 1 2 2", "2 is no state");
+    refused("1 sort bitvec 4\n2 zero 1\n3 next 1 2 2", "2 is not a state");
     refused("1 sort bitvec 4\n2 state 1\n3 init 1 2 2", "first values depend on each other");
     refused("1 sort bitvec 4\n2 input 1\n3 state 1\n4 init 1 3 2", "depends on an input");
     refused("1 sort bitvec 4\n2 state 1\n3 next 1 2 2\n4 next 1 2 2", "two next values");

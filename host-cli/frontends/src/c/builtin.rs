@@ -11,7 +11,7 @@ pub enum Builtin {
     AssertFail,
     /// The run breaks a property of its own if the argument is zero, and ends.
     Assert,
-    /// The run breaks a property of its own if the argument is zero, and goes on: on the target there
+    /// The run breaks a property of its own if the argument is zero, and continues: on the target there
     /// is nothing in this place.
     Claim,
     /// The same with the property's name as the first argument.
@@ -62,7 +62,7 @@ pub enum Bits {
 }
 
 impl Builtin {
-    /// Whether a call of it may end the edge at hand.
+    /// Whether a call of it may end the current edge.
     pub fn ends_or_asks(self) -> bool {
         matches!(
             self,
@@ -152,7 +152,7 @@ pub fn of(function: &Function) -> Option<Builtin> {
 }
 
 /// Whether a function of this name, which the program does not define, runs parts of the program at
-/// other times or goes on elsewhere: more than returning any value.
+/// other times or continues elsewhere: more than returning any value.
 pub fn goes_elsewhere(name: &str) -> bool {
     let name = name.trim_start_matches("__builtin_").trim_start_matches('_');
     matches!(

@@ -38,7 +38,7 @@ pub fn raw(types: &Types, expr: &Expr) -> Option<u128> {
             let (wide, signed) = a.ty.integer()?;
             let (x, y) = (raw(types, a)?, raw(types, b)?);
             let shift = matches!(op, Op::Shl | Op::Shr);
-            // What is undefined is no constant.
+            // What is undefined is not a constant.
             if matches!(op, Op::Div | Op::Rem) && y == 0
                 || shift && !(0..wide as i128).contains(&value(types, b)?)
             {

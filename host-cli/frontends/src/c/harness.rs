@@ -15,7 +15,7 @@ use std::fmt::Write;
 use vouch_ir::{Cfa, Trace, Word};
 
 /// What the program says and does when the run breaks a property: it ends with the one that it shows,
-/// and goes on after others, as on the target.
+/// and continues after others, as on the target.
 const FAILED: &str = "\
 static void vouch_failed(void)
 {

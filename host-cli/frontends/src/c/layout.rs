@@ -14,7 +14,7 @@ pub struct Declared {
     pub bits: Option<u32>,
     /// An alignment asked for.
     pub align: Option<u64>,
-    /// An alignment that the name of its type stands for, more or less than that of the type itself.
+    /// An alignment that the name of its type represents, more or less than that of the type itself.
     pub type_align: Option<u64>,
     /// Whether `packed` by itself.
     pub packed: bool,

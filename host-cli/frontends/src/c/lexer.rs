@@ -319,7 +319,7 @@ impl Lexer<'_> {
             _ => return Err(self.fail(start, "an unknown escape sequence", "here")),
         };
         if unit > largest {
-            return Err(self.fail(start, "this is no byte", "here"));
+            return Err(self.fail(start, "this is not a byte", "here"));
         }
         units.push(unit);
         Ok(())
@@ -332,7 +332,7 @@ impl Lexer<'_> {
             self.at += 1;
         }
         u32::from_str_radix(&self.text[first..self.at], radix)
-            .map_err(|_| self.fail(start, "this is no byte", "here"))
+            .map_err(|_| self.fail(start, "this is not a byte", "here"))
     }
 }
 

@@ -305,7 +305,7 @@ mod tests {
         let plain = COptions::default();
         let needed = |text| is_needed(text, &plain);
         assert!(needed("int x;\n # include <a.h>\n"));
-        assert!(needed("int x; // goes on \\\nint y;\n"));
+        assert!(needed("int x; // continues \\\nint y;\n"));
         assert!(needed("int x = __INT_MAX__;"));
         assert!(!needed("# 1 \"a.c\"\n#pragma once\nint x;\n"));
         assert!(!needed("char *f(void) { return __FUNCTION__; }"));

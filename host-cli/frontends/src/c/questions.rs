@@ -135,7 +135,7 @@ impl Flow {
         Flow { before }
     }
 
-    /// The locations from which a loop goes on to its head; `None` if it does not go round. A way to
+    /// The locations from which a loop continues to its head; `None` if it does not go round. A way to
     /// the head that starts outside of the loop is none around it.
     fn round(&self, cfa: &Cfa, head: LocId) -> Option<HashSet<LocId>> {
         let mut round = HashSet::from([head]);

@@ -7,7 +7,7 @@ use vouch_ir::Span;
 /// Longer texts are refused: no model is that long, and spans stay small.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The tokens of the text, closed by [`Kind::End`]; what is no token is reported and skipped.
+/// The tokens of the text, closed by [`Kind::End`]; what is not a token is reported and skipped.
 pub fn lex(text: &str, errors: &mut Vec<Diagnostic>) -> Vec<Token> {
     if text.len() > MAX_BYTES {
         let message = format!("the file has {} bytes; the limit is {MAX_BYTES}", text.len());

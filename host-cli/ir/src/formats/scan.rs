@@ -308,7 +308,7 @@ impl<'t> Line<'t> {
         Some(c)
     }
 
-    /// What a name stands for.
+    /// What a name represents.
     pub fn find(&self, table: &Table, name: &Name<'_>, what: &str) -> Result<u32, ParseError> {
         let spelled = spell(&name.name);
         let message = match table.find(&name.name, name.nth) {

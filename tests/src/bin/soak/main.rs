@@ -3,9 +3,11 @@
 //! disagreement.
 //!
 //! C programs ([`c`]) need compilers, and are only made when they are asked for: `--kind c` or
-//! `--kind csmith`, with `--minutes` or `--programs`.
+//! `--kind csmith`, with `--minutes` or `--programs`. So are instructions ([`isa`]): `--kind isa`.
 
 mod c;
+#[cfg(unix)]
+mod isa;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,8 +27,9 @@ struct Args {
     jobs: usize,
     kinds: Vec<Kind>,
     generator: Option<Generator>,
+    isa: bool,
     replay: Option<(Which, u64)>,
-    /// For C only.
+    /// For C, and for each row of instructions.
     programs: Option<u64>,
     models: Vec<Model>,
     without: Vec<Feature>,
@@ -38,18 +41,20 @@ struct Args {
 enum Which {
     Kind(Kind),
     C(Generator),
+    Isa,
 }
 
 const USAGE: &str = "\
 soak --minutes N [--seed S] [--jobs J] [--kind image|automaton|sat|flash]
 soak --kind c|csmith --minutes N | --programs N [--seed S] [--jobs J] [--model M] [--without FEATURE,…]
+soak --kind isa [--programs N] [--seed S] [--jobs J]
 soak --replay KIND:SEED [--model M] [--without FEATURE,…]
 soak --file PROGRAM.c [--model M]";
 
 fn which(name: &str) -> Option<Which> {
     let kind = Kind::ALL.into_iter().find(|k| k.name() == name).map(Which::Kind);
     let c = Generator::ALL.into_iter().find(|g| g.0 == name).map(|g| Which::C(g.1));
-    kind.or(c)
+    kind.or(c).or((name == "isa").then_some(Which::Isa))
 }
 
 fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
@@ -61,6 +66,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
         jobs: std::thread::available_parallelism().map_or(1, |n| n.get()),
         kinds: Kind::ALL.to_vec(),
         generator: None,
+        isa: false,
         replay: None,
         programs: None,
         models: vec![],
@@ -77,6 +83,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
             "--kind" => match which(&value)? {
                 Which::Kind(kind) => parsed.kinds = vec![kind],
                 Which::C(generator) => parsed.generator = Some(generator),
+                Which::Isa => parsed.isa = true,
             },
             "--model" => parsed.models.push(Model::from_name(&value)?),
             "--without" => {
@@ -87,13 +94,18 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
             "--file" => parsed.file = Some(value.into()),
             "--replay" => {
                 let (name, seed) = value.split_once(':')?;
-                parsed.replay = Some((which(name)?, seed.parse().ok()?));
+                let (which, seed) = (which(name)?, seed.parse().ok()?);
+                // All cases of a seed are made together.
+                match which {
+                    Which::Isa => (parsed.isa, parsed.seed) = (true, seed),
+                    _ => parsed.replay = Some((which, seed)),
+                }
             }
             _ => return None,
         }
     }
     let counted = parsed.programs.is_some() && parsed.generator.is_some();
-    let known = counted || parsed.replay.is_some() || parsed.file.is_some();
+    let known = counted || parsed.isa || parsed.replay.is_some() || parsed.file.is_some();
     (parsed.minutes > 0.0 || known).then_some(parsed)
 }
 
@@ -108,7 +120,11 @@ fn main() -> ExitCode {
     match args.replay {
         Some((Which::C(generator), seed)) => return c::replay(generator, seed, &args),
         Some((Which::Kind(kind), seed)) => return replay(kind, seed),
-        None => {}
+        Some((Which::Isa, _)) | None => {}
+    }
+    #[cfg(unix)]
+    if args.isa {
+        return isa::run(&args);
     }
     if let Some(generator) = args.generator {
         println!("soak: {} from seed {}, {} jobs", generator.name(), args.seed, args.jobs);

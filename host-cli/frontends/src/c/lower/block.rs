@@ -6,7 +6,7 @@
 
 use super::notes::Sample;
 use super::{Fail, Lower, MAX_EDGES, Value, fail};
-use crate::Overflow;
+use crate::{Overflow, limits};
 use std::collections::{BTreeMap, HashMap};
 use vouch_ir::{Edge, ExprId, Input, LocId, Property, PropertyId, Span, Type, Var, VarId, VarKind};
 
@@ -133,7 +133,7 @@ impl Lower<'_> {
         self.add_edge(Edge { from, to, guard, updates, span });
     }
 
-    /// Ends the block: every run goes on at `to`.
+    /// Ends the block: every run continues at `to`.
     pub(super) fn jump(&mut self, to: LocId) {
         self.leave(to, None, true);
         self.block = Block::dead(self.block.start);
@@ -155,7 +155,7 @@ impl Lower<'_> {
         self.block = Block::dead(self.block.start);
     }
 
-    /// Goes on in a new block at `at`.
+    /// Continues in a new block at `at`.
     pub(super) fn resume(&mut self, at: LocId) {
         self.block = self.fresh_block(at);
     }
@@ -273,7 +273,7 @@ impl Lower<'_> {
             Hazard::Bounds if self.is_checked(hazard) => ("bounds", PropertyKind::Fatal),
             Hazard::Null if self.is_checked(hazard) => ("null", PropertyKind::Fatal),
             Hazard::Bounds | Hazard::Alignment | Hazard::Null => {
-                ("memory_limit", PropertyKind::Limit)
+                (limits::MEMORY, PropertyKind::Limit)
             }
             Hazard::Division if self.is_checked(hazard) => ("division", PropertyKind::Fatal),
             Hazard::Shift if self.is_checked(hazard) => ("shift", PropertyKind::Fatal),
@@ -286,8 +286,8 @@ impl Lower<'_> {
                 Overflow::Wrap => return true,
                 Overflow::Assume => ("", PropertyKind::Claim),
             },
-            Hazard::Recursion => ("recursion_limit", PropertyKind::Limit),
-            Hazard::Unreachable => ("unreachable_limit", PropertyKind::Limit),
+            Hazard::Recursion => (limits::RECURSION, PropertyKind::Limit),
+            Hazard::Unreachable => (limits::UNREACHABLE, PropertyKind::Limit),
         };
         let condition = self.under_context(condition);
         if !name.is_empty() {

@@ -20,7 +20,7 @@ fn has_call(expr: &Expr) -> bool {
 }
 
 impl Lower<'_> {
-    /// Whether evaluating it may end the edge at hand.
+    /// Whether evaluating it may end the current edge.
     pub(super) fn may_cut(&self, expr: &Expr) -> bool {
         let mut cut = false;
         expr.walk(&mut |e| match &e.kind {
@@ -289,7 +289,7 @@ impl Lower<'_> {
         Ok(Place { base: array.base, ty, bits: None })
     }
 
-    /// A member of a record that is no object: of what a function returns.
+    /// A member of a record that is not an object: of what a function returns.
     fn member_of_value(
         &mut self,
         of: &Expr,

@@ -300,7 +300,7 @@ impl Lower<'_> {
         self.hazard(Hazard::Bounds, outside, span);
     }
 
-    /// An access that meets none of the places that are modelled, but is in bounds all the same, is
+    /// An access that meets none of the places that are modelled, but is in bounds anyway, is
     /// nobody's mistake: it is only not aligned, and what it does is not known.
     fn unaligned(&mut self, outside: ExprId, pointer: ExprId, offset: u64, width: u32, span: Span) {
         if !self.options.c.checks.bounds || self.cfa.pool.as_const(outside) == Some(0) {

@@ -81,9 +81,9 @@ struct Lower<'a> {
     /// The line of a place in the text.
     lines: &'a dyn Fn(u32) -> usize,
     block: Block,
-    /// Conditions under which the expression at hand is evaluated at all.
+    /// Conditions under which the current expression is evaluated at all.
     context: Vec<ExprId>,
-    /// The statement at hand.
+    /// The current statement.
     span: Span,
     objects: Vec<Object>,
     globals: HashMap<GlobalId, ObjectId>,

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use vouch_ir::{BinOp, LocId, Span};
 
 impl Lower<'_> {
-    /// One statement; what follows goes on in a new block.
+    /// One statement; what follows continues in a new block.
     pub(super) fn statement(&mut self, statement: &Stmt) -> Result<(), Fail> {
         let outer = std::mem::replace(&mut self.span, statement.span);
         let held = self.held;
@@ -166,7 +166,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Goes on at a location, as dead code if no edge leads there.
+    /// Continues at a location, as dead code if no edge leads there.
     pub(super) fn resume_if_entered(&mut self, at: LocId) {
         self.resume(at);
         self.block.dead = !self.entered.contains(&at);

@@ -45,7 +45,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The head of the function at hand, if the program declares it as the library does, as far as
+    /// The head of the current function, if the program declares it as the library does, as far as
     /// that matters: otherwise it is one of its own.
     fn agreeing(&mut self, id: usize) -> Result<Option<Declarator>, Fail> {
         let specifiers = self.specifiers(true)?;

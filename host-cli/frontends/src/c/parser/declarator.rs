@@ -23,7 +23,7 @@ pub struct Declarator {
     pub volatile: bool,
     /// Whether the named thing itself is const.
     pub constant: bool,
-    /// An alignment that the name of its type stands for.
+    /// An alignment that the name of its type represents.
     pub align: Option<u64>,
     /// Whether its parameters have no types yet: `f(a, b) int a; char b; { … }`.
     pub old: bool,
@@ -269,7 +269,7 @@ impl Parser {
                 match params.find(same) {
                     Some(param) => *param = declared,
                     None => {
-                        let message = format!("`{name}` is no parameter of this function");
+                        let message = format!("`{name}` is not a parameter of this function");
                         return Err(fail(message, *span, "not in its list"));
                     }
                 }

@@ -144,7 +144,7 @@ impl Parser {
         let (value, within) = match whole.kind {
             ExprKind::Move { by, .. } => (*by, place.ty.clone()),
             ExprKind::Binary(_, left, right) => (*right, left.ty.clone()),
-            // Folded: the left side was no constant, so this cannot be.
+            // Folded: the left side was not a constant, so this cannot be.
             _ => return Err(fail("this cannot be assigned to", span, "not a variable")),
         };
         let ty = place.ty.clone();
@@ -248,7 +248,7 @@ impl Parser {
                 Ok(Expr { kind, ty, span })
             }
             (to, from) if to.is_scalar() && from.is_scalar() => {
-                // What is cast is no variable any more, and what a pointer points to may be written.
+                // What is cast is not a variable any more, and what a pointer points to may be written.
                 let keep = match (&inner.kind, &ty) {
                     (ExprKind::Address(place), Type::Pointer(..)) => self.is_constant(place),
                     _ => inner.is_place() && inner.ty == ty,
@@ -390,7 +390,7 @@ impl Parser {
                 Some(value) => Ok(int(value as i128, size, span)),
                 None if matches!(ty, Type::Array(..)) && self.current.is_some() => {
                     let kind =
-                        ExprKind::Refused("the size of an array whose length is no constant");
+                        ExprKind::Refused("the size of an array whose length is not a constant");
                     Ok(Expr { kind, ty: size, span })
                 }
                 None => Err(fail("the size of this is not known", span, "incomplete type")),
@@ -400,7 +400,7 @@ impl Parser {
         self.postfix(primary, start)
     }
 
-    /// `(int)` behind `sizeof`, or `(int){ 1 }`; also the alignment that a name of a type stands for.
+    /// `(int)` behind `sizeof`, or `(int){ 1 }`; also the alignment that a name of a type represents.
     fn size_of_type(&mut self) -> Result<(Type, Option<u64>), Fail> {
         let start = self.span();
         self.advance();

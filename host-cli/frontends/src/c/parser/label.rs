@@ -29,7 +29,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// What a name stands for here.
+    /// What a name represents here.
     fn resolve(&self, name: Rc<str>) -> Rc<str> {
         let found = self.own.iter().rev().find_map(|block| block.get(&name));
         found.cloned().unwrap_or(name)

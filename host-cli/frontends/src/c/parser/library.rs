@@ -213,7 +213,7 @@ pub fn is_builtin(name: &str) -> bool {
     name.starts_with("__builtin_") && knows(name)
 }
 
-/// Whether a function stands for whatever the environment does.
+/// Whether a function represents whatever the environment does.
 fn is_input(name: &str) -> bool {
     name.starts_with("__VERIFIER_nondet_") || name == "getchar"
 }

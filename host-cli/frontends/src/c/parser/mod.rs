@@ -1,7 +1,7 @@
 //! Tokens to the typed tree, in one pass: C cannot be parsed without knowing which names are types,
 //! and once types are known, expressions can be typed on the spot.
 //!
-//! - this file: the cursor, scopes, and what stands at file scope
+//! - this file: the cursor, scopes, and what is at file scope
 //! - [`specifier`]: `static const unsigned …`; [`attribute`]
 //! - [`record`]: `struct { … }`, `union`, `enum`
 //! - [`declarator`], as in `*a[3](int)`; [`compatible`]: whether two of them may be of one thing
@@ -82,7 +82,7 @@ pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<
     Ok(parser.unit)
 }
 
-/// What a name stands for.
+/// What a name represents.
 #[derive(Clone, Debug)]
 enum Name {
     Typedef(Qualified),
@@ -94,7 +94,7 @@ enum Name {
     Param(Type),
 }
 
-/// What a tag stands for.
+/// What a tag represents.
 #[derive(Clone, Debug)]
 enum Tag {
     Record(usize),
@@ -138,9 +138,9 @@ struct Parser {
     /// Functions that were called before anything was known of them, and where.
     undeclared: HashMap<FunctionId, Span>,
     current: Option<Current>,
-    /// Whether the last declarator had an array whose length is no constant.
+    /// Whether the last declarator had an array whose length is not a constant.
     variable_length: bool,
-    /// A length that is no constant and does something.
+    /// A length that is not a constant and does something.
     length_with_effect: Option<Span>,
     /// Whether the initial value of something that lives forever is read.
     lives_forever: bool,
@@ -266,7 +266,7 @@ impl Parser {
                 return Err(fail(
                     "an array at file scope needs a constant length",
                     self.since(start),
-                    "its length is no constant",
+                    "its length is not a constant",
                 ));
             }
             let Some((name, span)) = declarator.name.clone() else {

@@ -305,7 +305,7 @@ impl Parser {
         let address = Expr { kind: ExprKind::Address(Box::new(place)), ty: pointer(INT), span };
         match constant::raw(&self.unit.types, &address) {
             Some(value) => Ok(int(value as i128, unsigned(self.unit.types.word()), span)),
-            None => Err(fail("this offset is no constant", span, "here")),
+            None => Err(fail("this offset is not a constant", span, "here")),
         }
     }
 }

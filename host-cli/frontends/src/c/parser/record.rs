@@ -136,7 +136,7 @@ impl Parser {
             }
         };
         if self.variable_length && !self.is(":") {
-            let message = "a member whose length is no constant is not supported";
+            let message = "a member whose length is not a constant is not supported";
             return Err(fail(message, self.since(span), "its size is not known when compiling"));
         }
         let bits = match self.eat(":") {

@@ -45,7 +45,7 @@ pub struct Specifiers {
     pub volatile: bool,
     /// Whether const.
     pub constant: bool,
-    /// An alignment that the name of the type stands for.
+    /// An alignment that the name of the type represents.
     pub type_align: Option<u64>,
     /// Whether the initial value tells the type: `__auto_type`.
     pub deduced: bool,

@@ -80,7 +80,7 @@ impl Parser {
                 }
                 (_, Storage::Static) if variable_length => {
                     let message = "a static array needs a constant length";
-                    return Err(fail(message, span, "its length is no constant"));
+                    return Err(fail(message, span, "its length is not a constant"));
                 }
                 (_, Storage::Static) => {
                     self.static_local(&specifiers, &declarator, &attributes, name, span)?;
@@ -91,7 +91,7 @@ impl Parser {
                     let init = self.local_variable(&specifiers, &declarator, name, span)?;
                     let span = self.since(if init.1.is_some() { span } else { start });
                     let kind = match (variable_length, cleanup) {
-                        (true, _) => StmtKind::Refused("an array whose length is no constant"),
+                        (true, _) => StmtKind::Refused("an array whose length is not a constant"),
                         (_, true) => StmtKind::Refused("the attribute `cleanup`"),
                         _ => StmtKind::Declare(init.0, init.1),
                     };

@@ -1,4 +1,4 @@
-//! Lengths of arrays that are no constant expressions but constants all the same: `int n = 5; char a[n];`
+//! Lengths of arrays that are no constant expressions but constants anyway: `int n = 5; char a[n];`
 //! where nothing in the file ever changes `n`.
 //!
 //! Whether something does is read off the tokens, for all variables of that name at once: apart from

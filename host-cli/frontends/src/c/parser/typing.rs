@@ -231,7 +231,7 @@ impl Parser {
         let ty = a.ty.clone();
         let to = ty.pointee().cloned().unwrap_or(Type::Void);
         if matches!(to, Type::Array(..)) && self.unit.types.size(&to).is_none() {
-            let kind = ExprKind::Refused("a pointer to arrays whose length is no constant");
+            let kind = ExprKind::Refused("a pointer to arrays whose length is not a constant");
             return Ok(Expr { kind, ty, span });
         }
         if self.unit.types.size(&to).is_none() {

@@ -221,7 +221,7 @@ fn what_is_not_supported_is_refused_where_it_stands() {
     };
     refused(&main("x = 1;"), "floating-point", "1");
     refused(&main("p = malloc(4);"), "heap", "malloc(4)");
-    refused(&main("int a[n];"), "length is no constant", "int a[n]");
+    refused(&main("int a[n];"), "length is not a constant", "int a[n]");
     refused(&main("n = (int)p;"), "address as a number", "(int)p");
     refused(&main("p = (int *)n;"), "number as an address", "(int *)n");
     refused(&main("n = *(int *)0x1234;"), "0x1234", "*(int *)0x1234");

@@ -69,7 +69,7 @@ fn arguments_beyond_the_parameters_are_listed() {
     holds(list, "signed char c = -3;", "sum(3, 10, 20, c) == 27 && sum(0) == 0");
     holds(list, "struct S s = {1, 100};", "wide(1, 1ll << 40, 3, s) == (1ll << 40) + 106");
     holds(list, "", "outer(1, 42) == 42 && pointer(2, 5, 6) == 11");
-    // What asks for more than a word lies in words all the same.
+    // What asks for more than a word lies in words anyway.
     let aligned = "struct A { int c __attribute__((aligned(8))); _Bool e; };
         int last(int n, ...) { __builtin_va_list ap; __builtin_va_start(ap, n);
             __builtin_va_arg(ap, unsigned); struct A a = __builtin_va_arg(ap, struct A); return a.c; }";

@@ -111,7 +111,7 @@ fn shifts_of_signed_numbers_overflow() {
     for wrong in
         ["int x = 2; x <<= 31;", "int x = -1; x = x << 3;", "int x = 1, n = 31; x = x << n;"]
     {
-        // The run goes on, in the one way and in the other.
+        // The run continues, in the one way and in the other.
         let text = format!("int main(void) {{ {wrong} return 0; }}");
         let options = crate::Options { overflow: Overflow::Error, ..options("main") };
         let cfa = cfa(&text, &options);

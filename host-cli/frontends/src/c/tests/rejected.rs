@@ -49,7 +49,7 @@ const WRONG: [(&str, &str, &str); 27] = [
 const REFUSED: [(&str, &str, &str); 9] = [
     (
         "int main(void) { int n = 3; n++; struct s { char b[n]; }; return sizeof(struct s); }",
-        "a member whose length is no constant",
+        "a member whose length is not a constant",
         "b[n]",
     ),
     ("int main(void) { return nobody(1); }", "`nobody` is not declared", "nobody(1)"),

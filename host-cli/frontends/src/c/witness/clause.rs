@@ -17,7 +17,7 @@ struct Bits {
     ones: Word,
 }
 
-/// A value as a constant of C; `None` if it is no integer, or none that has constants.
+/// A value as a constant of C; `None` if it is not an integer, or none that has constants.
 pub fn constant(value: Word, ty: &Type) -> Option<String> {
     let (width, signed) = ty.integer().filter(|i| i.0 <= 64)?;
     let value = value & mask(width);

@@ -267,7 +267,7 @@ impl Writer<'_> {
         }
         let mut found = vec![];
         for ((start, is_head), copies) in places {
-            // What holds where a body begins stands at its first statement; and a loop is its head.
+            // What holds where a body begins is at its first statement; and a loop is its head.
             let is_do = self.begins_with(start, "do");
             let is_loop = is_do || self.begins_with(start, "while");
             if is_head && is_do || !is_head && (is_loop || notes.inside.contains(&start)) {

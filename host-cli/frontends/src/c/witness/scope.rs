@@ -37,7 +37,7 @@ fn find(
     match &statement.kind {
         StmtKind::Block(list) => {
             let outer = names.len();
-            // `for` with what stands before its first semicolon, which is no statement.
+            // `for` with what stands before its first semicolon, which is not a statement.
             let is_for = list.last().is_some_and(|last| {
                 matches!(last.kind, StmtKind::For(..)) && last.span.start == span.start
             });

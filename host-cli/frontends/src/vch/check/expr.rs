@@ -148,7 +148,7 @@ impl Checker<'_> {
                         self.retype(x, &ty)
                     }
                     _ => {
-                        let message = format!("`{}` is no type of a number", suffix.text);
+                        let message = format!("`{}` is not a type of a number", suffix.text);
                         let error = Diagnostic::error(message, span, "expected u1…u64, i1…i64");
                         self.error(
                             error.help("write the type of a number behind it, as in `20u8`"),

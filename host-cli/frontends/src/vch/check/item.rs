@@ -255,7 +255,7 @@ impl Checker<'_> {
                 let (when, then) = (bool(self, when), bool(self, then));
                 let n = self.exact(steps).unwrap_or(0);
                 if !(0..=1 << 32).contains(&n) {
-                    let message = format!("{n} is no number of steps");
+                    let message = format!("{n} is not a number of steps");
                     let label = "expected 0 to 4294967296";
                     let error = Diagnostic::error(message, steps.span, label);
                     self.error(error.help("count the steps until it must have happened"));
@@ -266,7 +266,7 @@ impl Checker<'_> {
                 let (when, then) = (bool(self, when), bool(self, then));
                 let n = self.exact(steps).unwrap_or(0);
                 if !(0..=MAX_AFTER).contains(&n) {
-                    let message = format!("{n} is no number of steps here");
+                    let message = format!("{n} is not a number of steps here");
                     let label = format!("expected 0 to {MAX_AFTER}");
                     let error = Diagnostic::error(message, steps.span, label);
                     let help = "count the steps in a variable, in `every step { … }`";

@@ -113,7 +113,7 @@ impl Checker<'_> {
                 self.coerce(b, &ty)
             }
             (ExprKind::Literal(n), _) => {
-                let message = format!("{n} is no number of bits to shift by");
+                let message = format!("{n} is not a number of bits to shift by");
                 let error = Diagnostic::error(message, b.span, "expected 0 to 127");
                 self.error(error.help("write a small number that is not negative"));
                 return failed(span);

@@ -8,7 +8,7 @@ use crate::Diagnostic;
 use std::collections::HashMap;
 use vouch_ir::Span;
 
-/// What a name stands for; the number is its place in the table of its sort.
+/// What a name represents; the number is its place in the table of its sort.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Symbol {
     Const(usize),
@@ -66,7 +66,7 @@ impl Checker<'_> {
         scope.names.insert(name.text.clone(), (symbol, name.span));
     }
 
-    /// Changes what a declared name stands for, now that more is known.
+    /// Changes what a declared name represents, now that more is known.
     pub(super) fn define(&mut self, name: &Name, symbol: Symbol) {
         let scope = match self.machine {
             Some(m) => &mut self.machines[m],
@@ -77,7 +77,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What the name stands for here, local variables aside.
+    /// What the name represents here, local variables aside.
     pub(super) fn lookup(&self, name: &str) -> Option<(Symbol, Span)> {
         let own = self.machine.and_then(|m| self.machines[m].names.get(name));
         own.or_else(|| self.globals.names.get(name)).copied()

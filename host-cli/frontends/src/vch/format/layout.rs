@@ -252,7 +252,7 @@ impl Layout<'_, '_> {
         top.ifs.clear();
     }
 
-    /// Whether a statement goes on behind one of its blocks.
+    /// Whether a statement continues behind one of its blocks.
     fn goes_on(&mut self, next: usize, of_if: Option<bool>) -> bool {
         match self.kind(next) {
             Kind::Semicolon => true,

@@ -3,7 +3,7 @@
 use super::super::token::Kind;
 use super::Piece;
 
-/// Words of claims, which are names elsewhere: what stands in parentheses behind them is no argument.
+/// Words of claims, which are names elsewhere: what stands in parentheses behind them is not an argument.
 const CLAIM_WORDS: [&str; 9] =
     ["always", "never", "when", "then", "within", "after", "no", "before", "once"];
 

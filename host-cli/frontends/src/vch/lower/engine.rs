@@ -3,7 +3,7 @@
 //! Branches are executed both ways and joined with `ite`, loops are unrolled, functions inlined.
 //! Two conditions go along. `path` says when the current statement is reached; it matters only for
 //! what can fail. `live` says that nothing fatal has happened and every assumption held so far: a step
-//! goes on only under it, and only the first fatal failure of a step counts.
+//! continues only under it, and only the first fatal failure of a step counts.
 
 use super::super::hir::{Expr, Function};
 use super::super::types::Ty;

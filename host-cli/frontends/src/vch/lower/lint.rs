@@ -121,7 +121,7 @@ impl Lowering<'_> {
 
     /// Asks whether all machines can be without a transition, whatever the inputs are. Then nothing
     /// changes, and so it stays. States without transitions are meant to be the end.
-    pub(super) fn ask_standstill(
+    pub(super) fn ask_deadlock(
         &mut self,
         location: LocId,
         config: &[usize],

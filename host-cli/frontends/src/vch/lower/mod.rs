@@ -329,7 +329,7 @@ impl<'m> Lowering<'m> {
         let failed = std::mem::take(&mut self.engine.failed);
         let yes = self.engine.cfa.pool.bool(true);
         self.fail(from, failed, yes, &constraints)?;
-        self.ask_standstill(from, config, &constraints)?;
+        self.ask_deadlock(from, config, &constraints)?;
         let mut failed = vec![];
         let outcomes = self.run(schedule, config, &start, &mut failed)?;
         self.fail(from, failed, given, &constraints)?;

@@ -1,6 +1,6 @@
 //! Tokens to a syntax tree, by recursive descent.
 //!
-//! After an error the parser goes on at the next `;`, `}` or declaration, so that one run reports
+//! After an error the parser continues at the next `;`, `}` or declaration, so that one run reports
 //! several. Nesting is limited: neither this parser nor anything that walks over its trees can
 //! exhaust the stack.
 

@@ -96,7 +96,7 @@ fn constants_arrays_and_enums() {
     assert_eq!((run.get("r"), run.get("s")), (24, 1));
     run.step(&[("i", 3), ("mode", 2)]);
     assert_eq!((run.get("r"), run.get("s"), run.get("n")), (8, 2, 2));
-    // The fourth bit pattern is no value of the enum: there is no such step.
+    // The fourth bit pattern is not a value of the enum: there is no such step.
     assert!(!run.step(&[("mode", 3)]));
     assert_eq!(compiled.cfa.properties.len(), 0, "a u2 can't miss an array of 4");
 }

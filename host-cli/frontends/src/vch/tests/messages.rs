@@ -212,7 +212,7 @@ fn common_mistakes() {
         ("n = x $ 1;", "`$` means nothing here", "names are made of ASCII letters, digits and `_`"),
         (
             "n = 5u65;",
-            "`u65` is no type of a number",
+            "`u65` is not a type of a number",
             "write the type of a number behind it, as in `20u8`",
         ),
         ("on = 1;", "expected an expression, found `on`", "`on` is a keyword; choose another name"),
@@ -333,7 +333,7 @@ fn mistakes_in_declarations() {
         ),
         (
             "machine m { initial state A { } property p: when true then true after 65 steps; }",
-            "65 is no number of steps here",
+            "65 is not a number of steps here",
         ),
         (
             "machine m { initial state A { } property p: when true then true by 3 steps; }",

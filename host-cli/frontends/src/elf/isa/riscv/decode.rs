@@ -156,6 +156,9 @@ fn system(word: u32) -> Result {
         0b10 => Change::Set,
         _ => Change::Clear,
     };
+    if funct3 == 0b101 {
+        return Err("csrrwi writes all of mstatus");
+    }
     let source = match funct3 >> 2 {
         0 => Operand::Register(reg(word, 15)),
         _ => Operand::Value(field(word, 15, 5)),

@@ -1,0 +1,727 @@
+//! Commands and flags. Every long flag has an environment variable: `--no-validate` is
+//! `VOUCH_NO_VALIDATE`.
+
+use super::device_args::{DeviceArgs, EmulatorArgs};
+use clap::builder::FalseyValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+use std::time::Duration;
+use vouch_host::engines::Engine;
+use vouch_host::export::Format;
+use vouch_host::frontend::c::{COptions, Checks, DataModel};
+use vouch_host::frontend::elf::ElfOptions;
+use vouch_host::frontend::{Language, Overflow};
+use vouch_host::simplify::Passes;
+
+const ABOUT: &str = "Proves firmware state machines on the device that runs them";
+
+const LONG_ABOUT: &str = "\
+Proves firmware state machines on the device that runs them.
+
+A model is a state machine with properties: things that must never happen. vouch proves that they
+never do, on this machine (check) or on a microcontroller (run), or it shows a run in which one does.
+
+A proof comes with an invariant and a refutation with a run. Both are checked again, by code that
+shares nothing with the prover, before a verdict is printed.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  vouch check pump.vch                          prove or refute, here
+  vouch check pump.vch --trace pump.vcd         and write the counterexample as waveforms
+  vouch check pump.vch --bind limit=12          for one value of a parameter only
+  vouch run pump.vch --target qemu:microbit     the same on an emulated board with 16 KiB of RAM
+  vouch run pump.vch --target serial:/dev/ttyACM0
+  vouch compile pump.vch -o pump.vimg           sizes, and whether it fits which board
+  vouch list                                    boards, ports and engines that there are
+
+Exit codes:
+  0  safe, or done
+  1  unsafe: a run breaks a property
+  2  the command or a file given to it is wrong
+  3  unknown: a limit was reached
+  4  the device or the line to it failed
+  5  something does not match: version, image, certificate or trace
+
+Every long flag can also be set in the environment: `--timeout 60` is VOUCH_TIMEOUT=60, `--json` is
+VOUCH_JSON=1. `vouch help COMMAND` tells the flags of a command.";
+
+/// The program.
+#[derive(Parser, Debug)]
+#[command(name = "vouch", version, about = ABOUT, long_about = LONG_ABOUT, after_help = AFTER_HELP)]
+#[command(arg_required_else_help = true, subcommand_required = true, max_term_width = 100)]
+pub struct Cli {
+    /// How to answer.
+    #[command(flatten)]
+    pub output: Output,
+    /// What it may cost.
+    #[command(flatten)]
+    pub limits: Limits,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What it may cost.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Limits")]
+pub struct Limits {
+    /// End after this many seconds, whatever is under way (verdict: unknown)
+    #[arg(long, global = true, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
+    #[arg(value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
+    /// End when the process has more memory than this, as in 512M or 2G (verdict: unknown) [default: half
+    /// of the machine's; Linux only]
+    #[arg(long, global = true, env = "VOUCH_MAX_RSS", hide_env = true, value_name = "BYTES")]
+    #[arg(value_parser = bytes)]
+    pub max_rss: Option<usize>,
+}
+
+/// How to answer.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Output")]
+pub struct Output {
+    /// Print one JSON object and nothing else (docs/cli.md describes it)
+    #[arg(long, global = true, env = "VOUCH_JSON", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub json: bool,
+    /// Print the verdict alone: no progress, tables, notes or warnings
+    #[arg(long, short, global = true, env = "VOUCH_QUIET", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub quiet: bool,
+    /// Tell more about what is done, on standard error
+    #[arg(long, short, global = true, env = "VOUCH_VERBOSE", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new(), conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// When to use colours
+    #[arg(long, global = true, env = "VOUCH_COLOR", hide_env = true)]
+    #[arg(value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// When to use colours.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Prove or refute a model's properties on this machine
+    #[command(after_help = "\
+Examples:
+  vouch check pump.vch
+  vouch check pump.vch --property never_dry --timeout 60
+  vouch check pump.vch --bind limit=12 --certificate pump.cert
+  vouch check pump.vch --trace run.vcd --json")]
+    Check(CheckArgs),
+    /// Compile a model into an image, and tell its sizes and which boards it fits
+    #[command(after_help = "\
+Examples:
+  vouch compile pump.vch                 writes pump.vimg into the current folder
+  vouch compile pump.vch -o out/p.vimg
+  vouch compile pump.vch --json          sizes and memory plan for programs
+  vouch compile pump.vch --with-certificate
+                                         prove it here and pack the proof for the device to check")]
+    Compile(CompileArgs),
+    /// Show what a model or image consists of
+    #[command(after_help = "\
+Examples:
+  vouch inspect pump.vch
+  vouch inspect pump.vimg --json
+  vouch inspect pump.vch --svg -o pump.svg
+  vouch inspect pump.vch --dot | dot -Tsvg > pump.svg")]
+    Inspect(InspectArgs),
+    /// Have a device prove or refute a model's properties, and validate its answer here
+    #[command(after_help = "\
+Targets:
+  sim               the device's program in this process
+  qemu:BOARD        an emulated board: lm3s6965evb, microbit, mps2-an386, riscv-virt
+  serial:PATH       a board on a serial port
+  tcp:HOST:PORT     a serial port that is served over TCP
+  probe[:SELECTOR]  a board on a debug probe (needs probe-rs, and --chip)
+
+Examples:
+  vouch run pump.vch --target sim
+  vouch run pump.vch --target qemu:lm3s6965evb --log
+  vouch run pump.vimg --target serial:/dev/ttyACM0 --timeout 60 --trace run.vcd
+  vouch run pump.vimg --target probe --chip nRF52840_xxAA --program")]
+    Run(RunArgs),
+    /// Check a certificate, independently of the engine that made it
+    #[command(after_help = "\
+A certificate proves the properties that it names, for the parameters' values that it names. It must
+answer what is asked: all properties, unless --property names one, and all values of the parameters,
+unless --bind fixes them.
+
+Examples:
+  vouch check pump.vch --certificate pump.cert && vouch certify pump.vch pump.cert
+  vouch certify pump.vch bound.cert --bind limit=12
+  vouch compile pump.vch --with-certificate && vouch certify pump.vimg")]
+    Certify(CertifyArgs),
+    /// Run a trace in the reference interpreter, and show it
+    #[command(after_help = "\
+The exit code is 1 if the trace breaks its property, as it is for the check that found it, and 5 if
+it is not a run of the model.
+
+Examples:
+  vouch check pump.vch --trace pump.trace; vouch replay pump.vch pump.trace
+  vouch replay pump.vch pump.trace --trace pump.vcd    converts it into waveforms")]
+    Replay(ReplayArgs),
+    /// Tell what a model's author should know: what never happens, and where the model gets stuck
+    #[command(after_help = "\
+Beyond what the compiler sees at once, an engine answers: properties that hold only because what they
+wait for never happens; states that are never entered; transitions that are never taken; and
+deadlocks, where no transition is possible any more, whatever the inputs are. What is not found out in
+time (10 s, unless --timeout says so) is not told. The exit code is 1 if there is a warning.
+
+Examples:
+  vouch lint pump.vch
+  vouch lint pump.vch --trace stuck.vcd     and write the run into the first deadlock")]
+    Lint(LintArgs),
+    /// Give source texts their canonical layout
+    #[command(after_help = "\
+Only white space changes: tokens and comments stay, in their order. A file with a syntax error is not
+touched. With --check nothing is written; the exit code is 1 if some file would change.
+
+Examples:
+  vouch fmt pump.vch valve.vch
+  vouch fmt --check models/*.vch
+  vouch fmt - < pump.vch")]
+    Fmt(FmtArgs),
+    /// Make a pair of keys for signing models
+    #[command(after_help = "\
+Examples:
+  vouch keygen -o release          writes release (secret) and release.pub (public)
+  vouch compile pump.vch --sign release
+  vouch provision release.pub --target serial:/dev/ttyACM0")]
+    Keygen(KeygenArgs),
+    /// Check the signature of an image
+    #[command(after_help = "\
+The exit code is 5 unless all of the file is what the key's owner signed.
+
+Examples:
+  vouch verify pump.vimg --key release.pub")]
+    Verify(VerifyArgs),
+    /// Make a package that has devices trust another key, or one no more
+    #[command(after_help = "\
+A device does what the package says if it trusts the key that signed it. First add the new key, then store
+a model that is signed with it, then retire the old one. A key that was retired never comes back, and a
+device has had four keys at most.
+
+Examples:
+  vouch rekey --add next.pub --sign release -o add.vkey
+  vouch flash add.vkey --target serial:/dev/ttyACM0
+  vouch rekey --retire release.pub --sign next -o retire.vkey")]
+    Rekey(RekeyArgs),
+    /// Store a model on a device, which tries it at its next start
+    #[command(after_help = "\
+The device checks the signature before it takes the model, and keeps the one before until the new one
+has passed the self-check at the next start. The power may fail at any time.
+
+Examples:
+  vouch compile pump.vch --sign release --counter 3
+  vouch flash pump.vimg --target serial:/dev/ttyACM0
+  vouch run pump.vimg --target serial:/dev/ttyACM0 --stored")]
+    Flash(FlashArgs),
+    /// Set the first key that a device checks signatures with
+    Provision(ProvisionArgs),
+    /// Write a model in the formats of other tools
+    #[command(after_help = "\
+Formats:
+  aiger   a circuit of gates and latches: binary, or text if the file ends in .aag
+  btor2   a circuit of words
+  smt2    constrained Horn clauses, for Z3's Spacer and others: `sat` means safe
+  dot     a graph for Graphviz
+
+In a circuit the location is a state of its own, pc, and an input, choice, tells which of the edges
+that leave it is taken.
+
+Examples:
+  vouch export pump.vch -o pump.aig
+  vouch export pump.vch --to smt2 --property never_dry | z3 -in")]
+    Export(ExportArgs),
+    /// List boards, serial ports, probes and engines
+    List(ListArgs),
+}
+
+impl Command {
+    /// Whether it answers with a verdict.
+    pub fn is_verdict(&self) -> bool {
+        use Command::*;
+        matches!(self, Check(_) | Run(_) | Certify(_) | Replay(_))
+    }
+}
+
+/// The model.
+#[derive(Args, Debug, Clone)]
+pub struct ModelArgs {
+    /// The model: source text (.vch, .c, .i), a circuit (.aag, .aig, .btor2), a linked program
+    /// (.elf) or an image (.vimg)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The model's language, if its file's name does not tell it [one of: vch, c, aiger, btor2, elf]
+    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
+    pub lang: Option<Language>,
+    /// What arithmetic does when a result does not fit its type: wrap, error (break the property
+    /// `no_overflow`), or assume (that it does not happen); an image has it compiled in
+    #[arg(long, env = "VOUCH_OVERFLOW", hide_env = true, value_name = "MODE")]
+    #[arg(default_value = "wrap")]
+    pub overflow: Overflow,
+    /// How the model is simplified: all, none, default, or names of passes with commas between them,
+    /// `-NAME` to leave one out (docs/passes.md tells them); verdicts do not depend on it [default:
+    /// all for C, default for others]
+    #[arg(long, env = "VOUCH_PASSES", hide_env = true, value_name = "LIST")]
+    #[arg(allow_hyphen_values = true)]
+    pub passes: Option<Passes>,
+    /// Show what each pass has removed, on standard error
+    #[arg(long, env = "VOUCH_STATS", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stats: bool,
+    #[command(flatten)]
+    pub c: CArgs,
+    #[command(flatten)]
+    pub elf: ElfArgs,
+}
+
+impl ModelArgs {
+    /// How machine code is lifted.
+    pub fn elf(&self) -> ElfOptions {
+        let ElfArgs { init, inputs } = self.elf.clone();
+        ElfOptions { entry: self.c.entry.clone(), init, inputs }
+    }
+}
+
+/// What only machine code needs.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "ELF")]
+pub struct ElfArgs {
+    /// The function that is called before the first step (`--entry` names the one that is a step)
+    #[arg(long, env = "VOUCH_INIT", hide_env = true, value_name = "FUNCTION")]
+    pub init: Option<String>,
+    /// A static whose value, or a function whose result, can be anything whenever it is asked for; can be
+    /// repeated
+    #[arg(long = "input", env = "VOUCH_INPUT", hide_env = true, value_name = "SYMBOL")]
+    #[arg(value_delimiter = ',')]
+    pub inputs: Vec<String>,
+}
+
+/// What only C needs.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "C")]
+pub struct CArgs {
+    /// Sizes of types: ilp32, lp64, or arm32 (unsigned char, short enums)
+    #[arg(long, env = "VOUCH_DATA_MODEL", hide_env = true, value_name = "MODEL")]
+    #[arg(default_value = "ilp32")]
+    pub data_model: DataModel,
+    /// The function that is run [default: main; for ELF files it must be named]
+    #[arg(long, env = "VOUCH_ENTRY", hide_env = true, value_name = "FUNCTION")]
+    pub entry: Option<String>,
+    /// Call the entry function again and again, with new arguments and inputs each time
+    #[arg(long = "loop", env = "VOUCH_LOOP", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub repeat: bool,
+    /// Check also: bounds, div, shift, null, all (separated by commas)
+    #[arg(long, env = "VOUCH_CHECKS", hide_env = true, value_name = "LIST")]
+    #[arg(default_value = "")]
+    pub checks: Checks,
+    /// How deep recursion is followed; beyond, the verdict is unknown [default: 24; `check` tries 3, 8,
+    /// 24 and 64]
+    #[arg(long, env = "VOUCH_RECURSION", hide_env = true, value_name = "DEPTH")]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub recursion: Option<u32>,
+    /// Look for included files here too; can be repeated
+    #[arg(long, short = 'I', env = "VOUCH_INCLUDE", hide_env = true, value_name = "FOLDER")]
+    #[arg(value_delimiter = ',')]
+    pub include: Vec<String>,
+    /// Define a macro, as in DEBUG or SIZE=8; can be repeated
+    #[arg(long, short = 'D', env = "VOUCH_DEFINE", hide_env = true, value_name = "MACRO")]
+    pub define: Vec<String>,
+}
+
+impl CArgs {
+    /// As the front end wants it.
+    pub fn options(&self) -> COptions {
+        COptions {
+            model: self.data_model,
+            entry: self.entry.clone().unwrap_or(COptions::default().entry),
+            repeat: self.repeat,
+            checks: self.checks,
+            recursion: self.recursion.unwrap_or(COptions::default().recursion),
+            include: self.include.clone(),
+            define: self.define.clone(),
+        }
+    }
+}
+
+/// What is asked of the model.
+#[derive(Args, Debug, Clone)]
+pub struct AskArgs {
+    /// Ask about this property only
+    #[arg(long, env = "VOUCH_PROPERTY", hide_env = true, value_name = "NAME")]
+    pub property: Option<String>,
+    /// Fix a parameter; can be repeated [in the environment: separated by commas]
+    #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
+    #[arg(value_delimiter = ',')]
+    pub bind: Vec<String>,
+}
+
+/// What limits the search, and what is kept of its result.
+#[derive(Args, Debug, Clone)]
+pub struct ProofArgs {
+    /// Give up after this much work, counted in propagated literals (verdict: unknown); unlike time
+    /// it is the same on every machine
+    #[arg(long, env = "VOUCH_BUDGET", hide_env = true, value_name = "UNITS")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub budget: Option<u64>,
+    /// Write the invariant that proves the model, if it is safe
+    #[arg(long, env = "VOUCH_CERTIFICATE", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub certificate: Option<PathBuf>,
+    #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(help = run_file("Write the run that breaks the model, if it is unsafe"))]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+    /// Write the run that breaks the model, if it is unsafe, as a C program that includes the source
+    /// and runs into the failure (C only)
+    #[arg(long, env = "VOUCH_HARNESS", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub harness: Option<PathBuf>,
+    /// Write what other tools check: the stimulus that breaks a circuit (AIGER or BTOR2), the witness
+    /// circuit of a safe one (AIGER), or the verification witness (YAML 2.0) of a C program
+    #[arg(long, env = "VOUCH_WITNESS", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub witness: Option<PathBuf>,
+    /// Print the verdict as the engine gives it, without validation; for benchmarks
+    #[arg(long, env = "VOUCH_NO_VALIDATE", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub no_validate: bool,
+}
+
+/// Arguments of `check`.
+#[derive(Args, Debug, Clone)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub ask: AskArgs,
+    #[command(flatten)]
+    pub proof: ProofArgs,
+    /// The engine: ic3cfa, ic3cfa-eager (more work on each lemma), or ic3 (one transition relation with a
+    /// program counter, to compare)
+    #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME")]
+    #[arg(default_value_t = Engine::Ic3Cfa)]
+    pub engine: Engine,
+    /// Run so many engines at once, each in a thread of its own: the first whose verdict is validated
+    /// wins (at most 3 are of use)
+    #[arg(long, env = "VOUCH_THREADS", hide_env = true, value_name = "N")]
+    #[arg(default_value_t = 1, conflicts_with = "engine")]
+    #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=64))]
+    pub threads: usize,
+    /// Memory for the engine, as in 40K, 512M or 2G [default: as much as it needs, up to 1G]
+    #[arg(long, env = "VOUCH_MEMORY", hide_env = true, value_name = "BYTES")]
+    #[arg(value_parser = bytes)]
+    pub memory: Option<usize>,
+}
+
+/// Arguments of `compile`.
+#[derive(Args, Debug)]
+pub struct CompileArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The image's file [default: the model's name with .vimg, in the current folder]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Sign the image with this secret key
+    #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub sign: Option<PathBuf>,
+    /// The security counter of a signed image: devices refuse a lower one than they had before
+    #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
+    #[arg(default_value_t = 0)]
+    pub counter: u32,
+    /// Prove all properties here and put the invariant into the image, so that a device can check it
+    /// instead of searching for one; nothing is written if something is not proved
+    #[arg(long, env = "VOUCH_WITH_CERTIFICATE", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub with_certificate: bool,
+    /// Prove it for this value of a parameter only; can be repeated
+    #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
+    #[arg(value_delimiter = ',', requires = "with_certificate")]
+    pub bind: Vec<String>,
+}
+
+/// Arguments of `keygen`.
+#[derive(Args, Debug)]
+pub struct KeygenArgs {
+    /// The secret key's file; the public key's has .pub behind its name. Neither is overwritten
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+}
+
+/// Arguments of `rekey`.
+#[derive(Args, Debug)]
+pub struct RekeyArgs {
+    /// The public key that is to be trusted
+    #[arg(long, env = "VOUCH_ADD", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(required_unless_present = "retire", conflicts_with = "retire")]
+    pub add: Option<PathBuf>,
+    /// The public key that is not to be trusted any more
+    #[arg(long, env = "VOUCH_RETIRE", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub retire: Option<PathBuf>,
+    /// The secret key of somebody whom the device trusts
+    #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub sign: PathBuf,
+    /// The security counter: devices refuse a lower one than they had before
+    #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
+    #[arg(default_value_t = 0)]
+    pub counter: u32,
+    /// The package's file
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE.vkey")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+}
+
+/// Arguments of `verify`.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// The image (.vimg)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub image: PathBuf,
+    /// The public key
+    #[arg(long, env = "VOUCH_KEY", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub key: PathBuf,
+}
+
+/// Arguments of `flash`.
+#[derive(Args, Debug)]
+pub struct FlashArgs {
+    /// The image (.vimg), or a package about a key (.vkey)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub image: PathBuf,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// Arguments of `provision`.
+#[derive(Args, Debug)]
+pub struct ProvisionArgs {
+    /// The public key, as `vouch keygen` writes it
+    #[arg(value_name = "KEY.pub", value_hint = ValueHint::FilePath)]
+    pub key: PathBuf,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// Arguments of `inspect`.
+#[derive(Args, Debug)]
+pub struct InspectArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Print the automaton as a graph for Graphviz
+    #[arg(long, env = "VOUCH_DOT", hide_env = true, conflicts_with = "json")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub dot: bool,
+    /// Draw the machines: states, transitions with their guards, properties
+    #[arg(long, env = "VOUCH_SVG", hide_env = true, conflicts_with_all = ["json", "dot"])]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub svg: bool,
+    /// Show what `--passes` leave, instead of the model as it is written
+    #[arg(long, env = "VOUCH_SIMPLIFIED", hide_env = true, conflicts_with = "svg")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub simplified: bool,
+    /// The file that --dot or --svg is written to [default: standard output]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of `run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub ask: AskArgs,
+    #[command(flatten)]
+    pub proof: ProofArgs,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// Use the model that the device has stored, which must be this one, where it lies in flash
+    #[arg(long, env = "VOUCH_STORED", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stored: bool,
+    /// Show the device's log on standard error
+    #[arg(long, env = "VOUCH_LOG", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub log: bool,
+}
+
+/// Arguments of `certify`.
+#[derive(Args, Debug)]
+pub struct CertifyArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The certificate, as `--certificate` writes it [default: the one in the image]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub ask: AskArgs,
+}
+
+/// Arguments of `replay`.
+#[derive(Args, Debug)]
+pub struct ReplayArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The trace, as `--trace` writes it (not VCD or JSON)
+    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
+    pub input: PathBuf,
+    /// Require that a parameter has this value; can be repeated
+    #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
+    #[arg(value_delimiter = ',')]
+    pub bind: Vec<String>,
+    #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(help = run_file("Write the run to a file"))]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `lint`.
+#[derive(Args, Debug)]
+pub struct LintArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(help = run_file("Write the run into the first deadlock"))]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+}
+
+/// Arguments of `fmt`.
+#[derive(Args, Debug)]
+pub struct FmtArgs {
+    /// The files, which are rewritten; `-` represents standard input and output
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Write nothing; tell which files would change, and end with 1 if there are any
+    #[arg(long, env = "VOUCH_CHECK", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub check: bool,
+    /// Print the result instead of rewriting the files
+    #[arg(long, env = "VOUCH_STDOUT", hide_env = true, conflicts_with = "check")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub stdout: bool,
+    /// The files' language, if their names do not tell it [default: vch]
+    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
+    pub lang: Option<Language>,
+}
+
+/// Arguments of `export`.
+#[derive(Args, Debug)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The format: aiger, btor2, smt2 or dot [default: as the file's name tells]
+    #[arg(long, env = "VOUCH_TO", hide_env = true, value_name = "FORMAT")]
+    pub to: Option<Format>,
+    /// The file [default: standard output]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Only this property
+    #[arg(long, env = "VOUCH_PROPERTY", hide_env = true, value_name = "NAME")]
+    pub property: Option<String>,
+    /// Export what `--passes` leave, instead of the model as it is written
+    #[arg(long, env = "VOUCH_SIMPLIFIED", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub simplified: bool,
+}
+
+/// Arguments of `list`.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    #[command(flatten)]
+    pub emulator: EmulatorArgs,
+}
+
+/// A time in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || "give a positive number of seconds, as in 60 or 0.5".to_string();
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    let time = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
+    if time.is_zero() { Err(wrong()) } else { Ok(time) }
+}
+
+/// A size in bytes, with K, M or G for powers of 1024.
+pub fn bytes(text: &str) -> Result<usize, String> {
+    let wrong = || "give a number of bytes, as in 65536, 40K, 512M or 2G".to_string();
+    let text = text.strip_suffix('B').unwrap_or(text);
+    let text = text.strip_suffix('i').unwrap_or(text);
+    let units = [(['K', 'k'], 10), (['M', 'm'], 20), (['G', 'g'], 30)];
+    let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(*unit)?, *shift)));
+    let (digits, shift) = unit.unwrap_or((text, 0));
+    let number: usize = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).filter(|n| *n > 0).ok_or_else(wrong)
+}
+
+/// The help of an option that writes a run.
+fn run_file(what: &str) -> String {
+    format!("{what}: {}; `vouch replay` reads the text", vouch_host::report::formats::listed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_long_flag_has_its_environment_variable() {
+        let mut command = Cli::command();
+        command.build();
+        let mut seen = 0;
+        for command in command.get_subcommands().chain([&command]) {
+            for arg in command.get_arguments() {
+                let Some(long) = arg.get_long().filter(|l| !["help", "version"].contains(l)) else {
+                    continue;
+                };
+                let expected = format!("VOUCH_{}", long.to_uppercase().replace('-', "_"));
+                assert_eq!(arg.get_env(), Some(expected.as_ref()), "--{long}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 30);
+    }
+
+    #[test]
+    fn sizes_and_times_are_read() {
+        assert_eq!(bytes("65536"), Ok(65536));
+        assert_eq!(
+            ["40K", "40k", "40KiB", "40KB"].map(bytes),
+            [Ok(40960), Ok(40960), Ok(40960), Ok(40960)]
+        );
+        assert_eq!(bytes("2G"), Ok(2 << 30));
+        for text in ["", "K", "-1", "0", "1T", "B", "i", "12 K", "99999999999999999999", "é"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for text in ["", "0", "-1", "inf", "NaN", "1m", "1e300"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}

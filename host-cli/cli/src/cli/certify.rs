@@ -1,0 +1,120 @@
+//! `vouch certify`: check a certificate, from a file or in an image, independently of the engine that
+//! made it.
+
+use super::args::CertifyArgs;
+use super::ask::{ask, show_bindings};
+use super::context::Context;
+use super::failure::{Failure, Kind};
+use super::{files, verdict};
+use std::time::Instant;
+use vouch_host::blast::certified;
+use vouch_host::decode;
+use vouch_host::formats::{self, Names};
+use vouch_host::ir::{Certificate, PropertyId, VarId, Word};
+use vouch_host::judge::{self, Finding, Question, Reason};
+use vouch_host::pipeline::Loaded;
+use vouch_host::report::json::PropertyOutcome;
+use vouch_host::validate::{self, certificate::covers};
+use vouch_host::verdict::Verdict;
+
+/// The command.
+pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure> {
+    let model = files::load(&args.model, context)?;
+    let Question { properties, besides, bindings } = ask(&model, &args.ask)?;
+    let mut outcome = verdict::outcome_of(&model);
+    let (certificate, path) = match &args.certificate {
+        Some(path) => {
+            let text = files::read_text(path)?;
+            let (header, certificate) = formats::certificate::parse(&model.cfa, &text)
+                .map_err(|e| files::parse_failure(path, &e))?;
+            outcome.warnings.extend(files::compare_source(path, &header, &model, context));
+            (certificate, path.display())
+        }
+        None => (packed(&model, &bindings)?, args.model.model.display()),
+    };
+    outcome.engine = Some("certificate".into());
+    outcome.target = Some("host".into());
+    outcome.property = args.ask.property.clone();
+
+    context.stage("checking the certificate");
+    let start = Instant::now();
+    let checked = validate::check(&model.cfa, &certificate);
+    outcome.time_s = Some(start.elapsed().as_secs_f64());
+    context.finish();
+    let stats = checked.map_err(|e| {
+        let message = format!("{path} does not prove what it claims of this model: {e}");
+        Failure::new(Kind::Mismatch, message)
+    })?;
+
+    let names = Names::new(&model.cfa);
+    let answers = |p: PropertyId| covers(&certificate, &[p], &bindings).is_ok();
+    let finding = |p: &PropertyId| match answers(*p) {
+        true => (*p, Finding::Safe),
+        false => (*p, Finding::Unknown(Reason::Unanswered)),
+    };
+    let mut findings: Vec<_> = properties.iter().chain(&besides).map(finding).collect();
+    judge::respect_others(&model.cfa, &mut findings);
+    let property = |(p, finding): &(PropertyId, Finding)| PropertyOutcome {
+        name: names.property(*p),
+        verdict: finding.verdict(),
+        reason: match finding {
+            Finding::Unknown(reason) if answers(*p) => Some(reason.clone()),
+            _ => None,
+        },
+        ..PropertyOutcome::default()
+    };
+    outcome.properties = findings.iter().map(property).collect();
+    outcome.verdict = Verdict::all(findings[..properties.len()].iter().map(|f| f.1.verdict()));
+    outcome.validated = outcome.properties.iter().any(|p| p.verdict != Verdict::Unknown);
+    outcome.queries = Some(stats.queries as u64);
+    if outcome.verdict == Verdict::Unknown {
+        let rests = outcome.properties.iter().find_map(|p| p.reason.clone());
+        outcome.reason = rests.or(Some(Reason::OtherQuestion));
+        let claimed = certificate.properties.iter().map(|p| names.property(*p));
+        let claimed = claimed.collect::<Vec<String>>().join(", ");
+        let values = match certificate.bindings.is_empty() {
+            true => String::new(),
+            false => format!(" with {}", show_bindings(&model.cfa, &certificate.bindings)),
+        };
+        outcome.detail = Some(format!(
+            "{path} is sound, but it proves only {claimed}{values}\n\
+             help: ask for that with `--property` and `--bind`"
+        ));
+    }
+    if !context.json && !context.quiet {
+        let validate::CertificateStats { clauses, edges, queries, .. } = stats;
+        context.print(&format!(
+            "{path}: an invariant of {clauses} clauses, inductive over {edges} edges ({queries} queries)"
+        ));
+        if !bindings.is_empty() {
+            context.print(&format!("With {}:", show_bindings(&model.cfa, &bindings)));
+        }
+    }
+    Ok(verdict::show(context, &outcome))
+}
+
+/// The certificate in the model's image, as a claim on all properties that it excludes. It does not
+/// say for which values of the parameters it was made: it is checked for those that are asked for.
+fn packed(model: &Loaded, bindings: &[(VarId, Word)]) -> Result<Certificate, Failure> {
+    let broken = |why: &dyn std::fmt::Display| {
+        Failure::new(Kind::Mismatch, format!("the certificate in the image cannot be used: {why}"))
+    };
+    let clauses = certified::clauses(&model.image).map_err(|e| broken(&e))?;
+    let clauses = clauses.ok_or_else(|| {
+        Failure::usage(
+            "there is no certificate in the model\nhelp: name a certificate's file, or compile the \
+             model with `vouch compile --with-certificate`",
+        )
+    })?;
+    let is_excluded = |p: &PropertyId| {
+        let error = model.cfa.properties[p.index()].error;
+        let location = |l: usize| model.map.locations.get(l) == Some(&error);
+        clauses.iter().any(|(l, lits)| lits.is_empty() && location(*l))
+    };
+    let all = (0..model.cfa.properties.len() as u32).map(PropertyId);
+    let proven = all.filter(is_excluded).collect();
+    let simple = &model.simplified;
+    let certificate =
+        decode::certificate(&model.map, &simple.cfa, proven, bindings.to_vec(), clauses);
+    certificate.map(|c| simple.back.certificate(c)).map_err(|e| broken(&e))
+}

@@ -1,0 +1,119 @@
+//! `vouch check`: prove or refute on this machine.
+
+use super::args::CheckArgs;
+use super::ask::ask;
+use super::context::Context;
+use super::failure::Failure;
+use super::files;
+use super::verdict::{self, Answered};
+use std::time::Instant;
+use vouch_host::check::{self, By, CheckError, DEPTH_BUDGET, DEPTHS, Deeper, Request};
+use vouch_host::engines::{EngineError, Memory};
+use vouch_host::report::json::Outcome;
+use vouch_host::report::text::size;
+use vouch_host::verdict::Reason;
+
+/// The command.
+pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
+    let start = Instant::now();
+    if args.model.c.recursion.is_some() {
+        return at_depth(args, start, true, context).map(|code| code.unwrap_or_default());
+    }
+    let (last, before) = DEPTHS.split_last().unwrap_or((&0, &[]));
+    for depth in before {
+        let args = at(args, *depth);
+        if let Some(code) = at_depth(&args, start, false, context)? {
+            return Ok(code);
+        }
+    }
+    at_depth(&at(args, *last), start, true, context).map(|code| code.unwrap_or_default())
+}
+
+fn at(args: &CheckArgs, depth: u32) -> CheckArgs {
+    let mut args = args.clone();
+    args.model.c.recursion = Some(depth);
+    args
+}
+
+/// Checks the model with recursion of some depth. Unless it is the last, there is no answer if nothing is
+/// known because the recursion may go deeper.
+fn at_depth(
+    args: &CheckArgs,
+    start: Instant,
+    last: bool,
+    context: &mut Context,
+) -> Result<Option<u8>, Failure> {
+    let model = files::load_quietly(&args.model, context)?;
+    let question = ask(&model, &args.ask)?;
+    context.monitor.set_so_far(verdict::open(&model, &question));
+    let last = last || check::recursion_limit(&model.cfa).is_none();
+    let own = args.proof.budget.unwrap_or(0);
+    let request = Request {
+        budget: if last || own > 0 && own < DEPTH_BUDGET { own } else { DEPTH_BUDGET },
+        validate: !args.proof.no_validate,
+        deadline: context.deadline().clone(),
+        last_moments: context.last_moments(),
+        question,
+    };
+    let by = By::Host {
+        engine: args.engine,
+        threads: args.threads,
+        memory: args.memory.map_or_else(Memory::default, Memory::Fixed),
+    };
+    let mut outcome = verdict::outcome_of(&model);
+    outcome.engine = Some(args.engine.name().into());
+    outcome.target = Some("host".into());
+    context.stage("proving");
+    let found = check::search(&model, &request, by, &mut |progress| {
+        context.follow(&model, &request.question, &outcome, progress);
+    });
+    outcome.time_s = Some(start.elapsed().as_secs_f64());
+    if let (false, Ok(found)) = (last, &found) {
+        match check::deeper(&model.cfa, &found.answer) {
+            Deeper::No => {}
+            Deeper::Again => {
+                context.finish();
+                return at_depth(args, start, true, context);
+            }
+            Deeper::Yes => {
+                context.finish();
+                context.tell(|| "the recursion may go deeper".to_string());
+                return Ok(None);
+            }
+        }
+    }
+    context.warn(&model.source, &model.warnings);
+    let found = match found {
+        Ok(found) => found,
+        Err(CheckError::Engine(
+            error @ (EngineError::Shortage { .. } | EngineError::Refused(_)),
+        )) => {
+            context.finish();
+            let detail = format!("{error}\nhelp: allow more with `--memory`");
+            let unknown =
+                verdict::unknown(&model, &request.question, Reason::Capacity, Some(detail));
+            let Outcome { engine, target, time_s, .. } = outcome;
+            let unknown = Outcome { engine, target, time_s, ..unknown };
+            return Ok(Some(verdict::show(context, &unknown)));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let checked = found.judge(&model, &request, &mut |progress| {
+        context.follow(&model, &request.question, &outcome, progress);
+    });
+    outcome.engine = Some(checked.engine.name().into());
+    verdict::add_stats(&mut outcome, &checked.answer.stats);
+    context.tell(|| {
+        let (arena, stats) = (size(checked.answer.arena_bytes), &checked.answer.stats);
+        format!("an arena of {arena}, {} literals propagated", stats.propagations)
+    });
+    let answered = Answered {
+        model: &model,
+        args: &args.model,
+        question: &request.question,
+        property: args.ask.property.as_ref().and(request.question.properties.first().copied()),
+        proof: &args.proof,
+        checked: &checked,
+    };
+    verdict::report(&answered, outcome, context).map(Some)
+}

@@ -1,0 +1,147 @@
+//! `vouch compile`: source text to an image, with its sizes and how it fits the boards; and, if asked,
+//! with a proof in it.
+
+use super::args::{AskArgs, CompileArgs};
+use super::ask::ask;
+use super::context::{self, Context};
+use super::failure::{Failure, Kind};
+use super::{files, keys, plan, verdict};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use vouch_core::certificate::Check;
+use vouch_device::package::key_id;
+use vouch_host::blast::certified::{self, Effort};
+use vouch_host::check::{self, By, Checked, Request};
+use vouch_host::engines::{Engine, Memory};
+use vouch_host::pipeline::{IMAGE_EXTENSION, Loaded};
+use vouch_host::report::text::size;
+use vouch_host::signing;
+use vouch_host::verdict::Verdict;
+
+/// The command.
+pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure> {
+    let mut model = files::load(&args.model, context)?;
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None => {
+            let stem = args.model.model.file_stem().unwrap_or("model".as_ref());
+            PathBuf::from(stem).with_extension(IMAGE_EXTENSION)
+        }
+    };
+    let effort = match args.with_certificate {
+        true => match certify(args, &mut model, context)? {
+            Ok(effort) => Some(effort),
+            Err(code) => return Ok(code),
+        },
+        false => None,
+    };
+    let sizes = plan::sizes(&model.image)
+        .map_err(|e| Failure::new(Kind::Mismatch, format!("the image cannot be used: {e}")))?;
+    let fits = plan::fits(&sizes);
+    let mut bytes = model.to_file();
+    let mut inputs: Vec<&Path> = vec![&args.model.model];
+    let mut signed = None;
+    if let Some(path) = &args.sign {
+        let key = keys::secret(path)?;
+        bytes = signing::sign(&bytes, &key, args.counter)
+            .map_err(|e| Failure::new(Kind::Mismatch, e.to_string()))?;
+        signed = Some(signing::fingerprint(&key_id(&key.public())));
+        inputs.push(path);
+    }
+    files::write(&output, &bytes, &inputs)?;
+    if context.json {
+        let hash: String = model.digest.iter().map(|b| format!("{b:02x}")).collect();
+        let outcome = super::verdict::outcome_of(&model);
+        let text = json!({
+            "model": model.cfa.name,
+            "source_sha256": hash,
+            "output": output.display().to_string(),
+            "file_bytes": bytes.len(),
+            "sizes": sizes,
+            "properties": model.cfa.properties.len(),
+            "parameters": model.map.params.len(),
+            "boards": fits,
+            "signed": signed,
+            "certificate": effort.map(|e| json!({
+                "bytes": e.table_bytes,
+                "memory_bytes": e.memory_bytes,
+                "propagations": e.propagations,
+            })),
+            "warnings": outcome.warnings,
+        });
+        context::print(&text.to_string());
+        return Ok(0);
+    }
+    let file = size(bytes.len() as u64);
+    context.print(&format!(
+        "{}: {} ({file} with its explanation)",
+        model.cfa.name,
+        output.display()
+    ));
+    if let Some(key) = signed {
+        context.print(&format!("signed with key {key}, security counter {}", args.counter));
+    }
+    if !context.quiet {
+        context.print(&plan::show_sizes(&sizes));
+        context.print(&plan::show_fits(&fits));
+        if let Some(Effort { table_bytes, memory_bytes, propagations }) = effort {
+            let (table, memory) = (size(table_bytes as u64), size(memory_bytes as u64));
+            context.print(&format!(
+                "certificate of {table}; checking it takes {memory} of memory and {propagations} \
+                 propagated literals"
+            ));
+        }
+    }
+    Ok(0)
+}
+
+/// Proves the model and puts the invariant into its image; or the exit code, if it is not proved.
+fn certify(
+    args: &CompileArgs,
+    model: &mut Loaded,
+    context: &mut Context,
+) -> Result<Result<Effort, u8>, Failure> {
+    let question = ask(model, &AskArgs { property: None, bind: args.bind.clone() })?;
+    let bindings = check::bindings(model, &question);
+    let request = Request {
+        deadline: context.deadline().clone(),
+        last_moments: context.last_moments(),
+        ..Request::new(question)
+    };
+    let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+    let mut outcome = verdict::outcome_of(model);
+    outcome.engine = Some(Engine::default().name().into());
+    outcome.target = Some("host".into());
+    context.stage("proving");
+    let checked = check::check(model, &request, by, &mut |progress| {
+        context.follow(model, &request.question, &outcome, progress);
+    })?;
+    let Checked { judgement, answer, time, .. } = checked;
+    context.finish();
+    if judgement.verdict() != Verdict::Safe {
+        outcome.time_s = Some(time.as_secs_f64());
+        verdict::add_stats(&mut outcome, &answer.stats);
+        verdict::add_judgement(&mut outcome, &model.cfa, None, &judgement, &answer);
+        let code = verdict::show(context, &outcome);
+        context.note(
+            "not all properties are proved: no image is written\nhelp: `vouch check` shows why; \
+             without `--with-certificate` the image is written anyway",
+        );
+        return Ok(Err(code));
+    }
+    let image = certified::attach(&model.image, &answer.clauses);
+    model.image = image.map_err(|e| Failure::new(Kind::Limit, e.to_string()))?;
+    // What the validator here believes, the device's checker must believe too.
+    let unusable = |why: String| {
+        let message = format!("the certificate cannot be checked on a device: {why}");
+        Failure::new(Kind::Limit, message)
+    };
+    match certified::check(&model.image, &bindings) {
+        Ok((Check::Valid, effort)) => Ok(Ok(effort)),
+        Ok((Check::Invalid(flaw), _)) => Err(unusable(certified::describe(flaw))),
+        Ok((Check::Capacity | Check::Running | Check::Interrupted, _)) => {
+            Err(unusable("it needs too much memory".into()))
+        }
+        Err(error) => Err(unusable(error.to_string())),
+    }
+}

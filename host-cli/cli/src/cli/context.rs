@@ -1,0 +1,269 @@
+//! Where output goes and how it looks; progress.
+//!
+//! Results go to standard output, everything else to standard error. That nobody reads them any
+//! more (`vouch … | head`) is not a reason to complain, and does not change the exit code; that they
+//! cannot be written, as on a full disk, is one.
+
+use super::args::{Color, Output};
+use super::failure::Failure;
+use super::monitor::Monitor;
+use super::verdict;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use vouch_core::ic3::Stats;
+use vouch_host::check::Progress;
+use vouch_host::deadline::Deadline;
+use vouch_host::frontend::{Diagnostic, Source, render_with};
+use vouch_host::judge::Question;
+use vouch_host::pipeline::Loaded;
+use vouch_host::report::Style;
+use vouch_host::report::json::Outcome;
+
+/// Columns when there is no terminal to ask.
+const WIDTH: usize = 100;
+
+/// All that a command needs to answer.
+pub struct Context {
+    /// One JSON object.
+    pub json: bool,
+    /// The verdict alone.
+    pub quiet: bool,
+    /// How reports look.
+    pub style: Style,
+    verbose: bool,
+    /// Colours on standard error.
+    colour: bool,
+    /// Shared with what brings lines from elsewhere.
+    progress: Arc<Mutex<Option<ProgressBar>>>,
+    /// Watches over the command.
+    pub monitor: Arc<Monitor>,
+}
+
+/// What hindered writing to standard output.
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// Why something could not be written to standard output.
+pub fn unwritten() -> Option<&'static str> {
+    UNWRITTEN.get().map(String::as_str)
+}
+
+/// Writes a line to standard output.
+pub fn print(text: &str) {
+    match text.ends_with('\n') {
+        true => print_raw(text.as_bytes()),
+        false => print_raw(format!("{text}\n").as_bytes()),
+    }
+}
+
+/// Writes to standard output as it is.
+pub fn print_raw(bytes: &[u8]) {
+    let mut out = io::stdout().lock();
+    written(out.write_all(bytes).and_then(|()| out.flush()));
+}
+
+/// Keeps in mind that something could not be written. That nobody listens is no error.
+pub fn written(result: io::Result<()>) {
+    if let Err(error) = result
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        UNWRITTEN.get_or_init(|| error.to_string());
+    }
+}
+
+/// Writes a line to standard error.
+pub fn complain(text: &str) {
+    let mut out = io::stderr().lock();
+    let _ = writeln!(out, "{}", text.trim_end());
+}
+
+impl Context {
+    /// As the user wants it.
+    pub fn new(output: &Output, monitor: Arc<Monitor>) -> Context {
+        let colour = |terminal: bool| match output.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+                terminal && !plain && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+            }
+        };
+        let style = Style {
+            width: width(),
+            unicode: unicode(),
+            colour: colour(io::stdout().is_terminal()),
+            ..Style::default()
+        };
+        Context {
+            json: output.json,
+            quiet: output.quiet,
+            style,
+            verbose: output.verbose,
+            colour: colour(io::stderr().is_terminal()),
+            progress: Arc::default(),
+            monitor,
+        }
+    }
+
+    /// When the command must end.
+    pub fn deadline(&self) -> &Deadline {
+        &self.monitor.deadline
+    }
+
+    /// The same with the time to put in order what is there when it has ended.
+    pub fn last_moments(&self) -> Deadline {
+        self.monitor.deadline.with_grace(self.monitor.grace)
+    }
+
+    /// Shows a result for people.
+    pub fn print(&self, text: &str) {
+        self.pause(|| print(text));
+    }
+
+    /// Shows something that did not hinder the command.
+    pub fn note(&self, text: &str) {
+        if !self.quiet && !self.json {
+            self.pause(|| complain(text));
+        }
+    }
+
+    /// Shows what only curious people want to know.
+    pub fn tell(&self, text: impl FnOnce() -> String) {
+        if self.verbose {
+            self.pause(|| complain(&text()));
+        }
+    }
+
+    /// Shows what must not be overlooked, however quiet it should be.
+    pub fn alarm(&self, text: &str) {
+        self.pause(|| complain(text));
+    }
+
+    /// Shows why a command has failed.
+    pub fn fail(&mut self, failure: &Failure) {
+        self.finish();
+        self.monitor.answer();
+        if self.json {
+            print(&failure.to_json());
+        } else {
+            complain(&failure.to_text(self.colour));
+        }
+    }
+
+    /// Shows what looks odd about a model.
+    pub fn warn(&self, source: &Source, warnings: &[Diagnostic]) {
+        if !warnings.is_empty() {
+            let text = render_with(source, warnings, self.colour);
+            self.note(text.trim_end());
+        }
+    }
+
+    /// Begins a stage of the work.
+    pub fn stage(&mut self, what: &str) {
+        self.finish();
+        self.tell(|| what.to_string());
+        self.deadline().set_phase(what);
+        if self.quiet || self.json || !io::stderr().is_terminal() {
+            return;
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        let template = "{spinner} {prefix} {elapsed} {wide_msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.tick_chars(if self.style.unicode {
+                "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "
+            } else {
+                "|/-\\ "
+            }));
+        }
+        bar.set_prefix(what.to_string());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        *lock(&self.progress) = Some(bar);
+    }
+
+    /// How far a stage is.
+    pub fn advance(&self, message: impl FnOnce() -> String) {
+        if let Some(bar) = &*lock(&self.progress) {
+            bar.set_message(message());
+        }
+    }
+
+    /// How far an engine is.
+    pub fn advance_engine(&self, stats: &Stats) {
+        self.monitor.set_stats(Some(*stats));
+        self.advance(|| {
+            let Stats { frontier, lemmas, obligations, .. } = stats;
+            format!("frontier {frontier}, {lemmas} lemmas, {obligations} obligations")
+        });
+    }
+
+    /// Shows how far a check is.
+    pub fn follow(
+        &mut self,
+        model: &Loaded,
+        question: &Question,
+        outcome: &Outcome,
+        progress: Progress<'_>,
+    ) {
+        match progress {
+            Progress::Proving(stats) => self.advance_engine(stats),
+            Progress::Validating(answer) => {
+                self.stage("validating");
+                let so_far = verdict::unchecked(model, question, answer, outcome);
+                self.monitor.set_so_far(so_far);
+            }
+        }
+    }
+
+    /// Ends the stage.
+    pub fn finish(&mut self) {
+        self.monitor.set_stats(None);
+        if let Some(bar) = lock(&self.progress).take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// A place for lines that come while a stage is at work.
+    pub fn lines(&self) -> impl FnMut(&str) + Send + use<> {
+        let progress = self.progress.clone();
+        move |line| suspend(&progress, || complain(line))
+    }
+
+    fn pause(&self, show: impl FnOnce()) {
+        suspend(&self.progress, show);
+    }
+}
+
+/// Nothing is ever left half-way in there, whoever panicked.
+fn lock(progress: &Mutex<Option<ProgressBar>>) -> std::sync::MutexGuard<'_, Option<ProgressBar>> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows something beside the progress.
+fn suspend(progress: &Mutex<Option<ProgressBar>>, show: impl FnOnce()) {
+    match &*lock(progress) {
+        Some(bar) => bar.suspend(show),
+        None => show(),
+    }
+}
+
+/// Columns of the terminal.
+fn width() -> usize {
+    let columns = terminal_size::terminal_size_of(io::stdout()).map(|(w, _)| w.0 as usize);
+    columns.unwrap_or(WIDTH).max(40)
+}
+
+/// Whether the terminal shows more than ASCII, as far as the locale tells.
+fn unicode() -> bool {
+    let set = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    locale.is_none_or(|locale| {
+        let locale = locale.to_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8") || !is_plain(&locale)
+    })
+}
+
+/// A locale that names another character set, or none at all.
+fn is_plain(locale: &str) -> bool {
+    locale == "c" || locale == "posix" || locale.contains('.')
+}

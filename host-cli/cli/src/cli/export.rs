@@ -1,0 +1,55 @@
+//! `vouch export`: a model in the formats of other tools.
+
+use super::args::ExportArgs;
+use super::context::{self, Context};
+use super::failure::{Failure, Kind};
+use super::{ask, dot, files};
+use std::path::Path;
+use vouch_host::export::{self, Format, aiger::Circuit};
+use vouch_host::frontend::Language;
+use vouch_host::{pipeline, simplify};
+
+/// The command.
+pub fn command(args: &ExportArgs, context: &mut Context) -> Result<u8, Failure> {
+    let extension = args.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
+    let named: Option<Format> = extension.and_then(|e| e.parse().ok());
+    let format = match (args.to, named) {
+        // The name tells which of AIGER's two forms it should be.
+        (Some(Format::AigerBinary), Some(Format::AigerAscii)) => Format::AigerAscii,
+        (Some(format), _) => format,
+        (None, Some(format)) => format,
+        (None, None) => {
+            let help = "say which format with `--to aiger`, `btor2`, `smt2` or `dot`";
+            return Err(Failure::usage(help));
+        }
+    };
+    let mut model = files::load(&args.model, context)?;
+    if let Some(name) = &args.property {
+        let property = ask::property(&model.cfa, name)?;
+        model.cfa = export::only(&model.cfa, property);
+    }
+    if args.simplified {
+        // Again, because fewer properties leave more to remove.
+        let language = args.model.lang.or_else(|| Language::from_path(&args.model.model));
+        let passes = pipeline::passes(language, args.model.passes.as_ref());
+        model.cfa = simplify::run(&model.cfa, &passes).cfa;
+    }
+    context.stage("exporting");
+    let circuit = || Circuit::of(&model.cfa).map_err(|e| Failure::new(Kind::Limit, e.to_string()));
+    let bytes = match format {
+        Format::AigerAscii => circuit()?.ascii().into_bytes(),
+        Format::AigerBinary => circuit()?.binary(),
+        Format::Btor2 => export::btor2::write(&model.cfa).into_bytes(),
+        Format::Smt2 => export::smt2::write(&model.cfa).into_bytes(),
+        Format::Dot => dot::write(&model, &model.cfa).into_bytes(),
+    };
+    context.finish();
+    match &args.output {
+        Some(path) => {
+            files::write(path, &bytes, &[&args.model.model])?;
+            context.note(&format!("{} written to {}", model.cfa.name, path.display()));
+        }
+        None => context::print_raw(&bytes),
+    }
+    Ok(0)
+}

@@ -1,0 +1,132 @@
+//! `vouch keygen`, `vouch rekey` and `vouch verify`: keys and signatures.
+
+use super::args::{KeygenArgs, RekeyArgs, VerifyArgs};
+use super::context::{self, Context};
+use super::failure::{Failure, Kind};
+use super::files;
+use serde_json::json;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use vouch_device::package::{self, key_id};
+use vouch_host::read;
+use vouch_host::signing::{self, PublicKey, SecretKey, SigningError, fingerprint};
+
+/// `vouch keygen`.
+pub fn generate(args: &KeygenArgs, context: &mut Context) -> Result<u8, Failure> {
+    let secret = &args.output;
+    let mut name = OsString::from(secret);
+    name.push(".pub");
+    let public = PathBuf::from(name);
+    for path in [secret, &public] {
+        // Looked at first, so that a key is not left without its other half.
+        if path.symlink_metadata().is_ok() {
+            let message = format!(
+                "{} is there already and is not overwritten: whoever has devices with this key could \
+                 not update them any more\nhelp: name another file",
+                path.display()
+            );
+            return Err(Failure::new(Kind::Output, message));
+        }
+    }
+    let key = SecretKey::generate().map_err(|e| Failure::new(Kind::Output, e.to_string()))?;
+    create(secret, &key.write(), true)?;
+    create(&public, &signing::write_public(&key.public()), false)?;
+    let id = fingerprint(&key_id(&key.public()));
+    if context.json {
+        let (secret, public) = (secret.display().to_string(), public.display().to_string());
+        context::print(&json!({ "key": id, "secret": secret, "public": public }).to_string());
+        return Ok(0);
+    }
+    context.print(&format!("key {id}: {} and {}", secret.display(), public.display()));
+    context.note("keep the first one secret; devices get the second one with `vouch provision`");
+    Ok(0)
+}
+
+/// Writes a file that is not there yet.
+fn create(path: &Path, text: &str, secret: bool) -> Result<(), Failure> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if secret {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = secret;
+    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|e| Failure::new(Kind::Output, format!("cannot write {}: {e}", path.display())))
+}
+
+fn broken(path: &Path, error: &SigningError) -> Failure {
+    Failure::new(Kind::Input, format!("{}: {error}", path.display()))
+}
+
+/// Reads a secret key.
+pub fn secret(path: &Path) -> Result<SecretKey, Failure> {
+    SecretKey::read(&files::read_text(path)?).map_err(|e| broken(path, &e))
+}
+
+/// Reads a public key.
+pub fn public(path: &Path) -> Result<PublicKey, Failure> {
+    signing::read_public(&files::read_text(path)?).map_err(|e| broken(path, &e))
+}
+
+/// Reads a file of bytes.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    read::file(path)
+        .map_err(|e| Failure::new(Kind::Input, format!("cannot read {}: {e}", path.display())))
+}
+
+/// `vouch rekey`.
+pub fn rekey(args: &RekeyArgs, context: &mut Context) -> Result<u8, Failure> {
+    let key = secret(&args.sign)?;
+    let (kind, path, what) = match (&args.add, &args.retire) {
+        (Some(path), _) => (package::Kind::AddKey, path, "adds"),
+        (None, Some(path)) => (package::Kind::RetireKey, path, "retires"),
+        (None, None) => return Err(Failure::new(Kind::Input, "which key?")),
+    };
+    let other = public(path)?;
+    if kind == package::Kind::RetireKey && other == key.public() {
+        let message = "a key does not retire itself: somebody has to be trusted\n\
+                       help: sign with the key that takes its place";
+        return Err(Failure::new(Kind::Input, message));
+    }
+    let bytes = signing::about_key(kind, &other, args.counter, &key);
+    files::write(&args.output, &bytes, &[path, &args.sign])?;
+    let [id, signer] = [other, key.public()].map(|key| fingerprint(&key_id(&key)));
+    if context.json {
+        let text =
+            json!({ "key": id, "action": what, "signed_by": signer, "counter": args.counter });
+        context::print(&text.to_string());
+    } else {
+        let output = args.output.display();
+        context.print(&format!("{output}: {what} key {id}, signed with key {signer}"));
+    }
+    Ok(0)
+}
+
+/// `vouch verify`.
+pub fn verify(args: &VerifyArgs, context: &mut Context) -> Result<u8, Failure> {
+    let key = public(&args.key)?;
+    let file = read_bytes(&args.image)?;
+    let header = signing::verify(&file, &key)
+        .map_err(|e| Failure::new(Kind::Mismatch, format!("{}: {e}", args.image.display())))?;
+    let id = fingerprint(&header.key);
+    if context.json {
+        let hash: String = header.hash.iter().map(|b| format!("{b:02x}")).collect();
+        let text = json!({
+            "signed": true,
+            "key": id,
+            "counter": header.counter,
+            "image_sha256": hash,
+            "image_bytes": header.length,
+        });
+        context::print(&text.to_string());
+    } else {
+        let (image, counter) = (args.image.display(), header.counter);
+        context.print(&format!("{image}: signed with key {id}, security counter {counter}"));
+    }
+    Ok(0)
+}

@@ -1,0 +1,151 @@
+//! The command line: what can be asked, and how it is answered.
+//!
+//! - [`args`]: commands and flags.
+//! - [`context`]: where output goes and how it looks; progress.
+//! - [`monitor`]: watches over a command's time and memory; Ctrl-C.
+//! - [`failure`]: what can go wrong, with exit codes.
+//! - [`ask`]: names of properties and parameters to numbers.
+//! - [`files`]: reading what the user names, and writing without losing anything.
+//! - [`verdict`]: how a judgement is shown.
+//! - [`plan`]: how a model fits the boards.
+//! - [`keys`]: keys and signatures.
+//! - one file for each other command.
+
+mod args;
+mod ask;
+mod certify;
+mod check;
+mod compile;
+mod context;
+mod device_args;
+mod dot;
+mod export;
+mod failure;
+mod files;
+mod flash;
+mod fmt;
+mod inspect;
+mod keys;
+mod lint;
+mod list;
+mod monitor;
+mod passes;
+mod picture;
+mod plan;
+mod replay;
+mod run;
+mod verdict;
+mod witness;
+
+use args::{Cli, Command};
+use clap::Parser;
+use clap::error::ErrorKind;
+use context::Context;
+use failure::{Failure, Kind};
+use monitor::{End, Monitor};
+use std::io::IsTerminal;
+use std::sync::Arc;
+use vouch_host::report::json::Outcome;
+
+/// Runs the program; returns its exit code.
+pub fn main() -> u8 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let output = cli.output.clone();
+    // On a terminal there is a bar.
+    let speaks = !output.quiet && !output.json && !std::io::stderr().is_terminal();
+    let max_rss = cli.limits.max_rss.map(|bytes| bytes as u64);
+    let monitor = Arc::new(Monitor::new(cli.limits.timeout, max_rss, speaks));
+    monitor::catch_signals(&monitor);
+    let is_verdict = cli.command.is_verdict();
+    let own = monitor.clone();
+    let end = monitor::run(&monitor, move || {
+        let mut context = Context::new(&cli.output, own);
+        let deadline = context.deadline().clone();
+        match deadline.enter(|| command(&cli.command, &mut context)) {
+            Ok(Ok(code)) => code,
+            Ok(Err(failure)) => {
+                context.fail(&failure);
+                failure.kind.exit_code()
+            }
+            Err(over) => {
+                let outcome = context.monitor.last_words(over);
+                ended(outcome, is_verdict, &mut context)
+            }
+        }
+    });
+    // The command has the answer to itself for as long as it is there.
+    let mut context = Context::new(&output, Arc::default());
+    let code = match end {
+        End::Done(code) => code,
+        End::Lost(over) if monitor.answer_instead() => {
+            ended(monitor.last_words(over), is_verdict, &mut context)
+        }
+        End::Lost(_) => Kind::Limit.exit_code(),
+        End::Panicked(message) => {
+            let message = format!("{message}\nhelp: this is a bug of vouch: please report it");
+            context.fail(&Failure::new(Kind::Internal, message));
+            Kind::Internal.exit_code()
+        }
+    };
+    let Some(why) = context::unwritten() else { return code };
+    context::complain(&format!("error: cannot write to standard output: {why}"));
+    Kind::Output.exit_code()
+}
+
+fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
+    match command {
+        Command::Check(args) => check::command(args, context),
+        Command::Compile(args) => compile::command(args, context),
+        Command::Inspect(args) => inspect::command(args, context),
+        Command::Run(args) => run::command(args, context),
+        Command::Certify(args) => certify::command(args, context),
+        Command::Replay(args) => replay::command(args, context),
+        Command::Lint(args) => lint::command(args, context),
+        Command::Fmt(args) => fmt::command(args, context),
+        Command::Keygen(args) => keys::generate(args, context),
+        Command::Rekey(args) => keys::rekey(args, context),
+        Command::Verify(args) => keys::verify(args, context),
+        Command::Flash(args) => flash::command(args, context),
+        Command::Provision(args) => flash::provision(args, context),
+        Command::Export(args) => export::command(args, context),
+        Command::List(args) => list::command(args, context),
+    }
+}
+
+/// Answers when a command was ended before it could.
+fn ended(outcome: Outcome, is_verdict: bool, context: &mut Context) -> u8 {
+    if is_verdict {
+        context.finish();
+        return verdict::show(context, &outcome);
+    }
+    let message = outcome.detail.unwrap_or_default();
+    context.fail(&Failure::new(Kind::Limit, message));
+    Kind::Limit.exit_code()
+}
+
+/// What clap has to say: help, or what is wrong with the arguments.
+fn usage(error: &clap::Error) -> u8 {
+    let is_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    // The arguments could not be read, so they are looked at by eye for what the caller expects.
+    let wants_json = std::env::args_os().any(|a| a == "--json")
+        || std::env::var_os("VOUCH_JSON").is_some_and(|v| !v.is_empty() && v != "0");
+    if !is_help && wants_json {
+        let text = error.to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+        context::print(&Failure::new(Kind::Usage, text).to_json());
+    } else {
+        context::written(error.print());
+    }
+    match context::unwritten() {
+        Some(_) => Kind::Output.exit_code(),
+        None => u8::try_from(error.exit_code()).unwrap_or(2),
+    }
+}

@@ -1,0 +1,53 @@
+//! `vouch replay`: run a trace in the reference interpreter, and show it.
+
+use super::args::ReplayArgs;
+use super::ask::bindings;
+use super::context::Context;
+use super::failure::{Failure, Kind};
+use super::{files, verdict};
+use std::path::Path;
+use vouch_host::formats::{self, Names};
+use vouch_host::report::json;
+use vouch_host::report::json::PropertyOutcome;
+use vouch_host::validate;
+use vouch_host::verdict::Verdict;
+
+/// The command.
+pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> {
+    let model = files::load(&args.model, context)?;
+    let bindings = bindings(&model.cfa, &args.bind)?;
+    let text = files::read_text(&args.input)?;
+    let (header, trace) = formats::trace::parse(&model.cfa, &text)
+        .map_err(|e| files::parse_failure(&args.input, &e))?;
+    let mut outcome = verdict::outcome_of(&model);
+    let warning = files::compare_source(&args.input, &header, &model, context);
+    outcome.warnings.extend(warning);
+    let run = validate::replay_bound(&model.cfa, &trace, &bindings).map_err(|e| {
+        let message = format!("{} is not a run of this model: {e}", args.input.display());
+        Failure::new(Kind::Mismatch, message)
+    })?;
+
+    let property = Names::new(&model.cfa).property(run.property);
+    outcome.verdict = Verdict::Unsafe;
+    outcome.engine = Some("replay".into());
+    outcome.target = Some("host".into());
+    outcome.property = Some(property.clone());
+    outcome.validated = true;
+    outcome.trace_len = Some(run.steps.len());
+    outcome.trace = Some(json::trace(&model.cfa, &run));
+    outcome.properties = vec![PropertyOutcome {
+        name: property,
+        verdict: Verdict::Unsafe,
+        trace_len: Some(run.steps.len()),
+        ..PropertyOutcome::default()
+    }];
+    if let Some(path) = &args.trace {
+        let inputs: [&Path; 2] = [&args.model.model, &args.input];
+        files::write_trace(path, &model, &trace, &run, &inputs)?;
+        context.note(&format!("run written to {}", path.display()));
+    }
+    if !context.json && !context.quiet {
+        verdict::show_run(context, &model.cfa, &run);
+    }
+    Ok(verdict::show(context, &outcome))
+}

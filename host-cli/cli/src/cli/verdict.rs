@@ -1,0 +1,379 @@
+//! How a judgement is shown, and what is written of it.
+
+use super::args::{ModelArgs, ProofArgs};
+use super::ask::show_bindings;
+use super::context::{self, Context};
+use super::failure::{Failure, Kind};
+use super::{files, witness};
+use std::path::Path;
+use vouch_core::ic3::{Stats, Verdict as Claim};
+use vouch_host::check::Checked;
+use vouch_host::deadline::Over;
+use vouch_host::engines::Answer;
+use vouch_host::formats::{self, Names};
+use vouch_host::frontend::c::harness;
+use vouch_host::frontend::{Diagnostic, Language, Options, limits};
+use vouch_host::ir::{Cfa, PropertyId};
+use vouch_host::judge::{Broken, Finding, Judgement, Question, Reason};
+use vouch_host::memory;
+use vouch_host::pipeline::Loaded;
+use vouch_host::report::json::{Outcome, PropertyOutcome};
+use vouch_host::report::{self, table};
+use vouch_host::validate::{self, Run};
+use vouch_host::verdict::Verdict;
+
+/// A warning in one line.
+fn text_of(model: &Loaded, warning: &Diagnostic) -> String {
+    super::failure::plain(&model.source, std::slice::from_ref(warning))
+}
+
+/// What programs get to know of a model, whatever became of it.
+pub fn outcome_of(model: &Loaded) -> Outcome {
+    Outcome {
+        model: Some(model.cfa.name.clone()),
+        warnings: model.warnings.iter().map(|d| text_of(model, d)).collect(),
+        ..Outcome::default()
+    }
+}
+
+/// Puts an engine's counters into an outcome.
+pub fn add_stats(outcome: &mut Outcome, stats: &Stats) {
+    outcome.frontier = Some(stats.frontier.into());
+    outcome.lemmas = Some(stats.lemmas.into());
+    outcome.queries = Some(stats.queries.into());
+    outcome.conflicts = Some(stats.conflicts.into());
+    outcome.peak_bytes = Some(stats.peak_bytes.into());
+    outcome.peak_clauses = Some(stats.peak_clauses.into());
+    outcome.peak_obligations = Some(stats.peak_obligations.into());
+    outcome.propagations = Some(stats.propagations);
+}
+
+fn broken(judgement: &Judgement) -> impl Iterator<Item = (PropertyId, &Broken)> {
+    judgement.all().filter_map(|(p, finding)| match finding {
+        Finding::Unsafe(broken) => Some((*p, &**broken)),
+        _ => None,
+    })
+}
+
+/// Puts a judgement into an outcome.
+pub fn add_judgement(
+    outcome: &mut Outcome,
+    cfa: &Cfa,
+    asked: Option<PropertyId>,
+    judgement: &Judgement,
+    answer: &Answer,
+) {
+    let names = Names::new(cfa);
+    let first = broken(judgement).find(|b| asked.is_none_or(|asked| asked == b.0));
+    outcome.verdict = judgement.verdict();
+    outcome.reason = judgement.reason().cloned();
+    outcome.property = asked.or(first.map(|b| b.0)).map(|p| names.property(p));
+    outcome.validated = judgement.validated;
+    outcome.trace_len = first.map(|b| b.1.trace.steps.len());
+    outcome.trace = first.and_then(|b| b.1.run.as_ref()).map(|run| report::json::trace(cfa, run));
+    let property = |(p, finding): &(PropertyId, Finding)| PropertyOutcome {
+        name: names.property(*p),
+        verdict: finding.verdict(),
+        trace_len: match finding {
+            Finding::Unsafe(broken) => Some(broken.trace.steps.len()),
+            _ => None,
+        },
+        reason: match finding {
+            Finding::Unknown(reason) => Some(reason.clone()),
+            _ => None,
+        },
+        safe_steps: match finding {
+            Finding::Unknown(reason) if reason.is_end() => {
+                answer.steps.get(p.index()).copied().filter(|n| *n > 0).map(Into::into)
+            }
+            _ => None,
+        },
+    };
+    outcome.properties = judgement.all().map(property).collect();
+}
+
+/// Shows a run as a table.
+pub fn show_run(context: &Context, cfa: &Cfa, run: &Run) {
+    let names = Names::new(cfa);
+    context.print(&format!("A run that breaks {}:\n", names.property(run.property)));
+    context.print(&format!("{}\n\n", table::run_in(cfa, run, &context.style).trim_end()));
+}
+
+/// Shows an outcome; the exit code is its verdict's.
+pub fn show(context: &Context, outcome: &Outcome) -> u8 {
+    context.monitor.answer();
+    let outcome = &Outcome { process_bytes: memory::peak(), ..outcome.clone() };
+    if context.json {
+        context::print(&outcome.to_json());
+        return outcome.verdict.exit_code();
+    }
+    let summary = report::text::summary(outcome, &context.style);
+    match context.quiet {
+        true => context.print(summary.lines().next().unwrap_or("")),
+        false => context.print(&summary),
+    }
+    if let Some(detail) = &outcome.detail {
+        context.note(detail);
+    }
+    outcome.verdict.exit_code()
+}
+
+/// What to do about a verdict that is not known.
+fn advice(reason: &Reason, engine_is_here: bool) -> Option<&'static str> {
+    match reason {
+        Reason::Budget => Some("help: allow more work with `--budget`"),
+        Reason::Timeout => {
+            Some("help: allow more time with `--timeout`, or check one with `--property`")
+        }
+        Reason::Limit(name) if name == limits::RECURSION => {
+            Some("help: follow recursion deeper with `--recursion`")
+        }
+        Reason::Limit(name) if name == limits::MEMORY => Some(
+            "a run may read or write outside of every object\n\
+             help: see where with `--checks bounds,null`",
+        ),
+        Reason::Until(_) => Some(
+            "a run ends where such a property is broken: what would come after it is not known",
+        ),
+        Reason::Capacity if engine_is_here => Some("help: allow more memory with `--memory`"),
+        Reason::Capacity => Some(
+            "the board's memory did not suffice for the proof\nhelp: take a board with more memory \
+             (`qemu:mps2-an386` has 4 MiB), check one property at a time (`--property`), bind \
+             parameters (`--bind`), or check on this machine (`vouch check`)",
+        ),
+        _ => None,
+    }
+}
+
+/// What an engine answered to `check` or `run`, with all that is known of how it came about.
+pub struct Answered<'a> {
+    /// The model.
+    pub model: &'a Loaded,
+    /// Where it was.
+    pub args: &'a ModelArgs,
+    /// What was asked.
+    pub question: &'a Question,
+    /// Whether a single property was.
+    pub property: Option<PropertyId>,
+    /// What was wanted of the answer.
+    pub proof: &'a ProofArgs,
+    /// The answer and what it is worth.
+    pub checked: &'a Checked,
+}
+
+/// What the engine claims, for the case that there is no time to check it.
+pub fn unchecked(
+    model: &Loaded,
+    question: &Question,
+    answer: &Answer,
+    outcome: &Outcome,
+) -> Outcome {
+    let names = Names::new(&model.cfa);
+    let property = |p: &PropertyId| {
+        let is_broken = answer.traces.iter().any(|t| t.property == p.index());
+        let claim = match answer.verdicts.get(p.index()) {
+            _ if is_broken => Some(Verdict::Unsafe),
+            Some(Claim::Safe) => Some(Verdict::Safe),
+            _ => None,
+        };
+        let reason = claim.map(|claim| Reason::Unchecked { claim, over: Over::Timeout });
+        PropertyOutcome { name: names.property(*p), reason, ..PropertyOutcome::default() }
+    };
+    let properties: Vec<PropertyOutcome> = question.properties.iter().map(property).collect();
+    let reason = properties.iter().find_map(|p| p.reason.clone());
+    Outcome { reason, properties, ..outcome.clone() }
+}
+
+/// Writes the files that were asked for, shows tables and summary. Returns the exit code.
+pub fn report(
+    answered: &Answered<'_>,
+    mut outcome: Outcome,
+    context: &mut Context,
+) -> Result<u8, Failure> {
+    let Answered { model, question, property, checked, .. } = answered;
+    let Checked { judgement, answer, .. } = checked;
+    context.finish();
+    context.deadline().set_phase("reporting");
+    if let Some(stats) = judgement.checked {
+        context.tell(|| {
+            let validate::CertificateStats { clauses, edges, queries, .. } = stats;
+            format!(
+                "validated: an invariant of {clauses} clauses over {edges} edges, {queries} queries"
+            )
+        });
+    }
+    let context = &*context;
+    add_judgement(&mut outcome, &model.cfa, *property, judgement, answer);
+    let is_here = outcome.device.is_none();
+    let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_ref()?, is_here));
+    outcome.detail = outcome.detail.or(advice.map(Into::into));
+    alarm(&model.cfa, judgement, context);
+    let vacuous = context.deadline().enter(|| vacuous(answered, judgement, context));
+    let vacuous = vacuous.unwrap_or_default();
+    outcome.warnings.extend(vacuous.iter().map(|d| text_of(model, d)));
+    context.warn(&model.source, &vacuous);
+    let written = write_files(answered, judgement, context);
+    if !context.json && !context.quiet {
+        for run in broken(judgement).filter_map(|b| b.1.run.as_ref()) {
+            show_run(context, &model.cfa, run);
+        }
+        if !question.bindings.is_empty() {
+            let bindings = show_bindings(&model.cfa, &question.bindings);
+            context.print(&format!("With {bindings}:"));
+        }
+    }
+    // A verdict is not withheld because a file could not be written, but then that is an error.
+    match written {
+        Ok(()) => Ok(show(context, &outcome)),
+        Err(failure) => {
+            if !context.json {
+                show(context, &outcome);
+            }
+            Err(failure)
+        }
+    }
+}
+
+/// Warnings about properties that hold because what they wait for never happens. Benchmarks, which do
+/// without validation, do without them too.
+fn vacuous(answered: &Answered<'_>, judgement: &Judgement, context: &Context) -> Vec<Diagnostic> {
+    let Answered { model, args, proof, .. } = answered;
+    if proof.no_validate || context.quiet {
+        return vec![];
+    }
+    let names = Names::new(&model.cfa);
+    let is_safe = |name: &str| {
+        let mut findings = judgement.findings.iter();
+        findings.any(|(p, f)| *f == Finding::Safe && names.property(*p) == name)
+    };
+    super::lint::vacuous(model, args, is_safe)
+}
+
+/// Says loudly that the engine was wrong.
+fn alarm(cfa: &Cfa, judgement: &Judgement, context: &Context) {
+    let names = Names::new(cfa);
+    let mut lines = String::new();
+    for (property, why) in judgement.complaints() {
+        lines.push_str(&format!(
+            "  {}: {}\n",
+            names.property(property),
+            why.replace('\n', "\n    ")
+        ));
+    }
+    if !lines.is_empty() {
+        context.alarm(&format!(
+            "INTERNAL ERROR: an answer of the engine did not survive its validation.\n{lines}\
+             No verdict is given on this. It is a bug of vouch, or a device that does not work as it \
+             should:\nplease report it, with the model and this message."
+        ));
+    }
+}
+
+fn write_files(
+    answered: &Answered<'_>,
+    judgement: &Judgement,
+    context: &Context,
+) -> Result<(), Failure> {
+    let Answered { model, args, question, proof, .. } = answered;
+    let inputs: [&Path; 1] = [&args.model];
+    let names = Names::new(&model.cfa);
+    if let Some(path) = &proof.certificate {
+        match &judgement.certificate {
+            Some(certificate) => {
+                let text = formats::certificate::write(&model.cfa, certificate, Some(model.digest));
+                let text = text.map_err(|e| Failure::new(Kind::Output, e.to_string()))?;
+                files::write(path, text.as_bytes(), &inputs)?;
+                context.note(&format!("certificate written to {}", path.display()));
+            }
+            None => context.note(&format!(
+                "nothing is proved: no certificate is written to {}",
+                path.display()
+            )),
+        }
+    }
+    if let Some(path) = &proof.harness {
+        write_harness(path, answered, judgement, context)?;
+    }
+    if let Some(path) = &proof.witness {
+        let trace = self::broken(judgement).next().map(|b| &b.1.trace);
+        // A proof of a part is not a proof of the program.
+        let is_safe = judgement.verdict() == Verdict::Safe;
+        let certificate = judgement.certificate.as_ref().filter(|_| is_safe);
+        witness::write(path, model, args, trace, certificate, context)?;
+    }
+    let Some(path) = &proof.trace else { return Ok(()) };
+    let Some((property, broken)) = self::broken(judgement).next() else {
+        context.note(&format!("nothing is broken: no trace is written to {}", path.display()));
+        return Ok(());
+    };
+    let run = match &broken.run {
+        Some(run) => run.clone(),
+        // Not validated, but a file with values in it needs them all.
+        None => validate::replay_bound(&model.cfa, &broken.trace, &question.bindings)
+            .map_err(|e| Failure::new(Kind::Output, format!("the trace is not a run: {e}")))?,
+    };
+    files::write_trace(path, model, &broken.trace, &run, &inputs)?;
+    let others = self::broken(judgement).count() - 1;
+    let others = match others {
+        0 => String::new(),
+        n => format!("; {n} more broken: choose with `--property`"),
+    };
+    let property = names.property(property);
+    context.note(&format!("run that breaks {property} written to {}{others}", path.display()));
+    Ok(())
+}
+
+/// Writes the first broken property's run as a C program.
+fn write_harness(
+    path: &Path,
+    answered: &Answered<'_>,
+    judgement: &Judgement,
+    context: &Context,
+) -> Result<(), Failure> {
+    let Answered { model, args, .. } = answered;
+    let Some((_, broken)) = self::broken(judgement).next() else {
+        context.note(&format!("nothing is broken: no program is written to {}", path.display()));
+        return Ok(());
+    };
+    let language = args.lang.or_else(|| Language::from_path(&args.model));
+    if language != Some(Language::C) {
+        return Err(Failure::usage("`--harness` needs a model in C".to_string()));
+    }
+    let options = Options { overflow: args.overflow, c: args.c.options() };
+    // The program may lie elsewhere: it names the source by its whole path.
+    let place = std::fs::canonicalize(&args.model).unwrap_or_else(|_| args.model.clone());
+    let include = place.display().to_string();
+    let text = harness::write(&model.source, &include, &options, &model.cfa, &broken.trace);
+    let text = text.map_err(|e| {
+        let text = vouch_host::frontend::render(&model.source, &e);
+        Failure::new(Kind::Output, format!("no program can be made of the run\n{text}"))
+    })?;
+    files::write(path, text.as_bytes(), &[&args.model])?;
+    context.note(&format!("program that runs into the failure written to {}", path.display()));
+    Ok(())
+}
+
+/// An outcome while nothing is known.
+pub fn open(model: &Loaded, question: &Question) -> Outcome {
+    let names = Names::new(&model.cfa);
+    let property =
+        |p: &PropertyId| PropertyOutcome { name: names.property(*p), ..Default::default() };
+    Outcome {
+        properties: question.properties.iter().chain(&question.besides).map(property).collect(),
+        ..outcome_of(model)
+    }
+}
+
+/// An outcome of which nothing is known, for this reason.
+pub fn unknown(
+    model: &Loaded,
+    question: &Question,
+    reason: Reason,
+    detail: Option<String>,
+) -> Outcome {
+    let mut outcome = open(model, question);
+    for property in &mut outcome.properties {
+        property.reason = Some(reason.clone());
+    }
+    Outcome { reason: Some(reason), detail, ..outcome }
+}

@@ -1,0 +1,256 @@
+//! C programs through the whole tool: verdicts, and counterexamples that gcc's program runs into.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Where `vouch.h` is.
+const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../frontends/src/c/include");
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c")
+}
+
+fn vouch(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_vouch")).args(args).output().unwrap()
+}
+
+/// The flags that an example says it is to be checked with.
+fn flags(file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let line = text.lines().find(|l| l.contains("vouch check examples/c/")).unwrap();
+    line.split_whitespace().skip(4).map(String::from).collect()
+}
+
+fn check(file: &Path, more: &[&str]) -> Output {
+    let flags = flags(file);
+    let mut args = vec!["check", file.to_str().unwrap(), "--timeout", "120"];
+    args.extend(flags.iter().map(String::as_str));
+    args.extend(more);
+    vouch(&args)
+}
+
+fn files() -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(examples()).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "c"));
+    files.sort();
+    assert!(files.len() >= 12);
+    files
+}
+
+fn is_broken(file: &Path) -> bool {
+    file.to_str().unwrap().ends_with("-broken.c")
+}
+
+#[test]
+fn good_examples_are_safe() {
+    for file in files().iter().filter(|f| !is_broken(f)) {
+        let output = check(file, &[]);
+        assert_eq!(output.status.code(), Some(0), "{}: {output:?}", file.display());
+    }
+}
+
+/// Compiles the program that `--harness` wrote, and runs it. `None`: there is no gcc.
+fn run_harness(program: &Path) -> Option<Output> {
+    let binary = program.with_extension("out");
+    let gcc = Command::new("gcc")
+        .args(["-w", "-fwrapv", "-iquote", INCLUDE, "-o"])
+        .args([&binary, program])
+        .output();
+    let gcc = match gcc {
+        Ok(gcc) => gcc,
+        Err(_) => {
+            eprintln!("skipped: there is no gcc");
+            return None;
+        }
+    };
+    assert!(gcc.status.success(), "{}", String::from_utf8_lossy(&gcc.stderr));
+    Some(Command::new(binary).output().unwrap())
+}
+
+#[test]
+fn broken_examples_break_and_gcc_agrees() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in files().iter().filter(|f| is_broken(f)) {
+        let program = folder.path().join(file.file_name().unwrap());
+        let mut more = vec!["--harness", program.to_str().unwrap()];
+        // The program has the source's value of a parameter.
+        if file.ends_with("charger-broken.c") {
+            more.extend(["--bind", "time_limit=12"]);
+        }
+        let output = check(file, &more);
+        assert_eq!(output.status.code(), Some(1), "{}: {output:?}", file.display());
+        let Some(run) = run_harness(&program) else { continue };
+        assert_eq!(run.status.code(), Some(1), "{}: {run:?}", file.display());
+    }
+}
+
+/// A task, with what `check` says and what its harness does.
+fn task(text: &str, more: &[&str]) -> (Option<i32>, String, Option<Output>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, program) = (folder.path().join("task.c"), folder.path().join("fail.c"));
+    std::fs::write(&file, text).unwrap();
+    let mut args = vec!["check", file.to_str().unwrap(), "--harness", program.to_str().unwrap()];
+    args.extend(more);
+    let output = vouch(&args);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    let run = program.exists().then(|| run_harness(&program)).flatten();
+    (output.status.code(), said, run)
+}
+
+const TASK: &str = "extern int __VERIFIER_nondet_int(void);\n\
+    extern _Bool __VERIFIER_nondet_bool(void);\n\
+    extern void __VERIFIER_assume(int);\nextern void reach_error(void);\n";
+
+#[test]
+fn a_run_gives_each_call_its_value() {
+    let main = "int main(void) { int n = 0; unsigned char x = __VERIFIER_nondet_int();\n\
+        __VERIFIER_assume(x < 10);\n\
+        while (x > 3 && __VERIFIER_nondet_bool() && __VERIFIER_nondet_int() == 7 + x) { n++; x++; }\n\
+        if (n == 3 && x == 8) reach_error(); return 0; }";
+    let (code, said, run) = task(&format!("{TASK}{main}"), &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(run.is_none_or(|run| run.status.code() == Some(1)));
+}
+
+/// A call whose value does not matter is still a call: the next one gets the next value.
+#[test]
+fn a_run_counts_calls_that_do_not_matter() {
+    let main = "int main(void) { __VERIFIER_nondet_int(); int x = __VERIFIER_nondet_int();\n\
+        if (x == 7) reach_error(); return 0; }";
+    let (code, said, run) = task(&format!("{TASK}{main}"), &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(run.is_none_or(|run| run.status.code() == Some(1)));
+}
+
+/// What a source only declares is there in the program: registers, which show their values read by read,
+/// functions without a result, and those that the run does not call.
+#[test]
+fn a_harness_defines_what_is_only_declared() {
+    let text = "#include \"vouch.h\"\nextern volatile unsigned short ADC, OUT, MODE; extern int spare;\n\
+        void led(int); int pin(void); void never(void);\n\
+        static int n; void off(void) { never(); spare = 1; }\n\
+        void step(void) { led(1); OUT = 3; MODE = 1; if (ADC == 700) n++; if (pin() == 3 && MODE == 5) n++;\n\
+        MODE = 2; OUT |= 1; VOUCH_ASSERT_NAMED(\"high\", n < 1000); VOUCH_ASSERT_NAMED(\"few\", n < 3);\n\
+        if (n > 4) off(); }\n";
+    let (code, said, run) =
+        task(text, &["--entry", "step", "--loop", "--property", "few", "--timeout", "60"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(run.is_none_or(|run| run.status.code() == Some(1)));
+}
+
+/// The program shows the property that it was written for, and continues after others.
+#[test]
+fn a_harness_ends_where_its_own_property_is_broken() {
+    let text = "#include \"vouch.h\"\nstatic int n;\nvoid step(void) { n++;\n\
+        VOUCH_ASSERT(n < 2);\nVOUCH_ASSERT_NAMED(\"late\", n < 5); }\n";
+    let (code, said, run) = task(text, &["--entry", "step", "--loop", "--property", "late"]);
+    assert_eq!(code, Some(1), "{said}");
+    let Some(run) = run else { return };
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1));
+    assert!(said.ends_with("assert_4 is broken\nthe property is broken\n"), "{said}");
+}
+
+/// What only a sanitizer sees is compiled with one; the program says how.
+#[test]
+fn a_harness_says_how_it_is_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, program) = (folder.path().join("task.c"), folder.path().join("fail.c"));
+    let text =
+        "unsigned char a[LENGTH]; unsigned i;\nvoid step(unsigned char x) { a[i] = x; i++; }\n";
+    std::fs::write(&file, format!("#include <stdint.h>\n{text}")).unwrap();
+    let (path, harness) = (file.to_str().unwrap(), program.to_str().unwrap());
+    let flags = ["--entry", "step", "--loop", "--checks", "bounds", "-D", "LENGTH=4"];
+    let output = vouch(&[&["check", path, "--harness", harness], &flags[..]].concat());
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = std::fs::read_to_string(&program).unwrap();
+    let line = text.lines().find(|l| l.contains("gcc")).unwrap();
+    assert!(
+        line.contains("-fsanitize=address,undefined") && line.contains("-D 'LENGTH=4'"),
+        "{line}"
+    );
+    let command = line.trim_start_matches(" *").replace("-m32", "").replace("THIS_FILE", "fail.c");
+    let run = Command::new("sh").current_dir(folder.path()).args(["-c", &command]).output();
+    let Ok(run) = run else { return };
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    // Without the sanitizers' libraries there is nothing to see.
+    if !said.contains("cannot find") && !said.contains("not found") {
+        assert_eq!(run.status.code(), Some(1), "{said}");
+        assert!(said.contains("runtime error") || said.contains("overflow"), "{said}");
+    }
+}
+
+/// Recursion is followed deeper as long as nothing is decided.
+#[test]
+fn recursion_is_followed_deeper() {
+    let f = "int f(unsigned char n) { return n == 0 ? 0 : 1 + f(n - 1); }\n";
+    let main = |wrong: &str| {
+        format!(
+            "{TASK}{f}int main(void) {{ unsigned char n = __VERIFIER_nondet_int();\n\
+             __VERIFIER_assume(n <= 12); if (f(n) {wrong}) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(task(&main("!= n"), &[]).0, Some(0));
+    assert_eq!(task(&main("== 11"), &[]).0, Some(1));
+    assert_eq!(task(&main("== 2"), &[]).0, Some(1));
+}
+
+#[test]
+fn a_length_that_never_changes_is_a_constant() {
+    let main = |change: &str| {
+        format!(
+            "{TASK}int size = 3;\nint main(void) {{ int n = 2; char a[size + n];\n\
+             {change} a[4] = 1; if (sizeof a != 5) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(task(&main(""), &[]).0, Some(0));
+    for change in ["n = 2;", "n++;", "--size;", "int *p = &n;", "(n) = 2;", "++(n);", "size += 0;"]
+    {
+        let (code, said, _) = task(&main(change), &[]);
+        assert_eq!(code, Some(2), "{change}: {said}");
+    }
+}
+
+#[test]
+fn what_is_beyond_a_limit_is_unknown_and_never_safe() {
+    let f = "int f(unsigned char n) { return n == 0 ? 0 : 1 + f(n - 1); }\n";
+    let main = |bound: u32| {
+        format!(
+            "{TASK}{f}int main(void) {{ unsigned char n = __VERIFIER_nondet_int();\n\
+             __VERIFIER_assume(n <= {bound}); if (f(n) != n) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(task(&main(3), &["--recursion", "3"]).0, Some(0));
+    let (code, said, _) = task(&main(3), &["--recursion", "2"]);
+    assert!(code == Some(3) && said.contains("recursion_limit"), "{said}");
+    // Also when only another property is asked about.
+    let ask = ["--recursion", "2", "--property", "reach_error"];
+    assert_eq!(task(&main(3), &ask).0, Some(3));
+    let outside = format!(
+        "{TASK}int a[4]; int main(void) {{ int i = __VERIFIER_nondet_int(); a[i & 7] = 1; return 0; }}"
+    );
+    assert_eq!(task(&outside, &[]).0, Some(3));
+    assert_eq!(task(&outside, &["--checks", "bounds"]).0, Some(1));
+}
+
+#[test]
+fn parameters_are_bound() {
+    let text = "#include \"vouch.h\"\nVOUCH_PARAM(1, 9) const int limit = 5; int n;\n\
+        void step(void) { if (n < limit) n++; VOUCH_ASSERT_NAMED(\"few\", n <= 5); }\n";
+    let step = ["--entry", "step", "--loop"];
+    let with = |bind: &str| task(text, &[&step[..], &["--bind", bind][..]].concat()).0;
+    assert_eq!(task(text, &step).0, Some(1));
+    assert_eq!([with("limit=5"), with("limit=6"), with("limit=10")], [Some(0), Some(1), Some(2)]);
+}
+
+#[test]
+fn errors_name_the_place_in_the_file() {
+    let text =
+        "#include <stdint.h>\n#define HALF 0.5\n\nint main(void)\n{\n    return HALF * 2;\n}\n";
+    let (code, said, _) = task(text, &[]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("task.c:6:") && said.contains("floating-point"), "{said}");
+}

@@ -1,0 +1,8 @@
+//! Names of properties that are limits: a run that reaches one leaves what is modelled.
+
+/// An access outside of every object.
+pub const MEMORY: &str = "memory_limit";
+/// A call deeper than recursion is followed.
+pub const RECURSION: &str = "recursion_limit";
+/// A place that the source says is never reached.
+pub const UNREACHABLE: &str = "unreachable_limit";

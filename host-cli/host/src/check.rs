@@ -1,0 +1,285 @@
+//! One way to ask: a model is checked by an engine here or by a device, and what comes back is judged.
+//!
+//! ```
+//! use vouch_host::check::{By, Request, check};
+//! use vouch_host::engines::{Engine, Memory};
+//! use vouch_host::frontend::{Language, Source};
+//! use vouch_host::judge::{Question, Verdict};
+//! use vouch_host::pipeline;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = "machine door {
+//!     var open: bool = false;
+//!     var moving: bool = false;
+//!     initial state Rest {
+//!         on !moving { open = !open; }
+//!         on !open { moving = !moving; }
+//!     }
+//!     property never_both: never open && moving;
+//! }";
+//! let source = Source { path: "door.vch".into(), text: text.into() };
+//! let model = pipeline::compile(source, Language::Vch, &pipeline::Options::default())?;
+//! let request = Request::new(Question::new(&model.cfa, None, vec![]));
+//! let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+//! let checked = check(&model, &request, by, &mut |_| {})?;
+//! assert_eq!(checked.judgement.verdict(), Verdict::Safe);
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::answer::{Answer, Ended};
+use crate::client::{CheckRequest, Client, DeviceError};
+use crate::deadline::{Deadline, Over};
+use crate::engines::portfolio::{self, Won};
+use crate::engines::{Engine, EngineError, Memory, Setup};
+use crate::frontend::limits;
+use crate::ir::{Cfa, PropertyId};
+use crate::judge::{Finding, Judgement, Question, judge_simplified};
+use crate::pipeline::Loaded;
+use std::time::{Duration, Instant};
+use vouch_core::ic3::{Stats, Verdict as Claim};
+
+/// Who is asked.
+pub enum By<'a> {
+    /// An engine here.
+    Host {
+        /// Which; with several threads it competes with others.
+        engine: Engine,
+        /// How many run at once.
+        threads: usize,
+        /// How much memory each may take.
+        memory: Memory,
+    },
+    /// A device that has the model.
+    Device(&'a mut Client),
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Of the model.
+    pub question: Question,
+    /// Work units after which to give up; 0: no limit.
+    pub budget: u64,
+    /// Whether the answer is validated. Without it is decoded and believed: for benchmarks.
+    pub validate: bool,
+    /// Until when.
+    pub deadline: Deadline,
+    /// Until when an answer that came at the last moment may still be judged.
+    pub last_moments: Deadline,
+}
+
+impl Request {
+    /// A question without limits.
+    pub fn new(question: Question) -> Request {
+        let deadline = Deadline::never();
+        Request { question, budget: 0, validate: true, last_moments: deadline.clone(), deadline }
+    }
+}
+
+/// How far it is.
+pub enum Progress<'a> {
+    /// At work.
+    Proving(&'a Stats),
+    /// There is an answer, which is to be judged now.
+    Validating(&'a Answer),
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// What is known of the model.
+    pub judgement: Judgement,
+    /// What that was made of, which nobody should believe.
+    pub answer: Answer,
+    /// Whose answer it is.
+    pub engine: Engine,
+    /// How long the engine took.
+    pub time: Duration,
+}
+
+/// Why there was no answer to be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The engine could not run.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The dialogue with the device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// Checks a model.
+pub fn check(
+    model: &Loaded,
+    request: &Request,
+    by: By<'_>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Checked, CheckError> {
+    let found = search(model, request, by, progress)?;
+    Ok(found.judge(model, request, progress))
+}
+
+/// An answer that is still to be judged.
+#[derive(Debug)]
+pub struct Found {
+    /// The answer, which nobody believes yet.
+    pub answer: Answer,
+    engine: Engine,
+    time: Duration,
+    /// What it is worth, if that had to be known to choose among several.
+    judged: Option<Judgement>,
+}
+
+impl Found {
+    /// Finds out what it is worth.
+    pub fn judge(
+        self,
+        model: &Loaded,
+        request: &Request,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Checked {
+        let Found { answer, engine, time, judged } = self;
+        progress(Progress::Validating(&answer));
+        let judgement = judged.unwrap_or_else(|| judged_in_time(model, request, &answer));
+        Checked { judgement, answer, engine, time }
+    }
+}
+
+/// The first half of [`check`].
+pub fn search(
+    model: &Loaded,
+    request: &Request,
+    by: By<'_>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Found, CheckError> {
+    let start = Instant::now();
+    let Won { engine, mut answer, judged } = match by {
+        By::Host { engine, threads, memory } => {
+            on_host(model, request, engine, threads, memory, progress)?
+        }
+        By::Device(client) => {
+            let request = device_request(model, request);
+            let answer = client.check(&request, |stats| progress(Progress::Proving(stats)))?;
+            Won { engine: Engine::Ic3Cfa, answer, judged: None }
+        }
+    };
+    if answer.ended == Ended::Cancelled && request.deadline.over() == Some(Over::Memory) {
+        answer.ended = Ended::Memory;
+    }
+    Ok(Found { answer, engine, time: start.elapsed(), judged })
+}
+
+fn on_host(
+    model: &Loaded,
+    request: &Request,
+    engine: Engine,
+    threads: usize,
+    memory: Memory,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Won<Judgement>, EngineError> {
+    let setup = Setup {
+        property: only(&request.question),
+        bindings: bindings(model, &request.question),
+        guesses: model.guesses(),
+        budget: request.budget,
+        timeout: request.deadline.left(),
+        memory,
+    };
+    let watch = &mut |stats: &Stats| {
+        progress(Progress::Proving(stats));
+        !request.deadline.is_stopped()
+    };
+    if threads <= 1 {
+        let answer = engine.run(&model.image, &setup, watch)?;
+        return Ok(Won { engine, answer, judged: None });
+    }
+    let judge = |answer: &Answer| {
+        let judgement = judged_in_time(model, request, answer);
+        let settled = judgement.all().all(|f| f.1.is_settled());
+        (judgement, settled)
+    };
+    portfolio::run(&model.image, &setup, threads, &judge, watch)
+}
+
+/// The same question for a device.
+fn device_request(model: &Loaded, request: &Request) -> CheckRequest {
+    CheckRequest {
+        property: only(&request.question),
+        budget: request.budget,
+        bindings: bindings(model, &request.question),
+    }
+}
+
+/// What an answer is worth, as far as there is time to look at it.
+fn judged_in_time(model: &Loaded, request: &Request, answer: &Answer) -> Judgement {
+    let Loaded { cfa, simplified, map, .. } = model;
+    let question = &request.question;
+    let judge = || judge_simplified(cfa, simplified, map, question, answer, request.validate);
+    request.last_moments.enter(judge).unwrap_or_else(|over| {
+        let unknown = |p: &PropertyId| (*p, Finding::Unknown(over.into()));
+        Judgement {
+            findings: question.properties.iter().map(unknown).collect(),
+            ..Judgement::default()
+        }
+    })
+}
+
+/// The only property that an engine has to look at, as the image counts.
+fn only(question: &Question) -> Option<u32> {
+    match (&question.properties[..], &question.besides[..]) {
+        ([only], []) => Some(only.0),
+        _ => None,
+    }
+}
+
+/// Parameters, as the image counts, and their values.
+pub fn bindings(model: &Loaded, question: &Question) -> Vec<(u32, u64)> {
+    let number = |(var, value): &(_, _)| {
+        // A map has every parameter, and none has more than 64 bits.
+        let at = model.map.params.iter().position(|p| p == var)?;
+        Some((at as u32, u64::try_from(*value).ok()?))
+    };
+    question.bindings.iter().filter_map(number).collect()
+}
+
+/// How deep recursion is followed if nobody says so: an error is found soonest where the model is small,
+/// and only a program that goes deeper needs a larger one.
+pub const DEPTHS: [u32; 4] = [3, 8, 24, 64];
+/// Propagated literals that a depth before the last may cost.
+pub const DEPTH_BUDGET: u64 = 20_000_000;
+
+/// What to do after a check with recursion of some depth that was not the last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deeper {
+    /// What is known does not depend on the depth.
+    No,
+    /// The recursion goes no deeper, but the budget was too small.
+    Again,
+    /// It may go deeper, and nothing is known for that reason.
+    Yes,
+}
+
+/// The limit that a model has because recursion is followed to some depth only.
+pub fn recursion_limit(cfa: &Cfa) -> Option<PropertyId> {
+    let is_deep = |p: &PropertyId| cfa.properties[p.index()].name == limits::RECURSION;
+    cfa.limits.iter().copied().find(is_deep)
+}
+
+/// Whether a deeper model would say more.
+pub fn deeper(cfa: &Cfa, answer: &Answer) -> Deeper {
+    let Some(limit) = recursion_limit(cfa) else { return Deeper::No };
+    if answer.ended != Ended::Itself {
+        return Deeper::No;
+    }
+    let is_open = |v: &Claim| matches!(v, Claim::Unknown(_));
+    let is_claim = |p: usize| !cfa.limits.contains(&PropertyId(p as u32));
+    let mut verdicts = answer.verdicts.iter();
+    match answer.verdicts.get(limit.index()) == Some(&Claim::Safe) {
+        true if verdicts.any(is_open) => Deeper::Again,
+        false if !verdicts.enumerate().any(|(p, v)| is_claim(p) && *v == Claim::Unsafe) => {
+            Deeper::Yes
+        }
+        _ => Deeper::No,
+    }
+}

@@ -1,0 +1,30 @@
+//! # vouch
+//!
+//! The host side. Data flows one way:
+//! `frontend` → [`ir`] → `blast` → image → device or host engine → `decode` → `validate` → `report`.
+//!
+//! [`pipeline`] goes from a file to an image, [`judge`] from an engine's answer to a verdict that may
+//! be shown; the commands of the `vouch` program are written with the two.
+#![deny(unsafe_code)]
+
+pub use vouch_compile::{blast, decode, gates, simplify};
+pub use vouch_frontends as frontend;
+pub use vouch_ir as ir;
+pub use vouch_ir::{deadline, escape, formats, read};
+pub use vouch_validate as validate;
+
+pub mod answer;
+pub mod check;
+pub mod client;
+pub mod engines;
+pub mod export;
+pub mod judge;
+pub mod lint;
+pub mod log;
+pub mod memory;
+pub mod pipeline;
+pub mod report;
+pub mod signing;
+pub mod transport;
+pub mod verdict;
+pub mod write;

@@ -1,0 +1,279 @@
+//! From a file to a model that can be checked: source text is compiled, images are read.
+
+use crate::blast::debug::{self, Debug, DebugError};
+use crate::blast::{self, AlignedImage, BlastError, Map, Model};
+use crate::deadline;
+use crate::frontend::c::COptions;
+use crate::frontend::elf::{self, ElfOptions};
+use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
+use crate::ir::{BitLit, Cfa, Clause, LocId, VarId};
+use crate::read;
+use crate::simplify::{self, Back, Passes, Simplified};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use vouch_core::image::{ImageError, Preamble, VERSION};
+
+/// What an image file's name ends with.
+pub const IMAGE_EXTENSION: &str = "vimg";
+const IMAGE_MAGIC: &[u8] = b"VIMG";
+
+/// How a file is read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// The language, if the file's name does not tell it.
+    pub language: Option<Language>,
+    /// What arithmetic does when a result does not fit. Decided already in an image.
+    pub overflow: Overflow,
+    /// How the automaton is simplified, if not in the way that suits its language. Done already in an
+    /// image.
+    pub passes: Option<Passes>,
+    /// What only C needs.
+    pub c: COptions,
+    /// What only machine code needs.
+    pub elf: ElfOptions,
+}
+
+/// A model, ready to be checked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Loaded {
+    /// The automaton as the front end made it: all that people see, and that verdicts are validated on.
+    pub cfa: Cfa,
+    /// The one that was compiled.
+    pub simplified: Simplified,
+    /// What the image's numbers mean in the one that was compiled.
+    pub map: Map,
+    /// What an engine or a device gets.
+    pub image: AlignedImage,
+    /// The source.
+    pub source: Source,
+    /// SHA-256 of the source text.
+    pub digest: [u8; 32],
+    /// What looks odd about the source.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Why a file is not a model that can be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}{}", path.display(), match source.kind() {
+        io::ErrorKind::NotFound => "\nhelp: check the path; models end in `.vch`, C in `.c` or `.i`, circuits in `.aag`, \
+             `.aig` or `.btor2`, images in `.vimg`",
+        io::ErrorKind::IsADirectory => "\nhelp: name a file in it",
+        _ => "",
+    })]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// It is not text.
+    #[error(
+        "{} is not UTF-8 text: byte {at} is not a character\n\
+         help: save it as UTF-8; images are told by their name, `.vimg`",
+        path.display()
+    )]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The first byte that is not a character, from 0.
+        at: usize,
+    },
+    /// Nobody knows which language it is in.
+    #[error(
+        "the name of {} does not tell its language\n\
+         help: models end in `.vch`, C in `.c` or `.i`, circuits in `.aag`, `.aig` or `.btor2`, images in \
+         `.vimg`; or say `--lang vch`",
+        path.display()
+    )]
+    Language {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The source is wrong.
+    #[error("{}", frontend::render(text, diagnostics).trim_end())]
+    Source {
+        /// The source.
+        text: Source,
+        /// What is wrong with it.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// The model cannot become an image.
+    #[error("{path}: {error}")]
+    Compile {
+        /// The file.
+        path: String,
+        /// Why not.
+        error: BlastError,
+    },
+    /// The image is damaged, or of another version.
+    #[error(
+        "{}: {error}\nhelp: compile the model again with `vouch compile`",
+        path.display()
+    )]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: DebugError,
+    },
+    /// The image comes without what explains it.
+    #[error(
+        "{} holds an image alone, without the automaton that verdicts are validated on\n\
+         help: compile the model again with `vouch compile`",
+        path.display()
+    )]
+    Unexplained {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Reads a model: source text or an image, whichever the file is.
+pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
+    deadline::phase(format!("reading {}", path.display()));
+    let bytes =
+        read::file(path).map_err(|source| LoadError::Read { path: path.to_path_buf(), source })?;
+    let is_named_image = path.extension().is_some_and(|e| e == IMAGE_EXTENSION);
+    if options.language.is_none() && (is_named_image || bytes.starts_with(IMAGE_MAGIC)) {
+        return read_image(path, &bytes);
+    }
+    let by_content = bytes.starts_with(elf::MAGIC).then_some(Language::Elf);
+    let language = options.language.or(by_content).or_else(|| Language::from_path(path));
+    let language = language.ok_or_else(|| LoadError::Language { path: path.to_path_buf() })?;
+    let is_binary = language == Language::Aiger && bytes.starts_with(b"aig ");
+    if is_binary || language == Language::Elf {
+        let source = Source { path: path.display().to_string(), text: String::new() };
+        let compiled = match language {
+            Language::Elf => elf::compile(&bytes, &source.stem(), &options.elf),
+            _ => frontend::aiger::compile(&bytes, &source.stem()),
+        };
+        let passes = passes(Some(language), options.passes.as_ref());
+        return finish(source, Sha256::digest(&bytes).into(), compiled, &passes);
+    }
+    let text = String::from_utf8(bytes).map_err(|e| LoadError::NotText {
+        path: path.to_path_buf(),
+        at: e.utf8_error().valid_up_to(),
+    })?;
+    let source = Source { path: path.display().to_string(), text };
+    compile(source, language, options)
+}
+
+/// Compiles source text.
+pub fn compile(source: Source, language: Language, options: &Options) -> Result<Loaded, LoadError> {
+    let front = frontend::Options { overflow: options.overflow, c: options.c.clone() };
+    deadline::phase("reading the model");
+    let compiled = frontend::compile(&source, language, &front);
+    let digest = Sha256::digest(source.text.as_bytes()).into();
+    finish(source, digest, compiled, &passes(Some(language), options.passes.as_ref()))
+}
+
+/// The passes that are asked for, or those that suit a language: only C has words for everything.
+pub fn passes(language: Option<Language>, asked: Option<&Passes>) -> Passes {
+    asked.cloned().unwrap_or_else(|| match language {
+        Some(Language::C) => Passes::all(),
+        _ => Passes::default(),
+    })
+}
+
+/// Makes an image of what the front end gives.
+fn finish(
+    source: Source,
+    digest: [u8; 32],
+    compiled: Result<Compiled, Vec<Diagnostic>>,
+    passes: &Passes,
+) -> Result<Loaded, LoadError> {
+    let compiled = match compiled {
+        Ok(compiled) => compiled,
+        Err(diagnostics) => return Err(LoadError::Source { text: source, diagnostics }),
+    };
+    let broken = |error| LoadError::Compile { path: source.path.clone(), error };
+    compiled.cfa.check().map_err(|why| broken(BlastError::IllFormed(why)))?;
+    let simplified = simplify::run(&compiled.cfa, passes);
+    deadline::phase("making gates of the automaton");
+    let model = blast::compile(&simplified.cfa, digest, &blast::Options::default());
+    let model = model.map_err(broken)?;
+    Ok(Loaded {
+        cfa: compiled.cfa,
+        simplified,
+        image: AlignedImage::new(&model.image),
+        map: model.map,
+        source,
+        digest,
+        warnings: compiled.warnings,
+    })
+}
+
+fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
+    let broken = |error| LoadError::Image { path: path.to_path_buf(), error };
+    // First of all: the rest may mean something else in another version.
+    let preamble = Preamble::read(bytes).map_err(|e| broken(DebugError::Image(e)))?;
+    if preamble.version != VERSION {
+        return Err(broken(DebugError::Image(ImageError::Version(preamble.version))));
+    }
+    let (image, debug) = debug::split(bytes).map_err(broken)?;
+    let Some(Debug { cfa, simplified, map, source_path, source }) = debug else {
+        return Err(LoadError::Unexplained { path: path.to_path_buf() });
+    };
+    let image = AlignedImage::new(image);
+    let digest = match preamble.word {
+        2 => image.view::<u16>().map(|view| view.header.source_hash),
+        _ => image.view::<u32>().map(|view| view.header.source_hash),
+    };
+    let digest = digest.map_err(|e| broken(DebugError::Image(e)))?;
+    let source = Source { path: source_path, text: source };
+    let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
+    let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![] })
+}
+
+/// Clauses that may be invariants, in the image's numbers: locations and literals.
+pub fn guesses(simplified: &Simplified, map: &Map) -> Vec<(usize, Vec<u32>)> {
+    let locations: HashMap<LocId, usize> = map.locations.iter().copied().zip(0..).collect();
+    let bits: HashMap<(VarId, u32), u32> = map.bits.iter().copied().zip(0..).collect();
+    let lit = |l: &BitLit| Some(2 * bits.get(&(l.var, l.bit))? + !l.value as u32);
+    let clause = |c: &Clause| {
+        let lits: Option<Vec<u32>> = c.lits.iter().map(lit).collect();
+        Some((*locations.get(&c.location)?, lits?))
+    };
+    simplified.guesses.iter().filter_map(clause).collect()
+}
+
+impl Loaded {
+    /// What may be invariants, in the image's numbers.
+    pub fn guesses(&self) -> Vec<(usize, Vec<u32>)> {
+        guesses(&self.simplified, &self.map)
+    }
+
+    /// The model without simplification.
+    pub fn as_written(self) -> Result<Loaded, LoadError> {
+        if self.simplified.back == Back::default() {
+            return Ok(self);
+        }
+        let model = blast::compile(&self.cfa, self.digest, &blast::Options::default());
+        let broken = |error| LoadError::Compile { path: self.source.path.clone(), error };
+        let Model { image, map } = model.map_err(broken)?;
+        let (cfa, back) = (self.cfa.clone(), Back::default());
+        let simplified = Simplified { cfa, back, guesses: vec![], stats: vec![] };
+        Ok(Loaded { simplified, map, image: AlignedImage::new(&image), ..self })
+    }
+
+    /// The bytes of a `.vimg` file. The same source gives the same bytes, wherever it lies.
+    pub fn to_file(&self) -> Vec<u8> {
+        let name = Path::new(&self.source.path).file_name();
+        let Simplified { cfa, back, .. } = &self.simplified;
+        let is_other = *back != Back::default();
+        let debug = Debug {
+            cfa: self.cfa.clone(),
+            simplified: is_other.then(|| (cfa.clone(), back.clone())),
+            map: self.map.clone(),
+            source_path: name.map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
+            source: self.source.text.clone(),
+        };
+        let model = Model { image: self.image.to_vec(), map: self.map.clone() };
+        debug::write(&model, &debug)
+    }
+}

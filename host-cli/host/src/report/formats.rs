@@ -1,0 +1,81 @@
+//! The file formats for runs: which there are, and which one a file gets.
+
+use super::{json, vcd};
+use crate::formats::{self, Names};
+use crate::ir::{Cfa, Trace};
+use crate::validate::Run;
+use std::path::Path;
+
+/// What is written.
+pub struct Written<'a> {
+    /// The automaton.
+    pub cfa: &'a Cfa,
+    /// The choices of the run.
+    pub trace: &'a Trace,
+    /// The same with all values.
+    pub run: &'a Run,
+    /// SHA-256 of the source.
+    pub digest: [u8; 32],
+}
+
+/// A file format for runs.
+pub struct Format {
+    /// The extension of its files; empty for the one that all others get.
+    pub extension: &'static str,
+    /// In two words.
+    pub about: &'static str,
+    write: fn(&Written<'_>) -> Result<Vec<u8>, String>,
+}
+
+/// All of them.
+pub const FORMATS: [Format; 3] = [
+    Format { extension: "vcd", about: "waveforms", write: waveforms },
+    Format { extension: "json", about: "JSON", write: object },
+    Format { extension: "", about: "text", write: text },
+];
+
+/// The run as the file's name wants it.
+pub fn write(path: &Path, written: &Written<'_>) -> Result<Vec<u8>, String> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
+    let format = FORMATS.iter().find(|f| f.extension == extension || f.extension.is_empty());
+    format.map_or_else(|| text(written), |format| (format.write)(written))
+}
+
+/// The list for the help of an option.
+pub fn listed() -> String {
+    let one = |f: &Format| match f.extension {
+        "" => format!("{} (anything else)", f.about),
+        extension => format!("{} (.{extension})", f.about),
+    };
+    FORMATS.iter().map(one).collect::<Vec<String>>().join(", ")
+}
+
+fn waveforms(written: &Written<'_>) -> Result<Vec<u8>, String> {
+    let mut bytes = vec![];
+    vcd::write(written.cfa, written.run, &mut bytes).map_err(|e| e.to_string())?;
+    Ok(bytes)
+}
+
+fn object(written: &Written<'_>) -> Result<Vec<u8>, String> {
+    let Written { cfa, run, .. } = written;
+    let property = Names::new(cfa).property(run.property);
+    let trace = json::trace(cfa, run);
+    let text = serde_json::json!({ "model": cfa.name, "property": property, "trace": trace });
+    Ok(format!("{text}\n").into_bytes())
+}
+
+fn text(written: &Written<'_>) -> Result<Vec<u8>, String> {
+    let text = formats::trace::write(written.cfa, written.trace, Some(written.digest));
+    Ok(text.map_err(|e| e.to_string())?.into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_format_takes_every_file() {
+        assert_eq!(listed(), "waveforms (.vcd), JSON (.json), text (anything else)");
+        assert!(FORMATS.iter().position(|f| f.extension.is_empty()) == Some(FORMATS.len() - 1));
+    }
+}

@@ -1,0 +1,263 @@
+//! The outcome of a check for programs: what `--json` prints.
+//!
+//! The order of fields is fixed; what is not known is `null`. Names that occur several times have
+//! `#n` behind them, as in the text formats. Values are `true` and `false`, names of enumerations,
+//! and numbers; a number beyond 2^53, which many readers of JSON would round, is a string.
+
+use super::value;
+use crate::formats::Names;
+use crate::ir::{Cfa, Type, VarId, Word};
+use crate::validate::Run;
+use crate::verdict::{Reason, Verdict};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// The outcome of a check.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Outcome {
+    /// The verdict on all properties together.
+    pub verdict: Verdict,
+    /// Why it is not known.
+    pub reason: Option<Reason>,
+    /// Which engine.
+    pub engine: Option<String>,
+    /// Where it ran.
+    pub target: Option<String>,
+    /// The property that was asked for, or the first that is broken.
+    pub property: Option<String>,
+    /// Seconds.
+    pub time_s: Option<f64>,
+    /// The last frontier.
+    pub frontier: Option<u64>,
+    /// Lemmas held at the end.
+    pub lemmas: Option<u64>,
+    /// Questions to the solver.
+    pub queries: Option<u64>,
+    /// Conflicts in the solver.
+    pub conflicts: Option<u64>,
+    /// Most bytes of the arena in use at any time.
+    pub peak_bytes: Option<u64>,
+    /// Most bytes of memory that this process had at any time, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_bytes: Option<u64>,
+    /// Of those of the arena, the most bytes of clauses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_clauses: Option<u64>,
+    /// Of these, the most bytes of proof obligations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_obligations: Option<u64>,
+    /// Literals that the solver propagated: the unit of budgets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub propagations: Option<u64>,
+    /// Whether the verdict was checked independently.
+    pub validated: bool,
+    /// Steps of the trace.
+    pub trace_len: Option<usize>,
+    /// The board, if one was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
+    /// The model's name.
+    pub model: Option<String>,
+    /// Each property.
+    pub properties: Vec<PropertyOutcome>,
+    /// The run that breaks `property`.
+    pub trace: Option<Vec<StateOutcome>>,
+    /// More on why it is not known, and what to do about it, in sentences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// What looks odd about the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// The board that a check ran on.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Device {
+    /// Its name.
+    pub board: Option<String>,
+    /// Its memory.
+    pub ram_bytes: Option<u64>,
+    /// Its flash.
+    pub flash_bytes: Option<u64>,
+    /// Instructions of the check, where the board can count them.
+    pub instructions: Option<u64>,
+    /// What its firmware calls itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
+    /// Flash that its firmware takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub firmware_bytes: Option<u64>,
+    /// RAM that the model took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_bytes: Option<u64>,
+    /// RAM that the check was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arena_bytes: Option<u64>,
+    /// Of a stored model with a certificate: whether that, checked again, is the proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate_holds: Option<bool>,
+}
+
+/// The outcome for one property.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct PropertyOutcome {
+    /// Its name.
+    pub name: String,
+    /// The verdict on it.
+    pub verdict: Verdict,
+    /// Steps of its trace.
+    pub trace_len: Option<usize>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// If it is not known: no run of so many steps breaks it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub safe_steps: Option<u64>,
+}
+
+/// A state of a run, and how it was reached.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct StateOutcome {
+    /// How many steps before it.
+    pub step: usize,
+    /// Where.
+    pub location: String,
+    /// The inputs of the step that led here, as far as it reads them.
+    pub inputs: Named,
+    /// All variables and parameters here.
+    pub values: Named,
+}
+
+/// Values by name, in the model's order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Named(pub Vec<(String, Shown)>);
+
+impl Serialize for Named {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// A value.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Shown {
+    /// Of a boolean.
+    Bool(bool),
+    /// Of a number that every reader can represent.
+    Number(i64),
+    /// The name of an enumeration's value, or a number that is too large.
+    Text(String),
+}
+
+impl Shown {
+    /// A value of this type and width.
+    pub fn new(ty: &Type, width: u32, word: Word) -> Shown {
+        let text = value::show(ty, width, word);
+        match (ty, word) {
+            (Type::Bool, 0 | 1) => return Shown::Bool(word == 1),
+            (Type::Enum(names), _) if word < names.len() as Word => return Shown::Text(text),
+            _ => {}
+        }
+        match text.parse::<i64>() {
+            Ok(number) if number.unsigned_abs() <= 1 << 53 => Shown::Number(number),
+            _ => Shown::Text(text),
+        }
+    }
+}
+
+impl Outcome {
+    /// One line of JSON.
+    pub fn to_json(&self) -> String {
+        // Fails only for maps whose keys are no strings, and there are none.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A run for [`Outcome::trace`].
+pub fn trace(cfa: &Cfa, run: &Run) -> Vec<StateOutcome> {
+    let names = Names::new(cfa);
+    let state = |(step, state): (usize, &crate::validate::State)| {
+        let given = step.checked_sub(1).and_then(|i| run.steps.get(i));
+        let given = given.map_or(&[][..], |s| s.inputs.as_slice());
+        let inputs = given.iter().filter_map(|(id, word)| {
+            let input = cfa.inputs.get(id.index())?;
+            Some((names.input(*id), Shown::new(&input.ty, input.width, *word)))
+        });
+        let vars = (0..).map(VarId).zip(&cfa.vars).zip(&state.values);
+        let values =
+            vars.map(|((id, var), word)| (names.var(id), Shown::new(&var.ty, var.width, *word)));
+        StateOutcome {
+            step,
+            location: names.location(state.location),
+            inputs: Named(inputs.collect()),
+            values: Named(values.collect()),
+        }
+    };
+    run.states.iter().enumerate().map(state).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::replay;
+    use vouch_ir::sample::*;
+
+    #[test]
+    fn nothing_known_is_null_and_in_order() {
+        assert_eq!(
+            Outcome::default().to_json(),
+            r#"{"verdict":"unknown","reason":null,"engine":null,"target":null,"property":null,"#
+                .to_string()
+                + r#""time_s":null,"frontier":null,"lemmas":null,"queries":null,"conflicts":null,"#
+                + r#""peak_bytes":null,"validated":false,"trace_len":null,"model":null,"#
+                + r#""properties":[],"trace":null}"#
+        );
+    }
+
+    #[test]
+    fn a_trace_has_names_and_typed_values() {
+        let cfa = timer(true);
+        let run = replay(&cfa, &timer_trace()).unwrap();
+        let outcome = Outcome {
+            verdict: Verdict::Unsafe,
+            validated: true,
+            device: Some(Device { board: Some("b".into()), ..Device::default() }),
+            properties: vec![PropertyOutcome {
+                name: "p".into(),
+                verdict: Verdict::Unsafe,
+                trace_len: Some(6),
+                ..PropertyOutcome::default()
+            }],
+            trace: Some(trace(&cfa, &run)),
+            ..Outcome::default()
+        };
+        let json = outcome.to_json();
+        assert!(!json.contains('\n'));
+        assert!(json.contains(
+            r#""device":{"board":"b","ram_bytes":null,"flash_bytes":null,"instructions":null}"#
+        ));
+        assert!(json.contains(
+            r#""properties":[{"name":"p","verdict":"unsafe","trace_len":6}],"trace":[{"step":0,"#
+        ));
+        assert!(json.contains(
+            r#"{"step":2,"location":"Charge","inputs":{"start":true,"add":-1},"values":{"timer":0,"limit":2,"contactor.mode":"Pre charge"}}"#
+        ));
+        assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok());
+    }
+
+    #[test]
+    fn large_numbers_are_not_rounded() {
+        let shown = |ty, width, word| serde_json::to_string(&Shown::new(&ty, width, word)).unwrap();
+        assert_eq!(shown(Type::Unsigned, 64, 1 << 53), "9007199254740992");
+        assert_eq!(shown(Type::Unsigned, 64, (1 << 53) + 1), r#""9007199254740993""#);
+        assert_eq!(shown(Type::Signed, 64, u64::MAX as Word), "-1");
+        assert_eq!(shown(Type::Unsigned, 128, Word::MAX), format!("\"{}\"", Word::MAX));
+        assert_eq!(shown(Type::Enum(vec!["7".into()]), 2, 0), r#""7""#);
+        assert_eq!(shown(Type::Enum(vec!["7".into()]), 2, 1), "1");
+    }
+}

@@ -1,0 +1,72 @@
+//! What people and programs get to see of a verdict.
+//!
+//! - [`formats`]: the file formats for runs.
+//! - [`svg`]: state machines as pictures.
+//! - [`table`]: a counterexample as a table of steps.
+//! - [`text`]: the summary of a check.
+//! - [`json`]: the same for programs.
+//! - [`vcd`]: a counterexample as waveforms.
+
+pub mod formats;
+pub mod json;
+pub mod svg;
+pub mod table;
+pub mod text;
+pub mod vcd;
+
+pub use crate::ir::value;
+use crate::verdict::Verdict;
+
+/// How reports for people look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Style {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Lines and arrows rather than ASCII.
+    pub unicode: bool,
+    /// ANSI colours.
+    pub colour: bool,
+    /// States of a run that are shown; of a longer one the middle is left out.
+    pub rows: usize,
+}
+
+impl Default for Style {
+    fn default() -> Style {
+        Style { width: 100, unicode: true, colour: false, rows: 200 }
+    }
+}
+
+/// What is coloured.
+#[derive(Clone, Copy)]
+enum Paint {
+    Good,
+    Bad,
+    Unsure,
+    Heading,
+}
+
+impl Style {
+    fn paint(&self, paint: Paint, text: &str) -> String {
+        let code = match paint {
+            Paint::Good => "32",
+            Paint::Bad => "31;1",
+            Paint::Unsure => "33",
+            Paint::Heading => "1",
+        };
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+
+    fn paint_verdict(&self, verdict: Verdict, text: &str) -> String {
+        let paint = match verdict {
+            Verdict::Safe => Paint::Good,
+            Verdict::Unsafe => Paint::Bad,
+            Verdict::Unknown => Paint::Unsure,
+        };
+        self.paint(paint, text)
+    }
+}
+
+/// A number of things: `1 step`, `2 steps`.
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}

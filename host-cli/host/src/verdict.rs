@@ -1,0 +1,158 @@
+//! What can be said of a property, and why nothing can.
+
+use crate::deadline::Over;
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+
+/// The answer to a question about a model.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// No run breaks the property.
+    Safe,
+    /// Some run does.
+    Unsafe,
+    /// Not found out.
+    #[default]
+    Unknown,
+}
+
+impl Verdict {
+    /// The exit code of the command.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Verdict::Safe => 0,
+            Verdict::Unsafe => 1,
+            Verdict::Unknown => 3,
+        }
+    }
+
+    /// The verdict on all of several properties: one that is broken decides, then one that is not
+    /// known. Nothing is known of no property at all.
+    pub fn all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        let mut all = None;
+        for verdict in verdicts {
+            all = match (all, verdict) {
+                (Some(Verdict::Unsafe), _) | (_, Verdict::Unsafe) => Some(Verdict::Unsafe),
+                (Some(Verdict::Unknown), _) | (_, Verdict::Unknown) => Some(Verdict::Unknown),
+                _ => Some(Verdict::Safe),
+            };
+        }
+        all.unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Verdict::Safe => "safe",
+            Verdict::Unsafe => "unsafe",
+            Verdict::Unknown => "unknown",
+        })
+    }
+}
+
+/// Why nothing is known of a property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The work budget was used up.
+    Budget,
+    /// Memory did not suffice.
+    Capacity,
+    /// The time was over.
+    Timeout,
+    /// The user stopped it.
+    Cancelled,
+    /// The engine has said nothing on it.
+    Unanswered,
+    /// A run leaves what is modelled, at the limit of this name.
+    Limit(String),
+    /// No run breaks it as long as these properties hold, whose violation ends a run: they are broken,
+    /// or not proved.
+    Until(Vec<String>),
+    /// What the engine said is not true, or could not be checked.
+    Invalid(String),
+    /// A certificate is sound, but not about what was asked.
+    OtherQuestion,
+    /// There was no time to check what the engine said.
+    Unchecked {
+        /// What it said.
+        claim: Verdict,
+        /// What ended the check.
+        over: Over,
+    },
+}
+
+impl Reason {
+    /// Whether the engine was ended while it searched.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Reason::Budget | Reason::Capacity | Reason::Timeout | Reason::Cancelled)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Budget => f.write_str("budget"),
+            Reason::Capacity => f.write_str("capacity"),
+            Reason::Timeout => f.write_str("timeout"),
+            Reason::Cancelled => f.write_str("cancelled"),
+            Reason::Unanswered => f.write_str("unanswered"),
+            Reason::Limit(name) => write!(f, "limit of the model: {name}"),
+            Reason::Until(names) => write!(
+                f,
+                "safe as long as {} hold{}",
+                names.join(" and "),
+                if names.len() == 1 { "s" } else { "" }
+            ),
+            Reason::OtherQuestion => f.write_str("the certificate answers another question"),
+            Reason::Invalid(why) => write!(f, "validation failed: {why}"),
+            Reason::Unchecked { claim, over } => {
+                let over = match over {
+                    Over::Timeout => "ran out of time",
+                    Over::Cancelled => "was cancelled",
+                    Over::Memory => "ran out of memory",
+                };
+                write!(f, "validation {over}; the engine has found it {claim}")
+            }
+        }
+    }
+}
+
+impl From<Over> for Reason {
+    fn from(over: Over) -> Reason {
+        match over {
+            Over::Timeout => Reason::Timeout,
+            Over::Cancelled => Reason::Cancelled,
+            Over::Memory => Reason::Capacity,
+        }
+    }
+}
+
+/// Programs get the words that people get.
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_bad_property_decides() {
+        use Verdict::*;
+        for (verdicts, expected) in [
+            (vec![], Unknown),
+            (vec![Safe], Safe),
+            (vec![Safe, Safe], Safe),
+            (vec![Safe, Unknown, Safe], Unknown),
+            (vec![Unknown, Unsafe], Unsafe),
+            (vec![Unsafe, Unknown, Safe], Unsafe),
+        ] {
+            assert_eq!(Verdict::all(verdicts.clone()), expected, "{verdicts:?}");
+        }
+        assert_eq!([Safe, Unsafe, Unknown].map(Verdict::exit_code), [0, 1, 3]);
+    }
+}

@@ -1,0 +1,77 @@
+//! The pages for people: files that they name exist, and they are in plain English.
+
+use super::Finding;
+use std::path::Path;
+
+/// Where paths begin that pages name.
+const FOLDERS: [&str; 9] = [
+    "core/",
+    "device/",
+    "host-cli/",
+    "firmware/",
+    "tests/",
+    "xtask/",
+    "fuzz/",
+    "docs/",
+    "benches/",
+];
+
+/// What sounds translated, and what to write instead.
+const PHRASES: [(&str, &str); 6] = [
+    ("for want of", "for lack of"),
+    ("standstill", "deadlock"),
+    ("stands for", "means"),
+    ("all the same", "still"),
+    ("goes on", "continues"),
+    ("lest", "so that … not"),
+];
+
+/// What is wrong with the text of a page.
+pub fn check(root: &Path, text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let mut report = |message: String| findings.push(Finding { line: index + 1, message });
+        // Every second piece is between backticks.
+        for named in line.split('`').skip(1).step_by(2) {
+            let is_path = FOLDERS.iter().any(|folder| named.starts_with(folder))
+                && named.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+            // What is built is not there before it is.
+            let is_built = named.starts_with("firmware/out");
+            if is_path && !is_built && !root.join(named).exists() {
+                report(format!("there is no `{named}`"));
+            }
+        }
+        let lower = line.to_lowercase();
+        for (phrase, instead) in PHRASES.iter().filter(|(phrase, _)| has_words(&lower, phrase)) {
+            report(format!("write `{instead}` instead of `{phrase}`"));
+        }
+    }
+    findings
+}
+
+/// Whether a line has these words, and not only as parts of others.
+fn has_words(line: &str, words: &str) -> bool {
+    line.match_indices(words).any(|(at, _)| {
+        let (before, after) =
+            (line[..at].chars().next_back(), line[at + words.len()..].chars().next());
+        ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_are_not_there_are_found() {
+        let root = crate::project::root();
+        let messages = |text: &str| -> Vec<String> {
+            check(&root, text).into_iter().map(|finding| finding.message).collect()
+        };
+        assert_eq!(messages("see `core/src/lib.rs` and `docs/`"), [""; 0]);
+        assert_eq!(messages("see `core/src/nowhere.rs`"), ["there is no `core/src/nowhere.rs`"]);
+        assert_eq!(messages("`docs/NAME…`, `firmware/out/vouch-BOARD.elf`"), [""; 0]);
+        assert_eq!(messages("It goes on."), ["write `continues` instead of `goes on`"]);
+        assert_eq!(messages("the smallest"), [""; 0]);
+    }
+}
