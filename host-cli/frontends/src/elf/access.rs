@@ -340,7 +340,6 @@ impl Executor<'_> {
                 todo.push((no_when, no));
                 todo.push((yes_when, yes));
             } else {
-                if std::env::var("DBG").is_ok() { eprintln!("ADDR pc {:#x} sum {:x?} when {:?}", self.now.pc, sum, when); for (t,_) in &sum.terms { for id in self.values.pool.cone([*t]).iter().rev().take(12) { eprintln!("   {:?} = {:?}", id, self.values.pool.get(*id)); } } }
                 let stop = match self.values.as_word(x) {
                     Some(address) => Stop::Unknown(address),
                     None => Stop::Address,
