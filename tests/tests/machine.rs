@@ -86,7 +86,9 @@ fn refused(elf: &Path, options: ElfOptions, part: &str) {
 #[test]
 fn what_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let build = |name: &str, flags: &[&str]| programs::c(name, &[&["-mcpu=cortex-m0", "-Os"], flags].concat(), folder.path());
+    let build = |name: &str, flags: &[&str]| {
+        programs::c(name, &[&["-mcpu=cortex-m0", "-Os"], flags].concat(), folder.path())
+    };
     let pump = build("pump", &[]);
     let entry = |entry: &str| ElfOptions { entry: Some(entry.into()), ..ElfOptions::default() };
     refused(&pump, ElfOptions::default(), "a program has many functions");

@@ -28,7 +28,12 @@ pub struct Compared {
 }
 
 /// Compares so many steps of a program. Half of the states come from walks, the others are arbitrary.
-pub fn compare(path: &Path, options: &ElfOptions, steps: usize, seed: u64) -> Result<Compared, String> {
+pub fn compare(
+    path: &Path,
+    options: &ElfOptions,
+    steps: usize,
+    seed: u64,
+) -> Result<Compared, String> {
     let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
     let program = elf::lift(&bytes, "machine", options, true);
     let program = program.map_err(|e| format!("{path:?}: {}", e[0].message))?;
@@ -69,7 +74,8 @@ pub fn compare(path: &Path, options: &ElfOptions, steps: usize, seed: u64) -> Re
         }
         let end = board.call(entry, &taken.reads, &mut rng);
         agree(&taken.arrived, &end, &mut board, &program, false).map_err(|what| {
-            let vars = program.cfa.vars.iter().zip(&from).map(|(v, x)| format!("{}={x:#x}", v.name));
+            let vars =
+                program.cfa.vars.iter().zip(&from).map(|(v, x)| format!("{}={x:#x}", v.name));
             let vars = vars.collect::<Vec<_>>().join(" ");
             context(format!("{what}\nfrom {vars}\nreading {:x?}", taken.reads))
         })?;

@@ -18,7 +18,8 @@ pub fn c(name: &str, flags: &[&str], folder: &Path) -> PathBuf {
     let elf = folder.join(format!("{name}{}.elf", flags.concat()));
     let mut gcc = Command::new("arm-none-eabi-gcc");
     gcc.current_dir(sources()).args(["-mthumb", "-g", "-ffreestanding", "-nostdlib"]).args(flags);
-    gcc.args(["-Wl,-T,link.x,-e,step,-u,init", &format!("{name}.c"), "io.c", "-lgcc", "-o"]).arg(&elf);
+    gcc.args(["-Wl,-T,link.x,-e,step,-u,init", &format!("{name}.c"), "io.c", "-lgcc", "-o"])
+        .arg(&elf);
     run(&mut gcc);
     elf
 }

@@ -68,11 +68,17 @@ impl Walk<'_> {
             for (i, edge) in cfa.edges.iter().enumerate().filter(|(_, e)| e.from == at) {
                 let Some(next) = eval::step(cfa, &state, EdgeId(i as u32), input) else { continue };
                 if taken.replace((edge.to, next)).is_some() {
-                    return Err(format!("two edges can be taken from {}", cfa.locations[at.index()].name));
+                    return Err(format!(
+                        "two edges can be taken from {}",
+                        cfa.locations[at.index()].name
+                    ));
                 }
             }
             let Some((to, next)) = taken else {
-                return Err(format!("no edge can be taken from {}", cfa.locations[at.index()].name));
+                return Err(format!(
+                    "no edge can be taken from {}",
+                    cfa.locations[at.index()].name
+                ));
             };
             (at, state) = (to, next);
             if at == self.step {
@@ -81,8 +87,7 @@ impl Walk<'_> {
             if let Some(p) = cfa.properties.iter().position(|p| p.error == at) {
                 let name = cfa.properties[p].name.clone();
                 let is_limit = cfa.limits.iter().any(|limit| limit.index() == p);
-                let arrived =
-                    if is_limit { Arrived::Limit(name) } else { Arrived::Failed(name) };
+                let arrived = if is_limit { Arrived::Limit(name) } else { Arrived::Failed(name) };
                 return Ok(Taken { reads, arrived });
             }
         }

@@ -175,7 +175,8 @@ impl Executor<'_> {
             self.require_not(bad, Stop::Alignment)?;
         }
         let conditions = self.now.conditions.clone();
-        offsets.retain(|offset| !self.is_excluded(&conditions, index.offset, *offset as u32 as Word));
+        offsets
+            .retain(|offset| !self.is_excluded(&conditions, index.offset, *offset as u32 as Word));
         Ok(offsets)
     }
 
@@ -189,7 +190,9 @@ impl Executor<'_> {
                 return true;
             }
             match self.values.pool.get(x) {
-                Expr::Binary(BinOp::Concat, high, low) if self.values.pool.as_const(low) == Some(0) => {
+                Expr::Binary(BinOp::Concat, high, low)
+                    if self.values.pool.as_const(low) == Some(0) =>
+                {
                     let width = self.values.pool.width(low);
                     candidates.retain(|v| v.trailing_zeros() >= width);
                     candidates.iter_mut().for_each(|v| *v >>= width);
@@ -205,7 +208,8 @@ impl Executor<'_> {
                     if from - to > 3 {
                         return false;
                     }
-                    let more = |v: &Word| (0..1 << (from - to)).map(|k: Word| v | k << to).collect();
+                    let more =
+                        |v: &Word| (0..1 << (from - to)).map(|k: Word| v | k << to).collect();
                     candidates = candidates.iter().flat_map(|v| -> Vec<Word> { more(v) }).collect();
                     x = whole;
                 }
@@ -250,7 +254,8 @@ impl Executor<'_> {
                 let start = start as u32;
                 self.partition.note(start, bytes);
                 self.ram.extend(start..start.saturating_add(bytes));
-                let cells: Vec<Cell> = (0..bytes).map(|i| Cell::Ram(start.wrapping_add(i))).collect();
+                let cells: Vec<Cell> =
+                    (0..bytes).map(|i| Cell::Ram(start.wrapping_add(i))).collect();
                 self.read_cells(&cells, start)
             }
             Area::Stack => {
@@ -275,7 +280,13 @@ impl Executor<'_> {
         self.values.join(&bytes).ok_or(Stop::Memory)
     }
 
-    fn write_at(&mut self, area: Area, start: i64, value: ExprId, when: ExprId) -> Result<(), Stop> {
+    fn write_at(
+        &mut self,
+        area: Area,
+        start: i64,
+        value: ExprId,
+        when: ExprId,
+    ) -> Result<(), Stop> {
         let bytes = self.values.pool.width(value) / 8;
         let first = match area {
             // What the outside does with it is up to the outside.
@@ -283,9 +294,8 @@ impl Executor<'_> {
             Area::Of(Kind::Flash) => return self.require_not(when, Stop::Flash(start as u32)),
             Area::Of(Kind::Ram) => {
                 let start = start as u32;
-                let all = (0..bytes).all(|i| {
-                    self.layout.kind(start.wrapping_add(i)) == Some(Kind::Ram)
-                });
+                let all =
+                    (0..bytes).all(|i| self.layout.kind(start.wrapping_add(i)) == Some(Kind::Ram));
                 if !all {
                     return Err(Stop::Unknown(start));
                 }
@@ -411,7 +421,8 @@ impl Executor<'_> {
             }
         };
         let is_saved = |at: i32| {
-            let word = (0..4).rev().try_fold(0, |word, i| Some(word << 8 | constant(at + i)? as u32));
+            let word =
+                (0..4).rev().try_fold(0, |word, i| Some(word << 8 | constant(at + i)? as u32));
             let mut backs = self.now.frames.iter().filter_map(|f| f.back);
             word.is_some_and(|word| backs.any(|back| back == word & !1))
         };

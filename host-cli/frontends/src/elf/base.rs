@@ -189,7 +189,10 @@ impl<'a> Base<'a> {
     pub fn read(&mut self, values: &mut Values, cell: Cell) -> ExprId {
         match (self.known(cell), cell) {
             (Some(Known::Constant(value)), _) => values.pool.constant(value, 8),
-            (Some(known @ (Known::Stack(_) | Known::StackFrom(_) | Known::From(_))), Cell::Stack(at)) => {
+            (
+                Some(known @ (Known::Stack(_) | Known::StackFrom(_) | Known::From(_))),
+                Cell::Stack(at),
+            ) => {
                 let var = self.var(self.partition.slot(cell));
                 let var = values.pool.var(var, 32);
                 let address = known.address(values, var);

@@ -118,7 +118,9 @@ fn ranges(addresses: impl Iterator<Item = u32>) -> Vec<std::ops::Range<u32>> {
 
 fn var(abi: &Abi, layout: &Layout, slot: Slot) -> Var {
     let (name, width) = match slot {
-        Slot::Fixed(index) => (register(abi, index), if (32..36).contains(&index) { 1 } else { 32 }),
+        Slot::Fixed(index) => {
+            (register(abi, index), if (32..36).contains(&index) { 1 } else { 32 })
+        }
         Slot::Memory(Cell::Ram(at), bytes) => (layout.name(at), 8 * bytes),
         Slot::Memory(Cell::Stack(at), bytes) => (format!("stack{at:+}"), 8 * bytes),
     };
@@ -155,7 +157,9 @@ pub fn reason(stop: &Stop) -> String {
         Stop::Alignment => "an address is not aligned".into(),
         Stop::Address => "it is not known which object an address is in".into(),
         Stop::Unknown(at) => format!("{at:#010x} is neither in a section nor a peripheral"),
-        Stop::Size => "too much to be lifted: a large object is indexed, or a path is too long".into(),
+        Stop::Size => {
+            "too much to be lifted: a large object is indexed, or a path is too long".into()
+        }
         Stop::Flash(at) => format!("{at:#010x} is in flash and is written"),
         Stop::Escape(at) => format!("the address of a local variable is stored at {at:#010x}"),
         Stop::Stack => "a decision depends on where the stack lies".into(),
@@ -182,7 +186,8 @@ fn prune(program: Program, whole: bool) -> Program {
     let is_live = |at: LocId, var: VarId| whole || live.has(at, var);
     let locations = (0..cfa.locations.len() as u32).map(LocId);
     let empty = Pool::default();
-    let mut pruned = Cfa { pool: empty, vars: vec![], inputs: vec![], edges: vec![], ..cfa.clone() };
+    let mut pruned =
+        Cfa { pool: empty, vars: vec![], inputs: vec![], edges: vec![], ..cfa.clone() };
     let (mut vars, mut kept) = (HashMap::default(), vec![]);
     for (i, (var, slot)) in cfa.vars.iter().zip(slots).enumerate() {
         if locations.clone().any(|at| is_live(at, VarId(i as u32))) {
@@ -222,7 +227,10 @@ struct Copy<'a> {
 impl Copy<'_> {
     fn input(&mut self, input: InputId, to: &mut Cfa) -> InputId {
         let from = self.from;
-        *self.inputs.entry(input).or_insert_with(|| to.add_input(from.inputs[input.index()].clone()))
+        *self
+            .inputs
+            .entry(input)
+            .or_insert_with(|| to.add_input(from.inputs[input.index()].clone()))
     }
 
     fn expr(&mut self, root: ExprId, to: &mut Cfa) -> ExprId {

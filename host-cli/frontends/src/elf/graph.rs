@@ -50,7 +50,8 @@ impl Graphs {
     /// The graph from an entry.
     pub fn get(&mut self, elf: &Elf, entry: u32) -> Rc<Graph> {
         let computed = &self.computed;
-        let graph = self.known.entry(entry).or_insert_with(|| Rc::new(explore(elf, entry, computed)));
+        let graph =
+            self.known.entry(entry).or_insert_with(|| Rc::new(explore(elf, entry, computed)));
         graph.clone()
     }
 

@@ -94,7 +94,8 @@ impl Layout<'_> {
     /// Whether a number looks like an address in RAM or flash, or of what is next to it: code often keeps the
     /// address of the element before the first, or that behind the last.
     pub fn is_pointer(&self, address: u32) -> bool {
-        let is_memory = |at: u32| matches!(self.kind(at), Some(Kind::Ram | Kind::Flash | Kind::Input));
+        let is_memory =
+            |at: u32| matches!(self.kind(at), Some(Kind::Ram | Kind::Flash | Kind::Input));
         let near = [0, 16u32.wrapping_neg(), 16].map(|by| address.wrapping_add(by));
         (LOWEST..HIGHEST).contains(&address) && near.into_iter().any(is_memory)
     }

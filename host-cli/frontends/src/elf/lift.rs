@@ -359,9 +359,8 @@ fn join_stack(
         let from = &executor.base.shape.memory;
         let is_written = |cell: &Cell| state.memory.contains_key(cell) || from.contains_key(cell);
         let is_known = |cell: &Cell| is_first || new.memory.contains_key(cell);
-        let kept = cells.map(|cell| {
-            *to != Place::Step && word >= low && is_written(&cell) && is_known(&cell)
-        });
+        let kept = cells
+            .map(|cell| *to != Place::Step && word >= low && is_written(&cell) && is_known(&cell));
         let values = cells.map(|cell| byte(executor, state, cell));
         let mut whole = None;
         if kept == [true; 4] {
@@ -394,9 +393,12 @@ fn join_stack(
 fn known_word(shape: &Shape, word: i32) -> Option<Known> {
     let bytes = [0, 1, 2, 3].map(|i| shape.memory.get(&Cell::Stack(word + i)).copied());
     match bytes {
-        [Some(Known::Constant(a)), Some(Known::Constant(b)), Some(Known::Constant(c)), Some(Known::Constant(d))] => {
-            Some(Known::Constant(a | b << 8 | c << 16 | d << 24))
-        }
+        [
+            Some(Known::Constant(a)),
+            Some(Known::Constant(b)),
+            Some(Known::Constant(c)),
+            Some(Known::Constant(d)),
+        ] => Some(Known::Constant(a | b << 8 | c << 16 | d << 24)),
         [Some(first), ..] if first != Known::Var && bytes == [Some(first); 4] => Some(first),
         _ => None,
     }

@@ -57,7 +57,11 @@ fn error(message: impl Into<String>, help: impl Into<String>) -> Vec<Diagnostic>
 }
 
 /// Lifts a program.
-pub fn compile(bytes: &[u8], name: &str, options: &ElfOptions) -> Result<Compiled, Vec<Diagnostic>> {
+pub fn compile(
+    bytes: &[u8],
+    name: &str,
+    options: &ElfOptions,
+) -> Result<Compiled, Vec<Diagnostic>> {
     let program = lift(bytes, name, options, false)?;
     let mut warnings = vec![];
     if program.cfa.properties.len() == program.cfa.limits.len() {
@@ -108,14 +112,18 @@ pub fn lift(
     let layout = Layout::new(&elf, statics);
     let task = lift::Task { elf: &elf, layout: &layout, functions: &functions, entry, init };
     let Some(lifted) = lift::lift(&task) else {
-        return Err(error("the program cannot be lifted: there is no end to it", "name a smaller step"));
+        return Err(error(
+            "the program cannot be lifted: there is no end to it",
+            "name a smaller step",
+        ));
     };
     if let Some(refusal) = refusal(&elf, &lifted) {
         return Err(refusal);
     }
     if let Some(shared) = shared::find(&elf, &layout, &lifted) {
         let shared::Shared { name, by, at } = shared;
-        let message = format!("`{name}` is used outside of the step, too: by {by} ({})", elf.place(at));
+        let message =
+            format!("`{name}` is used outside of the step, too: by {by} ({})", elf.place(at));
         let help = format!(
             "if that runs before the first step, name it: `--init FUNCTION`; if `{name}` can be anything \
              whenever it is read: `--input {name}`; or leave the other code out of the program"
@@ -125,17 +133,24 @@ pub fn lift(
     Ok(build::build(&elf, &layout, lifted, name, whole))
 }
 
-/// What makes the whole program impossible to check: a limit that every run reaches.
+/// What makes the whole program impossible to check: a limit that every run reaches, or recursion.
 fn refusal(elf: &Elf, lifted: &lift::Lifted) -> Option<Vec<Diagnostic>> {
     let always = |when| lifted.values.pool.as_const(when) == Some(1);
     let limit = lifted.bad.iter().find_map(|(place, bad, when)| match (place, bad) {
+        (_, Bad::Limit(stop @ execute::Stop::Recursion(_), at)) => Some((stop, *at)),
         (lift::Place::Loop(_), _) => None,
         (_, Bad::Limit(stop, at)) if always(*when) => Some((stop, *at)),
         _ => None,
     });
     let (stop, at) = limit?;
     let message = format!("{} ({})", build::reason(stop), elf.place(at));
-    Some(error(message, "every run comes there: choose another entry, or declare what is unknown with `--input`"))
+    let help = match stop {
+        execute::Stop::Recursion(_) => "recursion cannot be lifted: write a loop",
+        _ => {
+            "every run comes there: choose another entry, or declare what is unknown with `--input`"
+        }
+    };
+    Some(error(message, help))
 }
 
 /// The address of a function.

@@ -5,7 +5,9 @@
 
 use super::isa::Isa;
 use super::lines::Lines;
-use object::elf::{EF_RISCV_FLOAT_ABI, EM_ARM, EM_RISCV, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS};
+use object::elf::{
+    EF_RISCV_FLOAT_ABI, EM_ARM, EM_RISCV, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS,
+};
 use object::read::elf::{ElfFile32, FileHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::collections::BTreeMap;
@@ -82,7 +84,8 @@ fn unreadable<T>(what: impl Into<String>, help: &'static str) -> Result<T, Unrea
     Err(Unreadable(what.into(), help))
 }
 
-const RELINK: &str = "name the linked program that is flashed, an ELF file for a 32-bit microcontroller";
+const RELINK: &str =
+    "name the linked program that is flashed, an ELF file for a 32-bit microcontroller";
 
 impl Elf {
     /// Reads a file.

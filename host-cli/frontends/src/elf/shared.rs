@@ -80,7 +80,8 @@ fn objects(layout: &Layout, lifted: &Lifted) -> BTreeMap<u32, u32> {
 
 /// The constants that the instructions of a function make or address, and the literals between them.
 fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
-    let mut sweep = Sweep { elf, pool: Pool::default(), regs: [None; 32], at: 0, found: BTreeSet::new() };
+    let mut sweep =
+        Sweep { elf, pool: Pool::default(), regs: [None; 32], at: 0, found: BTreeSet::new() };
     if let Some(pointer) = elf.global_pointer {
         sweep.regs[3] = Some(pointer);
     }

@@ -551,7 +551,9 @@ impl Values {
         match self.pool.get(x) {
             Expr::Const(value) => value.trailing_zeros().min(self.pool.width(x)),
             Expr::Input(_) if x == self.stack => 3,
-            Expr::Binary(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor, a, b) => of(a).min(of(b)),
+            Expr::Binary(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor, a, b) => {
+                of(a).min(of(b))
+            }
             Expr::Binary(BinOp::And, a, b) => of(a).max(of(b)),
             Expr::Binary(BinOp::Mul, a, b) => (of(a) + of(b)).min(self.pool.width(x)),
             Expr::Binary(BinOp::Shl, a, b) => {
