@@ -2,8 +2,10 @@
 //!
 //! - [`walk`]: steps of the automaton, by the reference interpreter of the IR.
 //! - [`board`]: the same steps of the program itself, by a debugger's stub.
+//! - [`programs`]: programs to try that with.
 
 pub mod board;
+pub mod programs;
 pub mod walk;
 
 use crate::rng::Rng;

@@ -19,8 +19,10 @@ use vouch_ir::{ExprId, InputId, Pool, deadline};
 
 /// Where the entry returns to: no code is there.
 pub const RETURN: u32 = 0xf1f1_f1f0;
-/// Rounds of a loop that are run one after the other.
-const ROUNDS: u32 = 40;
+/// Rounds of a loop that are run one after the other, if it is known in each whether there is another.
+const ROUNDS: u32 = 300;
+/// The same, if it is not known: one that counts to what a variable says would run past the end of its array.
+const OPEN_ROUNDS: usize = 8;
 /// Instructions that are run from one location.
 const MOST: u32 = 400_000;
 /// Calls under way at a time.
@@ -168,7 +170,8 @@ pub struct Executor<'a> {
     queue: BTreeMap<Point, State>,
     /// Paths in an IT block.
     apart: Vec<State>,
-    rounds: BTreeMap<Point, u32>,
+    /// For heads of loops: rounds, and how many conditions there were before the first.
+    rounds: BTreeMap<Point, (u32, usize)>,
     count: u32,
     restart: Option<Restart>,
 }
@@ -436,9 +439,14 @@ impl<'a> Executor<'a> {
         path.push(order);
         let point = Point { path, frames: self.now.frames.clone(), pc: self.now.pc };
         if graph.is_head(self.now.pc) {
-            let rounds = self.rounds.entry(point.clone()).or_default();
-            *rounds = if from >= order { *rounds + 1 } else { 0 };
-            if *rounds > ROUNDS && self.cuts.insert(point.clone()) {
+            let conditions = self.now.conditions.len();
+            let (rounds, first) = self.rounds.entry(point.clone()).or_default();
+            match from >= order {
+                true => *rounds += 1,
+                false => (*rounds, *first) = (0, conditions),
+            }
+            let is_open = conditions > *first + OPEN_ROUNDS;
+            if (*rounds > ROUNDS || is_open && *rounds > 0) && self.cuts.insert(point.clone()) {
                 self.restart = self.restart.or(Some(Restart::Cut));
                 return;
             }

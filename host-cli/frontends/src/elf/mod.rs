@@ -133,20 +133,24 @@ pub fn lift(
     Ok(build::build(&elf, &layout, lifted, name, whole))
 }
 
-/// What makes the whole program impossible to check: a limit that every run reaches.
+/// What makes the whole program impossible to check: a limit that every run reaches, or recursion.
 fn refusal(elf: &Elf, lifted: &lift::Lifted) -> Option<Vec<Diagnostic>> {
     let always = |when| lifted.values.pool.as_const(when) == Some(1);
     let limit = lifted.bad.iter().find_map(|(place, bad, when)| match (place, bad) {
+        (_, Bad::Limit(stop @ execute::Stop::Recursion(_), at)) => Some((stop, *at)),
         (lift::Place::Loop(_), _) => None,
         (_, Bad::Limit(stop, at)) if always(*when) => Some((stop, *at)),
         _ => None,
     });
     let (stop, at) = limit?;
     let message = format!("{} ({})", build::reason(stop), elf.place(at));
-    Some(error(
-        message,
-        "every run comes there: choose another entry, or declare what is unknown with `--input`",
-    ))
+    let help = match stop {
+        execute::Stop::Recursion(_) => "recursion cannot be lifted: write a loop",
+        _ => {
+            "every run comes there: choose another entry, or declare what is unknown with `--input`"
+        }
+    };
+    Some(error(message, help))
 }
 
 /// The address of a function.

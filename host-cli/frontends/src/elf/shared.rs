@@ -5,7 +5,7 @@
 //! or in data that the lifted code does not look at.
 
 use super::abi::Abi;
-use super::graph::instruction;
+use super::graph::{instruction, is_local};
 use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
 use super::layout::Layout;
 use super::lift::Lifted;
@@ -91,10 +91,12 @@ fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
         sweep.at = pc;
         match instruction(elf, pc, it) {
             Some(decoded) => {
-                if let Ok(Next::Go { transfer: Transfer::Call | Transfer::Jump, .. }) =
-                    decoded.execute(&mut sweep)
-                {
-                    sweep.note_arguments();
+                if let Ok(Next::Go { to, transfer, .. }) = decoded.execute(&mut sweep) {
+                    let to = sweep.pool.as_const(to).map(|to| to as u32);
+                    let stays = to.is_some_and(|to| is_local(elf, pc, to));
+                    if transfer == Transfer::Call || (transfer == Transfer::Jump && !stays) {
+                        sweep.note_arguments();
+                    }
                 }
                 pc = pc.saturating_add(decoded.length);
                 it = decoded.it;

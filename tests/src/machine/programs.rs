@@ -1,0 +1,38 @@
+//! Small programs, built for the processors that the ELF front end knows.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where their sources are.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("machine")
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Builds a C program; `arm-none-eabi-gcc` is what `cargo xtask setup` installs.
+pub fn c(name: &str, flags: &[&str], folder: &Path) -> PathBuf {
+    let elf = folder.join(format!("{name}{}.elf", flags.concat()));
+    let mut gcc = Command::new("arm-none-eabi-gcc");
+    gcc.current_dir(sources()).args(["-mthumb", "-g", "-ffreestanding", "-nostdlib"]).args(flags);
+    gcc.args(["-Wl,-T,link.x,-e,step,-u,init", &format!("{name}.c"), "io.c", "-lgcc", "-o"])
+        .arg(&elf);
+    run(&mut gcc);
+    elf
+}
+
+/// Builds a Rust program; flags are those of `rustc`.
+pub fn rust(name: &str, target: &str, flags: &[&str], folder: &Path) -> PathBuf {
+    let elf = folder.join(format!("{name}-{target}{}.elf", flags.concat()));
+    let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
+    let mut rustc = Command::new(rustc);
+    rustc.current_dir(sources()).args(["--edition", "2024", "--crate-type", "bin", "-g"]);
+    rustc.args(["-C", "panic=abort", "-C", "overflow-checks=on", "--check-cfg", "cfg(broken)"]);
+    rustc.args(["-C", "link-arg=-Tlink.x", "-C", "link-arg=-ustep", "-C", "link-arg=-estep"]);
+    rustc.args(["--target", target]).args(flags).arg(format!("{name}.rs")).arg("-o").arg(&elf);
+    run(&mut rustc);
+    elf
+}

@@ -1,0 +1,124 @@
+//! Programs in machine code: lifted, proved or refuted, and compared step by step with QEMU.
+#![cfg(unix)]
+
+use std::path::Path;
+use vouch_host::check::{self, By, Request};
+use vouch_host::engines::{Engine, Memory};
+use vouch_host::frontend::elf::ElfOptions;
+use vouch_host::judge::Question;
+use vouch_host::pipeline;
+use vouch_host::verdict::Verdict;
+use vouch_tests::machine::{compare, programs};
+
+fn options(init: Option<&str>) -> ElfOptions {
+    let init = init.map(str::to_owned);
+    ElfOptions { entry: Some("step".into()), init, ..ElfOptions::default() }
+}
+
+fn verdict(elf: &Path, options: &ElfOptions) -> Verdict {
+    let options = pipeline::Options { elf: options.clone(), ..pipeline::Options::default() };
+    let model = pipeline::load(elf, &options).unwrap_or_else(|e| panic!("{}: {e}", elf.display()));
+    let request = Request::new(Question::new(&model.cfa, None, vec![]));
+    let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+    check::check(&model, &request, by, &mut |_| {}).unwrap().judgement.verdict()
+}
+
+/// The right verdict, and the same steps as in QEMU.
+fn agrees(elf: &Path, options: &ElfOptions, expected: Verdict) {
+    assert_eq!(verdict(elf, options), expected, "{}", elf.display());
+    let compared = compare(elf, options, 120, 1).unwrap_or_else(|e| panic!("{e}"));
+    assert!(compared.returned > 40, "{}: {compared:?}", elf.display());
+}
+
+fn c(name: &str, init: Option<&str>) {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        for level in ["-O0", "-Os", "-O2"] {
+            let options = options(init);
+            agrees(&programs::c(name, &[cpu, level], folder.path()), &options, Verdict::Safe);
+            let broken = programs::c(name, &[cpu, level, "-DBROKEN"], folder.path());
+            assert_eq!(verdict(&broken, &options), Verdict::Unsafe, "{}", broken.display());
+        }
+    }
+}
+
+#[test]
+fn a_pump_in_c() {
+    c("pump", None);
+}
+
+#[test]
+fn a_door_in_rust() {
+    let folder = tempfile::tempdir().unwrap();
+    for target in ["thumbv6m-none-eabi", "thumbv7m-none-eabi"] {
+        for level in ["-Copt-level=z", "-Copt-level=3"] {
+            let door = programs::rust("door", target, &[level], folder.path());
+            agrees(&door, &options(None), Verdict::Safe);
+            let broken = programs::rust("door", target, &[level, "--cfg=broken"], folder.path());
+            assert_eq!(verdict(&broken, &options(None)), Verdict::Unsafe, "{}", broken.display());
+        }
+    }
+}
+
+#[test]
+fn a_door_for_risc_v() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = "riscv32imac-unknown-none-elf";
+    let door = programs::rust("door", target, &["-Copt-level=s"], folder.path());
+    assert_eq!(verdict(&door, &options(None)), Verdict::Safe);
+    let broken = programs::rust("door", target, &["-Copt-level=s", "--cfg=broken"], folder.path());
+    assert_eq!(verdict(&broken, &options(None)), Verdict::Unsafe);
+}
+
+/// What is refused says why, where, and a way out.
+fn refused(elf: &Path, options: ElfOptions, part: &str) {
+    let options = pipeline::Options { elf: options, ..pipeline::Options::default() };
+    match pipeline::load(elf, &options) {
+        Ok(_) => panic!("{} is not refused: {part}", elf.display()),
+        Err(error) => {
+            let text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(part), "{text}");
+            assert!(text.contains("help:"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = |name: &str, flags: &[&str]| {
+        programs::c(name, &[&["-mcpu=cortex-m0", "-Os"], flags].concat(), folder.path())
+    };
+    let pump = build("pump", &[]);
+    let entry = |entry: &str| ElfOptions { entry: Some(entry.into()), ..ElfOptions::default() };
+    refused(&pump, ElfOptions::default(), "a program has many functions");
+    refused(&pump, entry("stop"), "the program has no function `stop`");
+    let inputs = vec!["speed".to_owned()];
+    refused(&pump, ElfOptions { inputs, ..options(None) }, "no symbol `speed`");
+    refused(&build("pump", &["-s"]), options(None), "no symbols");
+    refused(&build("pump", &["-r", "-nostartfiles"]), options(None), "not linked");
+    let text = folder.path().join("text.elf");
+    std::fs::write(&text, "model pump").unwrap();
+    refused(&text, options(None), "not an ELF file");
+    std::fs::write(&text, &std::fs::read(&pump).unwrap()[..200]).unwrap();
+    refused(&text, options(None), "cannot be read");
+    let odd = |what: &str| build("odd", &[&format!("-DODD={what}")]);
+    refused(&odd("1"), options(None), "is used outside of the step, too: by `handler`");
+    refused(&odd("2"), options(None), "calls itself");
+    refused(&odd("3"), options(None), "the address of a local variable is stored");
+    refused(&odd("4"), options(None), "is in flash and is written");
+    refused(&odd("5"), options(None), "supervisor");
+    refused(&odd("6"), options(None), "neither in a section nor a peripheral");
+    refused(&odd("7"), options(None), "which object an address is in");
+}
+
+/// What others may write at any time can be declared to be anything.
+#[test]
+fn a_static_that_is_an_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["-mcpu=cortex-m0", "-Os", "-DODD=1"];
+    let elf = programs::c("odd", &flags, folder.path());
+    let inputs = vec!["shared".to_owned()];
+    let declared = ElfOptions { inputs, ..options(None) };
+    assert_eq!(verdict(&elf, &declared), Verdict::Unsafe);
+}
