@@ -57,7 +57,7 @@ pub fn run() -> Result<()> {
     collect(&project::root().join("docs"), "md", &mut pages)?;
     for page in pages {
         let text = fs::read_to_string(&page).with_context(|| page.display().to_string())?;
-        for Finding { line, message } in pages::check(&project::root(), &text) {
+        for Finding { line, message } in pages::check(project::root(), &text) {
             eprintln!("{}:{line}: {message}", page.display());
             count += 1;
         }

@@ -66,7 +66,7 @@ mod tests {
     fn files_that_are_not_there_are_found() {
         let root = crate::project::root();
         let messages = |text: &str| -> Vec<String> {
-            check(&root, text).into_iter().map(|finding| finding.message).collect()
+            check(root, text).into_iter().map(|finding| finding.message).collect()
         };
         assert_eq!(messages("see `core/src/lib.rs` and `docs/`"), [""; 0]);
         assert_eq!(messages("see `core/src/nowhere.rs`"), ["there is no `core/src/nowhere.rs`"]);
