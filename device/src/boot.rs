@@ -348,9 +348,9 @@ fn bind<'b>(
         let mut params = image.params().enumerate();
         let (number, record) =
             params.find(|(_, p)| p.name == *name).ok_or(Why::NoSuchParameter(i))?;
-        // Named twice with two values there would be not a run at all, and all properties would hold.
+        // Named twice with two values there would be no run at all, and all properties would hold.
         let twice = what.parameters[..i].iter().any(|(other, _)| other == name);
-        // Outside its range there would be not a run either.
+        // Outside its range there would be no run either.
         if !record.allows(*value) || twice {
             return Err(Why::OutOfRange(i));
         }
