@@ -2,7 +2,7 @@
 //!
 //! Whoever writes a static has its address from somewhere: from an instruction, from a literal among the code, or
 //! from another static. So an object that the step uses is shared if its address is in code that was not lifted,
-//! or in data that the lifted code does not look at.
+//! or in data that the lifted code does not look at; or if such code calls a function of the step that uses it.
 
 use super::abi::Abi;
 use super::graph::{instruction, is_local};
@@ -15,7 +15,7 @@ use vouch_ir::{ExprId, InputId, Pool, deadline};
 
 /// A static that is shared.
 pub struct Shared {
-    /// Its name.
+    /// Its name, or that of a function that uses it.
     pub name: String,
     /// Who else has its address.
     pub by: String,
@@ -27,25 +27,29 @@ pub struct Shared {
 const STARTUP: [&str; 6] =
     ["Reset", "Reset_Handler", "_start", "_start_rust", "_mainCRTStartup", "__INIT_RAM"];
 
-/// The first static that is shared.
-pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted) -> Option<Shared> {
+/// The first static that is shared. `entries` are the functions that may be called from outside.
+pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Option<Shared> {
     let used = objects(layout, lifted);
     let object = |address: u32| {
         let (start, end) = used.range(..=address).next_back()?;
         (address < *end).then(|| layout.name(*start))
     };
-    for function in elf.functions() {
-        deadline::tick();
-        if lifted.code.range(function.start..function.end).next().is_some() {
-            continue;
-        }
+    let is_lifted = |f: &Symbol| lifted.code.range(f.start..f.end).next().is_some();
+    let users = users(elf, &|f| is_lifted(f), &|address| object(address).is_some());
+    // A function of the step that uses its statics, and that others must not call.
+    let user = |address: u32| {
+        let start = address & !1;
+        let is_user = users.contains(&start) && !entries.contains(&start);
+        elf.function(start).filter(|_| is_user).map(Symbol::shown)
+    };
+    for function in elf.functions().filter(|f| !is_lifted(f)) {
         let is_startup = STARTUP.contains(&function.name.as_str());
         let bounds = || elf.sections().iter().flat_map(|s| [s.start, s.end()]);
         for (at, value) in constants(elf, function) {
             if is_startup && bounds().any(|bound| bound == value) {
                 continue;
             }
-            if let Some(name) = object(value) {
+            if let Some(name) = object(value).or_else(|| user(value)) {
                 let by = format!("`{}`", function.shown());
                 return Some(Shared { name, by, at });
             }
@@ -58,12 +62,38 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted) -> Option<Shared> {
             let at = section.start.wrapping_add(4 * i as u32);
             let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
             let is_seen = lifted.code.contains(&at) || lifted.ram.contains(&at);
-            if !is_seen && let Some(name) = object(value) {
+            let found = || object(value).or_else(|| user(value).filter(|_| value & 1 == 1));
+            if !is_seen && let Some(name) = found() {
                 return Some(Shared { name, by: format!("data at {at:#010x}"), at });
             }
         }
     }
     None
+}
+
+/// The functions of the step that have the address of one of its statics, or call one that has.
+fn users(
+    elf: &Elf,
+    is_lifted: &dyn Fn(&Symbol) -> bool,
+    is_static: &dyn Fn(u32) -> bool,
+) -> BTreeSet<u32> {
+    let lifted = elf.functions().filter(|f| is_lifted(f));
+    let known: BTreeMap<u32, BTreeSet<u32>> = lifted
+        .map(|f| (f.start, constants(elf, f).into_iter().map(|(_, value)| value).collect()))
+        .collect();
+    let mut users: BTreeSet<u32> = BTreeSet::new();
+    loop {
+        let before = users.len();
+        for (start, constants) in &known {
+            let uses = |value: &u32| is_static(*value) || users.contains(&(value & !1));
+            if constants.iter().any(uses) {
+                users.insert(*start);
+            }
+        }
+        if users.len() == before {
+            return users;
+        }
+    }
 }
 
 /// The objects in RAM that were accessed: where each begins and ends.
@@ -78,7 +108,7 @@ fn objects(layout: &Layout, lifted: &Lifted) -> BTreeMap<u32, u32> {
     objects
 }
 
-/// The constants that the instructions of a function make or address, and the literals between them.
+/// The constants that the instructions of a function make, address or go to, and the literals between them.
 fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
     let mut sweep =
         Sweep { elf, pool: Pool::default(), regs: [None; 32], at: 0, found: BTreeSet::new() };
@@ -94,6 +124,9 @@ fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
                 if let Ok(Next::Go { to, transfer, .. }) = decoded.execute(&mut sweep) {
                     let to = sweep.pool.as_const(to).map(|to| to as u32);
                     let stays = to.is_some_and(|to| is_local(elf, pc, to));
+                    if let Some(to) = to.filter(|_| !stays) {
+                        sweep.found.insert((pc, to));
+                    }
                     if transfer == Transfer::Call || (transfer == Transfer::Jump && !stays) {
                         sweep.note_arguments();
                     }
