@@ -112,29 +112,19 @@ fn objects(layout: &Layout, lifted: &Lifted) -> BTreeMap<u32, u32> {
 fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
     let mut sweep =
         Sweep { elf, pool: Pool::default(), regs: [None; 32], at: 0, found: BTreeSet::new() };
-    if let Some(pointer) = elf.global_pointer {
-        sweep.regs[3] = Some(pointer);
-    }
-    let (mut pc, mut it) = (function.start, It::NONE);
-    while pc < function.end {
-        deadline::tick();
-        sweep.at = pc;
-        match instruction(elf, pc, it) {
-            Some(decoded) => {
-                if let Ok(Next::Go { to, transfer, .. }) = decoded.execute(&mut sweep) {
-                    let to = sweep.pool.as_const(to).map(|to| to as u32);
-                    let stays = to.is_some_and(|to| is_local(elf, pc, to));
-                    if let Some(to) = to.filter(|_| !stays) {
-                        sweep.found.insert((pc, to));
-                    }
-                    if transfer == Transfer::Call || (transfer == Transfer::Jump && !stays) {
-                        sweep.note_arguments();
-                    }
-                }
-                pc = pc.saturating_add(decoded.length);
-                it = decoded.it;
+    // What is in a register is known only up to where another path comes in.
+    let mut targets = BTreeSet::new();
+    for is_last in [false, true] {
+        sweep.found.clear();
+        sweep.forget();
+        let (mut pc, mut it) = (function.start, It::NONE);
+        while pc < function.end {
+            deadline::tick();
+            sweep.at = pc;
+            if targets.contains(&pc) {
+                sweep.forget();
             }
-            None => {
+            let Some(decoded) = instruction(elf, pc, it) else {
                 // Data, or an instruction that is not known: what looks like an address is one.
                 let word = [0, 1, 2, 3].map(|i| elf.byte(pc.wrapping_add(i)));
                 if let [Some(a), Some(b), Some(c), Some(d)] = word {
@@ -142,7 +132,24 @@ fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
                 }
                 pc = pc.saturating_add(2);
                 it = It::NONE;
+                continue;
+            };
+            if let Ok(Next::Go { to, transfer, .. }) = decoded.execute(&mut sweep) {
+                let to = sweep.pool.as_const(to).map(|to| to as u32);
+                let stays = to.is_some_and(|to| is_local(elf, pc, to));
+                targets.extend(to.filter(|_| !is_last && transfer == Transfer::Jump));
+                if let Some(to) = to.filter(|_| !stays) {
+                    sweep.found.insert((pc, to));
+                }
+                if transfer == Transfer::Call || (transfer == Transfer::Jump && !stays) {
+                    sweep.note_arguments();
+                }
+                if transfer == Transfer::Call {
+                    sweep.forget();
+                }
             }
+            pc = pc.saturating_add(decoded.length);
+            it = decoded.it;
         }
     }
     sweep.found
@@ -169,6 +176,12 @@ impl Sweep<'_> {
 }
 
 impl Sweep<'_> {
+    /// Nothing is known but what never changes.
+    fn forget(&mut self) {
+        self.regs = [None; 32];
+        self.regs[3] = self.elf.global_pointer;
+    }
+
     fn note_arguments(&mut self) {
         for reg in Abi::of(self.elf.isa).arguments {
             if let Some(value) = self.regs.get(usize::from(*reg)).copied().flatten() {
