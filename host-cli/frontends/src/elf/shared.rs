@@ -4,7 +4,6 @@
 //! from another static. So an object that the step uses is shared if its address is in code that was not lifted,
 //! or in data that the lifted code does not look at; or if such code calls a function of the step that uses it.
 
-use super::abi::Abi;
 use super::graph::{instruction, is_local};
 use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
 use super::layout::Layout;
@@ -43,10 +42,16 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         elf.function(start).filter(|_| is_user).map(Symbol::shown)
     };
     for function in elf.functions().filter(|f| !is_lifted(f)) {
+        let name = function.shown();
+        let is_library =
+            ["core::", "<core::", "compiler_builtins::"].iter().any(|l| name.starts_with(l));
         let is_startup = STARTUP.contains(&function.name.as_str());
         let bounds = || elf.sections().iter().flat_map(|s| [s.start, s.end()]);
         for (at, value) in constants(elf, function) {
-            if is_startup && bounds().any(|bound| bound == value) {
+            // The library's own code knows nothing of the program's statics, but has flags that look like the
+            // first address of RAM.
+            let is_flag = is_library && value & 0xfff_ffff == 0;
+            if is_flag || is_startup && bounds().any(|bound| bound == value) {
                 continue;
             }
             if let Some(name) = object(value).or_else(|| user(value)) {
@@ -141,9 +146,6 @@ fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
                 if let Some(to) = to.filter(|_| !stays) {
                     sweep.found.insert((pc, to));
                 }
-                if transfer == Transfer::Call || (transfer == Transfer::Jump && !stays) {
-                    sweep.note_arguments();
-                }
                 if transfer == Transfer::Call {
                     sweep.forget();
                 }
@@ -181,14 +183,6 @@ impl Sweep<'_> {
         self.regs = [None; 32];
         self.regs[3] = self.elf.global_pointer;
     }
-
-    fn note_arguments(&mut self) {
-        for reg in Abi::of(self.elf.isa).arguments {
-            if let Some(value) = self.regs.get(usize::from(*reg)).copied().flatten() {
-                self.found.insert((self.at, value));
-            }
-        }
-    }
 }
 
 impl Machine for Sweep<'_> {
@@ -203,10 +197,7 @@ impl Machine for Sweep<'_> {
         }
     }
     fn set_reg(&mut self, reg: Reg, value: ExprId) {
-        // A single bit is a flag more often than the first address of RAM: that counts once it is used.
-        if self.pool.as_const(value).is_some_and(|value| value & 0xfff_ffff != 0) {
-            self.note(value);
-        }
+        self.note(value);
         let value = self.pool.as_const(value).map(|value| value as u32);
         if let Some(reg) = self.regs.get_mut(usize::from(reg.0)) {
             *reg = value;
