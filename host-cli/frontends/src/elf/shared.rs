@@ -42,16 +42,18 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         elf.function(start).filter(|_| is_user).map(Symbol::shown)
     };
     for function in elf.functions().filter(|f| !is_lifted(f)) {
+        // Compiled before the program was written: it knows nothing of its statics, but has many flags that look
+        // like addresses in RAM.
         let name = function.shown();
-        let is_library =
-            ["core::", "<core::", "compiler_builtins::"].iter().any(|l| name.starts_with(l));
+        if name.starts_with("<core::fmt::Formatter>::")
+            || name.starts_with("core::fmt::Formatter::")
+        {
+            continue;
+        }
         let is_startup = STARTUP.contains(&function.name.as_str());
         let bounds = || elf.sections().iter().flat_map(|s| [s.start, s.end()]);
         for (at, value) in constants(elf, function) {
-            // The library's own code knows nothing of the program's statics, but has flags that look like the
-            // first address of RAM.
-            let is_flag = is_library && value & 0xfff_ffff == 0;
-            if is_flag || is_startup && bounds().any(|bound| bound == value) {
+            if is_startup && bounds().any(|bound| bound == value) {
                 continue;
             }
             if let Some(name) = object(value).or_else(|| user(value)) {
