@@ -31,6 +31,14 @@ void step(void) { __asm volatile("svc 1"); }
 void step(void) { count = *(volatile uint8_t *)0x30000000; }
 #elif ODD == 7
 void step(void) { *(volatile uint8_t *)vouch_input_u32() = 1; }
+#elif ODD == 8
+// A handler calls a function of the step that writes its static.
+static __attribute__((noinline)) void put(uint8_t value) { count = value; }
+__attribute__((used)) void handler(void) { put(9); }
+void step(void) {
+    put(vouch_input_u8() & 7);
+    if (count > 7) vouch_fail();
+}
 #endif
 
 __attribute__((used)) static void *const used[] = {(void *)table};

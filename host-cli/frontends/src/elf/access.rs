@@ -340,7 +340,9 @@ impl Executor<'_> {
                 continue;
             }
             let sum = self.values.sum(x);
-            if let Some(target) = self.target(&sum) {
+            if self.values.as_word(x).is_some_and(|address| self.walks_off(address)) {
+                self.require_not(when, Stop::Memory)?;
+            } else if let Some(target) = self.target(&sum) {
                 targets.push((when, target));
             } else if let Some((condition, ways)) = self.values.choice(x) {
                 let [yes, no] = ways;

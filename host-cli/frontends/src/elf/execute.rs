@@ -13,7 +13,9 @@ use super::layout::Layout;
 use super::reader::Elf;
 use super::state::{Cell, Frame, Point, State};
 use super::value::Values;
+use rustc_hash::{FxHashMap as HashMap, FxHasher};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use vouch_ir::{ExprId, InputId, Pool, deadline};
 
@@ -21,8 +23,8 @@ use vouch_ir::{ExprId, InputId, Pool, deadline};
 pub const RETURN: u32 = 0xf1f1_f1f0;
 /// Rounds of a loop that are run one after the other, if it is known in each whether there is another.
 const ROUNDS: u32 = 300;
-/// The same, if it is not known: one that counts to what a variable says would run past the end of its array.
-const OPEN_ROUNDS: usize = 8;
+/// The same, if it is not known.
+const OPEN_ROUNDS: usize = 40;
 /// Instructions that are run from one location.
 const MOST: u32 = 400_000;
 /// Calls under way at a time.
@@ -170,6 +172,8 @@ pub struct Executor<'a> {
     queue: BTreeMap<Point, State>,
     /// Paths in an IT block.
     apart: Vec<State>,
+    /// For instructions and who called them the address that they accessed last.
+    walked: HashMap<(u64, u32), u32>,
     /// For heads of loops: rounds, and how many conditions there were before the first.
     rounds: BTreeMap<Point, (u32, usize)>,
     count: u32,
@@ -211,6 +215,7 @@ impl<'a> Executor<'a> {
             outcome: Outcome::default(),
             queue: BTreeMap::new(),
             apart: vec![],
+            walked: HashMap::default(),
             rounds: BTreeMap::new(),
             count: 0,
             restart: None,
@@ -221,6 +226,7 @@ impl<'a> Executor<'a> {
     pub fn run(&mut self, start: State) -> Result<Outcome, Restart> {
         self.queue.clear();
         self.apart.clear();
+        self.walked.clear();
         self.rounds.clear();
         self.count = 0;
         self.now = start;
@@ -304,6 +310,22 @@ impl<'a> Executor<'a> {
     pub fn is_impossible(&mut self, x: ExprId) -> bool {
         let not = self.values.pool.not(x);
         self.values.pool.as_const(x) == Some(0) || self.now.conditions.contains(&not)
+    }
+
+    /// Whether an instruction in a loop steps from one object into the next. Where it is not known when the loop
+    /// ends, rounds are run that no run of the program has: they must not reach what is not theirs.
+    pub fn walks_off(&mut self, address: u32) -> bool {
+        /// Elements are not larger.
+        const STEP: u32 = 64;
+        let mut hasher = FxHasher::default();
+        self.now.frames.hash(&mut hasher);
+        let last = self.walked.insert((hasher.finish(), self.now.pc), address);
+        let Some(last) = last.filter(|last| *last != address && last.abs_diff(address) <= STEP)
+        else {
+            return false;
+        };
+        let objects = [last, address].map(|at| self.layout.thing(at));
+        objects[0].is_some() && objects[0] != objects[1]
     }
 
     /// A value that the outside decides about.

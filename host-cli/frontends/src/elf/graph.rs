@@ -97,9 +97,8 @@ fn explore(elf: &Elf, entry: u32, computed: &BTreeMap<u32, BTreeSet<u32>>) -> Gr
     let mut before: BTreeMap<u32, u32> = BTreeMap::new();
     next.values().flatten().for_each(|to| *before.entry(*to).or_default() += 1);
     *before.entry(entry).or_default() += 1;
-    let mut graph = Graph::default();
-    graph.joins = before.iter().filter(|(_, n)| **n > 1).map(|(pc, _)| *pc).collect();
-    graph.joins.extend(ends);
+    let meets = before.iter().filter(|(_, n)| **n > 1).map(|(pc, _)| *pc);
+    let mut graph = Graph { joins: meets.chain(ends).collect(), ..Graph::default() };
     let nodes: BTreeSet<u32> = next.keys().copied().collect();
     sort(&next, &nodes, entry, None, 0, &mut graph);
     graph

@@ -120,7 +120,8 @@ pub fn lift(
     if let Some(refusal) = refusal(&elf, &lifted) {
         return Err(refusal);
     }
-    if let Some(shared) = shared::find(&elf, &layout, &lifted) {
+    let entries: Vec<u32> = init.into_iter().chain([entry]).collect();
+    if let Some(shared) = shared::find(&elf, &layout, &lifted, &entries) {
         let shared::Shared { name, by, at } = shared;
         let message =
             format!("`{name}` is used outside of the step, too: by {by} ({})", elf.place(at));

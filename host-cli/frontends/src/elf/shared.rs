@@ -2,9 +2,8 @@
 //!
 //! Whoever writes a static has its address from somewhere: from an instruction, from a literal among the code, or
 //! from another static. So an object that the step uses is shared if its address is in code that was not lifted,
-//! or in data that the lifted code does not look at.
+//! or in data that the lifted code does not look at; or if such code calls a function of the step that uses it.
 
-use super::abi::Abi;
 use super::graph::{instruction, is_local};
 use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
 use super::layout::Layout;
@@ -15,7 +14,7 @@ use vouch_ir::{ExprId, InputId, Pool, deadline};
 
 /// A static that is shared.
 pub struct Shared {
-    /// Its name.
+    /// Its name, or that of a function that uses it.
     pub name: String,
     /// Who else has its address.
     pub by: String,
@@ -27,16 +26,28 @@ pub struct Shared {
 const STARTUP: [&str; 6] =
     ["Reset", "Reset_Handler", "_start", "_start_rust", "_mainCRTStartup", "__INIT_RAM"];
 
-/// The first static that is shared.
-pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted) -> Option<Shared> {
+/// The first static that is shared. `entries` are the functions that may be called from outside.
+pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Option<Shared> {
     let used = objects(layout, lifted);
     let object = |address: u32| {
         let (start, end) = used.range(..=address).next_back()?;
         (address < *end).then(|| layout.name(*start))
     };
-    for function in elf.functions() {
-        deadline::tick();
-        if lifted.code.range(function.start..function.end).next().is_some() {
+    let is_lifted = |f: &Symbol| lifted.code.range(f.start..f.end).next().is_some();
+    let users = users(elf, &|f| is_lifted(f), &|address| object(address).is_some());
+    // A function of the step that uses its statics, and that others must not call.
+    let user = |address: u32| {
+        let start = address & !1;
+        let is_user = users.contains(&start) && !entries.contains(&start);
+        elf.function(start).filter(|_| is_user).map(Symbol::shown)
+    };
+    for function in elf.functions().filter(|f| !is_lifted(f)) {
+        // Compiled before the program was written: it knows nothing of its statics, but has many flags that look
+        // like addresses in RAM.
+        let name = function.shown();
+        if name.starts_with("<core::fmt::Formatter>::")
+            || name.starts_with("core::fmt::Formatter::")
+        {
             continue;
         }
         let is_startup = STARTUP.contains(&function.name.as_str());
@@ -45,7 +56,7 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted) -> Option<Shared> {
             if is_startup && bounds().any(|bound| bound == value) {
                 continue;
             }
-            if let Some(name) = object(value) {
+            if let Some(name) = object(value).or_else(|| user(value)) {
                 let by = format!("`{}`", function.shown());
                 return Some(Shared { name, by, at });
             }
@@ -58,12 +69,38 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted) -> Option<Shared> {
             let at = section.start.wrapping_add(4 * i as u32);
             let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
             let is_seen = lifted.code.contains(&at) || lifted.ram.contains(&at);
-            if !is_seen && let Some(name) = object(value) {
+            let found = || object(value).or_else(|| user(value).filter(|_| value & 1 == 1));
+            if !is_seen && let Some(name) = found() {
                 return Some(Shared { name, by: format!("data at {at:#010x}"), at });
             }
         }
     }
     None
+}
+
+/// The functions of the step that have the address of one of its statics, or call one that has.
+fn users(
+    elf: &Elf,
+    is_lifted: &dyn Fn(&Symbol) -> bool,
+    is_static: &dyn Fn(u32) -> bool,
+) -> BTreeSet<u32> {
+    let lifted = elf.functions().filter(|f| is_lifted(f));
+    let known: BTreeMap<u32, BTreeSet<u32>> = lifted
+        .map(|f| (f.start, constants(elf, f).into_iter().map(|(_, value)| value).collect()))
+        .collect();
+    let mut users: BTreeSet<u32> = BTreeSet::new();
+    loop {
+        let before = users.len();
+        for (start, constants) in &known {
+            let uses = |value: &u32| is_static(*value) || users.contains(&(value & !1));
+            if constants.iter().any(uses) {
+                users.insert(*start);
+            }
+        }
+        if users.len() == before {
+            return users;
+        }
+    }
 }
 
 /// The objects in RAM that were accessed: where each begins and ends.
@@ -78,30 +115,23 @@ fn objects(layout: &Layout, lifted: &Lifted) -> BTreeMap<u32, u32> {
     objects
 }
 
-/// The constants that the instructions of a function make or address, and the literals between them.
+/// The constants that the instructions of a function make, address or go to, and the literals between them.
 fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
     let mut sweep =
         Sweep { elf, pool: Pool::default(), regs: [None; 32], at: 0, found: BTreeSet::new() };
-    if let Some(pointer) = elf.global_pointer {
-        sweep.regs[3] = Some(pointer);
-    }
-    let (mut pc, mut it) = (function.start, It::NONE);
-    while pc < function.end {
-        deadline::tick();
-        sweep.at = pc;
-        match instruction(elf, pc, it) {
-            Some(decoded) => {
-                if let Ok(Next::Go { to, transfer, .. }) = decoded.execute(&mut sweep) {
-                    let to = sweep.pool.as_const(to).map(|to| to as u32);
-                    let stays = to.is_some_and(|to| is_local(elf, pc, to));
-                    if transfer == Transfer::Call || (transfer == Transfer::Jump && !stays) {
-                        sweep.note_arguments();
-                    }
-                }
-                pc = pc.saturating_add(decoded.length);
-                it = decoded.it;
+    // What is in a register is known only up to where another path comes in.
+    let mut targets = BTreeSet::new();
+    for is_last in [false, true] {
+        sweep.found.clear();
+        sweep.forget();
+        let (mut pc, mut it) = (function.start, It::NONE);
+        while pc < function.end {
+            deadline::tick();
+            sweep.at = pc;
+            if targets.contains(&pc) {
+                sweep.forget();
             }
-            None => {
+            let Some(decoded) = instruction(elf, pc, it) else {
                 // Data, or an instruction that is not known: what looks like an address is one.
                 let word = [0, 1, 2, 3].map(|i| elf.byte(pc.wrapping_add(i)));
                 if let [Some(a), Some(b), Some(c), Some(d)] = word {
@@ -109,7 +139,21 @@ fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
                 }
                 pc = pc.saturating_add(2);
                 it = It::NONE;
+                continue;
+            };
+            if let Ok(Next::Go { to, transfer, .. }) = decoded.execute(&mut sweep) {
+                let to = sweep.pool.as_const(to).map(|to| to as u32);
+                let stays = to.is_some_and(|to| is_local(elf, pc, to));
+                targets.extend(to.filter(|_| !is_last && transfer == Transfer::Jump));
+                if let Some(to) = to.filter(|_| !stays) {
+                    sweep.found.insert((pc, to));
+                }
+                if transfer == Transfer::Call {
+                    sweep.forget();
+                }
             }
+            pc = pc.saturating_add(decoded.length);
+            it = decoded.it;
         }
     }
     sweep.found
@@ -136,12 +180,10 @@ impl Sweep<'_> {
 }
 
 impl Sweep<'_> {
-    fn note_arguments(&mut self) {
-        for reg in Abi::of(self.elf.isa).arguments {
-            if let Some(value) = self.regs.get(usize::from(*reg)).copied().flatten() {
-                self.found.insert((self.at, value));
-            }
-        }
+    /// Nothing is known but what never changes.
+    fn forget(&mut self) {
+        self.regs = [None; 32];
+        self.regs[3] = self.elf.global_pointer;
     }
 }
 
@@ -157,10 +199,7 @@ impl Machine for Sweep<'_> {
         }
     }
     fn set_reg(&mut self, reg: Reg, value: ExprId) {
-        // A single bit is a flag more often than the first address of RAM: that counts once it is used.
-        if self.pool.as_const(value).is_some_and(|value| value & 0xfff_ffff != 0) {
-            self.note(value);
-        }
+        self.note(value);
         let value = self.pool.as_const(value).map(|value| value as u32);
         if let Some(reg) = self.regs.get_mut(usize::from(reg.0)) {
             *reg = value;
