@@ -1,5 +1,6 @@
 // A queue of commands: loops over what is in it, a pointer that is kept in a static, a table of functions, a
-// local array, division, and signed inputs. BROKEN accepts one command more than there is room for.
+// local array, division, and signed inputs. BROKEN accepts one command more than there is room for,
+// and so leaves its array.
 #include "vouch.h"
 
 #define ROOM 5

@@ -47,6 +47,20 @@ fn a_pump_in_c() {
     c("pump", None);
 }
 
+/// Loops that become locations, a pointer in a static, a table of functions, an array on the stack.
+#[test]
+fn a_queue_in_c() {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        for level in ["-O0", "-Os"] {
+            let options = options(Some("init"));
+            agrees(&programs::c("queue", &[cpu, level], folder.path()), &options, Verdict::Safe);
+            let broken = programs::c("queue", &[cpu, level, "-DBROKEN"], folder.path());
+            assert_ne!(verdict(&broken, &options), Verdict::Safe, "{}", broken.display());
+        }
+    }
+}
+
 #[test]
 fn a_door_in_rust() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! A program in QEMU whose functions are called one by one.
 
 use crate::rng::Rng;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -26,7 +26,8 @@ pub enum End {
 /// A running board.
 pub struct Board {
     gdb: Gdb<UnixStream>,
-    inputs: BTreeSet<u32>,
+    /// Functions that are inputs, with the bits of their results; negative if these have a sign.
+    inputs: BTreeMap<u32, i32>,
     failures: BTreeSet<u32>,
     /// RAM at reset, after initialisation: section by section.
     ram: Vec<(u32, Vec<u8>)>,
@@ -71,13 +72,18 @@ impl Board {
         gdb.ask("qXfer:features:read:target.xml:0,ff0").unwrap();
         let functions = || elf.functions();
         let inputs = functions().filter(|f| f.name.starts_with("vouch_input_"));
-        let inputs: BTreeSet<u32> = inputs.map(|f| f.start).collect();
+        let bits = |name: &str| match name.rsplit('_').next() {
+            Some("i8") => -8,
+            Some("i16") => -16,
+            _ => 32,
+        };
+        let inputs: BTreeMap<u32, i32> = inputs.map(|f| (f.start, bits(&f.name))).collect();
         let fails = |name: &str| {
             ["vouch_fail", "vouch_panic", "abort"].contains(&name) || name.contains("panicking")
         };
         let failures = functions().filter(|f| fails(&f.name) || fails(&f.shown()));
         let failures: BTreeSet<u32> = failures.map(|f| f.start).collect();
-        for at in inputs.iter().chain(&failures).chain([&BACK]) {
+        for at in inputs.keys().chain(&failures).chain([&BACK]) {
             assert_eq!(gdb.ask(&format!("Z1,{at:x},2")).unwrap(), "OK");
         }
         Board { gdb, inputs, failures, ram: vec![], _process: process, _folder: folder }
@@ -167,11 +173,17 @@ impl Board {
             if self.failures.contains(&pc) {
                 return End::Failed;
             }
-            if !self.inputs.contains(&pc) {
+            if !self.inputs.contains_key(&pc) {
                 return End::Odd(format!("it stopped at {pc:#x}"));
             }
             match reads.next() {
-                Some((Source::Function(function), value)) if *function == pc => self.set(0, *value),
+                Some((Source::Function(function), value)) if *function == pc => {
+                    let bits = self.inputs.get(&pc).copied().unwrap_or(32);
+                    // Callees extend what they return.
+                    let shift = 32 - bits.unsigned_abs();
+                    let signed = ((*value << shift) as i32 >> shift) as u32;
+                    self.set(0, if bits < 0 { signed } else { *value });
+                }
                 other => return End::Odd(format!("it reads from {pc:#x}, predicted {other:x?}")),
             }
             // What calls do not preserve.

@@ -424,6 +424,11 @@ fn finish(
         bad.extend(outcome.bad.into_iter().map(|(what, when)| (from.clone(), what, when)));
         consumed.extend(outcome.consumed.into_iter().map(|c| (from.clone(), c)));
     }
+    let updated: BTreeSet<Slot> =
+        ways.iter().flat_map(|w: &Way| w.updates.iter().map(|u| u.0)).collect();
+    for slot in updated {
+        executor.base.var(slot);
+    }
     for way in &mut ways {
         constants(&mut executor, way, shapes);
     }
