@@ -134,7 +134,7 @@ pub const LANGUAGES: [About; 5] = [
         language: Language::C,
         name: "c",
         extensions: &["c", "i"],
-        files: "C",
+        files: "C files",
         magic: None,
         has_words: true,
     },
