@@ -339,8 +339,8 @@ fn byte(executor: &mut Executor, state: &State, cell: Cell) -> ExprId {
     }
 }
 
-/// The same for the stack, word by word: addresses are words. Of a word that a way has not written, or that lies
-/// below the stack pointer, nothing is known.
+/// The same for the stack, word by word: addresses are words. What lies below the stack pointer is lost. A byte that
+/// one way has written and another has not becomes a variable, too: for the other it holds whatever was there.
 fn join_stack(
     new: &mut Shape,
     is_first: bool,
@@ -357,35 +357,26 @@ fn join_stack(
     let words: BTreeSet<i32> = words.collect();
     for word in words {
         let cells = [0, 1, 2, 3].map(|i| Cell::Stack(word + i));
-        let from = &executor.base.shape.memory;
-        let is_written = |cell: &Cell| state.memory.contains_key(cell) || from.contains_key(cell);
-        let is_known = |cell: &Cell| is_first || new.memory.contains_key(cell);
-        let kept = cells
-            .map(|cell| *to != Place::Step && word >= low && is_written(&cell) && is_known(&cell));
-        let values = cells.map(|cell| byte(executor, state, cell));
-        let mut whole = None;
-        if kept == [true; 4] {
-            let mine = if is_first { None } else { known_word(new, word) };
-            let value = executor.values.join(&values);
-            let its = value.map(|value| known(executor, value));
-            whole = its.filter(|its| *its != Known::Var && (is_first || mine.is_some()));
-            whole = whole.map(|its| mine.map_or(its, |mine| either(executor.layout, mine, its)));
+        if *to == Place::Step || word < low {
+            new.memory.retain(|cell, _| !cells.contains(cell));
+            continue;
         }
+        let values = cells.map(|cell| byte(executor, state, cell));
+        let mine = known_word(new, word);
+        let its = executor.values.join(&values).map(|value| known(executor, value));
+        let whole = match (mine, its) {
+            (None, Some(its)) if is_first => its,
+            (Some(mine), Some(its)) => either(executor.layout, mine, its),
+            _ => Known::Var,
+        };
         for (i, cell) in cells.into_iter().enumerate() {
             let its = known_byte(&executor.values, values[i]);
-            let mine = new.memory.get(&cell).copied();
             let byte = match whole {
-                Some(Known::Constant(value)) => Known::Constant(value >> (8 * i) & 0xff),
-                Some(whole) if whole != Known::Var => whole,
-                _ if mine.is_none_or(|mine| mine == its) => its,
-                _ => Known::Var,
+                Known::Constant(value) => Known::Constant(value >> (8 * i) & 0xff),
+                Known::Var if is_first || new.memory.get(&cell) == Some(&its) => its,
+                whole => whole,
             };
-            // Where on the stack something is must not become a variable: nothing is known then.
-            let is_address = matches!(byte, Known::Var) && executor.values.is_on_stack(values[i]);
-            match kept[i] && !is_address {
-                true => new.memory.insert(cell, byte),
-                false => new.memory.remove(&cell),
-            };
+            new.memory.insert(cell, byte);
         }
     }
 }
