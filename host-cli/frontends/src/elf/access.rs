@@ -5,8 +5,9 @@
 //! paths with different pointers have met, each is followed.
 
 use super::base::Known;
-use super::execute::{Executor, Source, Stop};
+use super::execute::Executor;
 use super::layout::{HIGHEST, Kind, LOWEST};
+use super::outcome::{Source, Stop};
 use super::state::Cell;
 use super::value::Sum;
 use std::rc::Rc;

@@ -2,9 +2,9 @@
 
 use super::abi::Abi;
 use super::base::Slot;
-use super::execute::{Bad, Consumed, Source, Stop};
 use super::layout::Layout;
 use super::lift::{Lifted, Place, register};
+use super::outcome::{Bad, Consumed, Source, Stop};
 use super::reader::Elf;
 use super::state::Cell;
 use rustc_hash::FxHashMap as HashMap;

@@ -10,6 +10,7 @@ use super::failure;
 use super::graph::{Graph, Graphs, instruction, is_local};
 use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
 use super::layout::Layout;
+use super::outcome::{Bad, Consumed, Outcome, Restart, Source, Stop};
 use super::reader::Elf;
 use super::state::{Cell, Frame, Point, State};
 use super::value::Values;
@@ -31,114 +32,6 @@ const MOST: u32 = 400_000;
 const DEEPEST: usize = 48;
 /// Targets of one computed jump.
 const MOST_TARGETS: usize = 512;
-
-/// Why a path does not go on.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Stop {
-    /// Its conditions exclude each other.
-    NoWay,
-    /// An index leaves its object.
-    Memory,
-    /// The address is not a multiple of what it must be.
-    Alignment,
-    /// It is not known where an address is.
-    Address,
-    /// An address is neither RAM, nor flash, nor a peripheral.
-    Unknown(u32),
-    /// An object is too large to be indexed.
-    Size,
-    /// A write to flash.
-    Flash(u32),
-    /// An address on the stack is stored in a static.
-    Escape(u32),
-    /// A decision depends on where the stack lies.
-    Stack,
-    /// A jump goes to where no code is, or nobody knows where.
-    Jump,
-    /// An instruction that is not accepted.
-    Instruction(String),
-    /// A function calls itself.
-    Recursion(String),
-    /// What an instruction takes for granted.
-    Demand(Demand),
-    /// `svc`.
-    Supervisor,
-}
-
-impl Stop {
-    /// The name of the limit.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Stop::NoWay | Stop::Memory => "memory_limit",
-            Stop::Alignment => "alignment_limit",
-            Stop::Address | Stop::Unknown(_) => "address_limit",
-            Stop::Size => "size_limit",
-            Stop::Flash(_) => "flash_write_limit",
-            Stop::Escape(_) | Stop::Stack => "stack_address_limit",
-            Stop::Jump | Stop::Demand(_) => "jump_limit",
-            Stop::Instruction(_) => "instruction_limit",
-            Stop::Recursion(_) => "recursion_limit",
-            Stop::Supervisor => "supervisor_limit",
-        }
-    }
-}
-
-/// Why execution must begin anew.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Restart {
-    /// A loop has become a location.
-    Cut,
-    /// A computed jump leads to where the order did not know: all positions are others now.
-    Order,
-}
-
-/// What must not be reached.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Bad {
-    /// The program says that something failed: what, and the address of the call.
-    Failure(&'static str, u32),
-    /// What is modelled ends, at this address.
-    Limit(Stop, u32),
-}
-
-/// What an input stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
-    /// The result of a function, by its address.
-    Function(u32),
-    /// What a load reads that is at this address in the code.
-    Load(u32),
-    /// An argument of the entry.
-    Argument(u32),
-    /// What a word of the stack held before, by its distance from the stack pointer at the entry.
-    Stack(i32),
-    /// Whether a store-exclusive at this address in the code stores.
-    Monitor(u32),
-}
-
-/// An input that a path has read, in the order of reading.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Consumed {
-    /// Which.
-    pub input: InputId,
-    /// Whether a run that passes by reads it (1 bit).
-    pub when: ExprId,
-    /// What it stands for.
-    pub source: Source,
-}
-
-/// Where a stretch of execution leads.
-#[derive(Default)]
-pub struct Outcome {
-    /// Returns of the entry.
-    pub returned: Option<State>,
-    /// Arrivals at locations.
-    pub arrived: BTreeMap<Point, State>,
-    /// When what is reached that must not be.
-    pub bad: BTreeMap<Bad, ExprId>,
-    /// The inputs.
-    pub consumed: Vec<Consumed>,
-}
 
 /// Runs instructions.
 pub struct Executor<'a> {

@@ -7,10 +7,11 @@
 
 use super::abi::Abi;
 use super::base::{Base, Known, Partition, Shape, Slot, reset};
-use super::execute::{Bad, Consumed, Executor, Outcome, RETURN, Restart, Source};
+use super::execute::{Executor, RETURN};
 use super::graph::Graphs;
 use super::isa::{Flag, Reg};
 use super::layout::Layout;
+use super::outcome::{Bad, Consumed, Outcome, Restart, Source};
 use super::reader::Elf;
 use super::state::{Cell, Frame, Point, State};
 use super::value::Values;
