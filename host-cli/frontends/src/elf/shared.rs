@@ -26,6 +26,17 @@ pub struct Shared {
 const STARTUP: [&str; 6] =
     ["Reset", "Reset_Handler", "_start", "_start_rust", "_mainCRTStartup", "__INIT_RAM"];
 
+/// Whether a function was compiled before the program was written: what is in Rust's library and has no type
+/// parameters. It knows nothing of the program's statics, but has many constants that look like addresses in RAM.
+/// Only the newer names of Rust's symbols tell that.
+fn is_library(function: &Symbol) -> bool {
+    let name = function.shown();
+    let crates = ["core::", "<core::", "alloc::", "<alloc::", "compiler_builtins::"];
+    function.name.starts_with("_R")
+        && crates.iter().any(|c| name.starts_with(c))
+        && !name.contains("::<")
+}
+
 /// The first static that is shared. `entries` are the functions that may be called from outside.
 pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Option<Shared> {
     let used = objects(layout, lifted);
@@ -42,12 +53,7 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         elf.function(start).filter(|_| is_user).map(Symbol::shown)
     };
     for function in elf.functions().filter(|f| !is_lifted(f)) {
-        // Compiled before the program was written: it knows nothing of its statics, but has many flags that look
-        // like addresses in RAM.
-        let name = function.shown();
-        if name.starts_with("<core::fmt::Formatter>::")
-            || name.starts_with("core::fmt::Formatter::")
-        {
+        if is_library(function) {
             continue;
         }
         let is_startup = STARTUP.contains(&function.name.as_str());
