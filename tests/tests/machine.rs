@@ -118,6 +118,7 @@ fn what_is_refused() {
     refused(&text, options(None), "cannot be read");
     let odd = |what: &str| build("odd", &[&format!("-DODD={what}")]);
     refused(&odd("1"), options(None), "is used outside of the step, too: by `handler`");
+    refused(&odd("9"), options(None), "`shared` is used outside of the step, too: by `handler`");
     refused(&odd("8"), options(None), "`put` is used outside of the step, too: by `handler`");
     refused(&odd("2"), options(None), "calls itself");
     refused(&odd("3"), options(None), "the address of a local variable is stored");

@@ -7,8 +7,7 @@
 //! - `layout`: what lies where in memory.
 //! - `value`: expressions, simplified. `state`: what a path knows.
 //! - `graph`: the order in which instructions are run. `base`: where values come from.
-//! - `outcome`: what execution ends in.
-//! - `execute`, `access`: running instructions, and their accesses to memory. `failure`: functions that mean
+//! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something.
 //! - `lift`: locations, and what is known at each. `shared`: what other code may change. `build`: the automaton.
 
@@ -33,8 +32,8 @@ use super::{Compiled, Diagnostic};
 pub use base::Slot;
 pub use build::{Program, Read};
 use layout::Layout;
-use outcome::Bad;
 pub use outcome::Source;
+use outcome::{Bad, Stop};
 use reader::Elf;
 pub use state::Cell;
 use std::collections::BTreeMap;
@@ -140,7 +139,7 @@ pub fn lift(
 fn refusal(elf: &Elf, lifted: &lift::Lifted) -> Option<Vec<Diagnostic>> {
     let always = |when| lifted.values.pool.as_const(when) == Some(1);
     let limit = lifted.bad.iter().find_map(|(place, bad, when)| match (place, bad) {
-        (_, Bad::Limit(stop @ outcome::Stop::Recursion(_), at)) => Some((stop, *at)),
+        (_, Bad::Limit(stop @ Stop::Recursion(_), at)) => Some((stop, *at)),
         (lift::Place::Loop(_), _) => None,
         (_, Bad::Limit(stop, at)) if always(*when) => Some((stop, *at)),
         _ => None,
@@ -148,7 +147,7 @@ fn refusal(elf: &Elf, lifted: &lift::Lifted) -> Option<Vec<Diagnostic>> {
     let (stop, at) = limit?;
     let message = format!("{} ({})", build::reason(stop), elf.place(at));
     let help = match stop {
-        outcome::Stop::Recursion(_) => "recursion cannot be lifted: write a loop",
+        Stop::Recursion(_) => "recursion cannot be lifted: write a loop",
         _ => {
             "every run comes there: choose another entry, or declare what is unknown with `--input`"
         }

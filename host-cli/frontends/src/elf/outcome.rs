@@ -1,11 +1,11 @@
-//! What a stretch of execution ends in: where it leads, and why it does not.
+//! What comes of running instructions from a location: where that leads, what it must not reach, what it reads.
 
 use super::isa::Demand;
 use super::state::{Point, State};
 use std::collections::BTreeMap;
 use vouch_ir::{ExprId, InputId};
 
-/// Why a path does not continue.
+/// Why a path does not go on.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stop {
     /// Its conditions exclude each other.
@@ -74,7 +74,7 @@ pub enum Bad {
     Limit(Stop, u32),
 }
 
-/// What an input represents.
+/// What an input stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// The result of a function, by its address.
@@ -96,7 +96,7 @@ pub struct Consumed {
     pub input: InputId,
     /// Whether a run that passes by reads it (1 bit).
     pub when: ExprId,
-    /// What it represents.
+    /// What it stands for.
     pub source: Source,
 }
 

@@ -10,7 +10,7 @@ use super::layout::Layout;
 use super::lift::Lifted;
 use super::reader::{Elf, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
-use vouch_ir::{ExprId, InputId, Pool, deadline};
+use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, deadline};
 
 /// A static that is shared.
 pub struct Shared {
@@ -25,6 +25,17 @@ pub struct Shared {
 /// Start-up code has the addresses of whole sections, to copy and to clear them before anything else runs.
 const STARTUP: [&str; 6] =
     ["Reset", "Reset_Handler", "_start", "_start_rust", "_mainCRTStartup", "__INIT_RAM"];
+
+/// Whether a function was compiled before the program was written: what is in Rust's library and has no type
+/// parameters. It knows nothing of the program's statics, but has many constants that look like addresses in RAM.
+/// Only the newer names of Rust's symbols tell that.
+fn is_library(function: &Symbol) -> bool {
+    let name = function.shown();
+    let crates = ["core::", "<core::", "alloc::", "<alloc::", "compiler_builtins::"];
+    function.name.starts_with("_R")
+        && crates.iter().any(|c| name.starts_with(c))
+        && !name.contains("::<")
+}
 
 /// The first static that is shared. `entries` are the functions that may be called from outside.
 pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Option<Shared> {
@@ -42,12 +53,7 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         elf.function(start).filter(|_| is_user).map(Symbol::shown)
     };
     for function in elf.functions().filter(|f| !is_lifted(f)) {
-        // Compiled before the program was written: it knows nothing of its statics, but has many flags that look
-        // like addresses in RAM.
-        let name = function.shown();
-        if name.starts_with("<core::fmt::Formatter>::")
-            || name.starts_with("core::fmt::Formatter::")
-        {
+        if is_library(function) {
             continue;
         }
         let is_startup = STARTUP.contains(&function.name.as_str());
@@ -116,10 +122,21 @@ fn objects(layout: &Layout, lifted: &Lifted) -> BTreeMap<u32, u32> {
 }
 
 /// The constants that the instructions of a function make, address or go to, and the literals between them.
+///
+/// Instructions are run once, in the order of their addresses. Where something is counted from a register that is
+/// not known there, because paths meet or a call came before, it is counted from every constant that the function
+/// ever puts into that register: high and low parts of an address may lie far apart.
 fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
-    let mut sweep =
-        Sweep { elf, pool: Pool::default(), regs: [None; 32], at: 0, found: BTreeSet::new() };
-    // What is in a register is known only up to where another path comes in.
+    let mut sweep = Sweep {
+        elf,
+        pool: Pool::default(),
+        regs: [None; 32],
+        at: 0,
+        found: BTreeSet::new(),
+        assigned: BTreeMap::new(),
+        copied: BTreeSet::new(),
+        addressed: BTreeSet::new(),
+    };
     let mut targets = BTreeSet::new();
     for is_last in [false, true] {
         sweep.found.clear();
@@ -156,7 +173,7 @@ fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
             it = decoded.it;
         }
     }
-    sweep.found
+    sweep.finish()
 }
 
 /// Runs instructions one after the other, for the constants in them alone.
@@ -166,24 +183,67 @@ struct Sweep<'a> {
     regs: [Option<u32>; 32],
     at: u32,
     found: BTreeSet<(u32, u32)>,
+    /// The constants that are put into each register.
+    assigned: BTreeMap<u8, BTreeSet<u32>>,
+    /// Registers that get the value of another plus a constant: where, which, of which, plus what.
+    copied: BTreeSet<(u32, u8, u8, u32)>,
+    /// Accesses counted from a register: where, from which, plus what.
+    addressed: BTreeSet<(u32, u8, u32)>,
 }
+
+/// Copies of copies are followed this far: pointers in loops have no end.
+const COPIES: usize = 4;
 
 impl Sweep<'_> {
     fn any(&mut self, number: u32, width: u32) -> ExprId {
         self.pool.input(InputId(number), width)
     }
-    fn note(&mut self, x: ExprId) {
-        if let Some(value) = self.pool.as_const(x) {
-            self.found.insert((self.at, value as u32));
-        }
-    }
-}
 
-impl Sweep<'_> {
     /// Nothing is known but what never changes.
     fn forget(&mut self) {
         self.regs = [None; 32];
         self.regs[3] = self.elf.global_pointer;
+    }
+
+    /// A register that is not known, and what is added to it.
+    fn counted(&self, x: ExprId) -> Option<(u8, u32)> {
+        let reg = |x: ExprId| match self.pool.get(x) {
+            Expr::Input(InputId(number @ 0..32)) => Some(number as u8),
+            _ => None,
+        };
+        match self.pool.get(x) {
+            Expr::Binary(BinOp::Add, a, b) => {
+                let (base, by) = if self.pool.as_const(a).is_some() { (b, a) } else { (a, b) };
+                Some((reg(base)?, self.pool.as_const(by)? as u32))
+            }
+            _ => Some((reg(x)?, 0)),
+        }
+    }
+
+    fn note(&mut self, x: ExprId) {
+        if let Some(value) = self.pool.as_const(x) {
+            self.found.insert((self.at, value as u32));
+        } else if let Some((reg, by)) = self.counted(x) {
+            self.addressed.insert((self.at, reg, by));
+        }
+    }
+
+    fn finish(mut self) -> BTreeSet<(u32, u32)> {
+        for _ in 0..COPIES {
+            for (at, to, from, by) in &self.copied {
+                let from = self.assigned.get(from).cloned().unwrap_or_default();
+                for value in from.into_iter().map(|value| value.wrapping_add(*by)) {
+                    self.found.insert((*at, value));
+                    self.assigned.entry(*to).or_default().insert(value);
+                }
+            }
+        }
+        for (at, reg, by) in &self.addressed {
+            for value in self.assigned.get(reg).into_iter().flatten() {
+                self.found.insert((*at, value.wrapping_add(*by)));
+            }
+        }
+        self.found
     }
 }
 
@@ -199,10 +259,15 @@ impl Machine for Sweep<'_> {
         }
     }
     fn set_reg(&mut self, reg: Reg, value: ExprId) {
-        self.note(value);
-        let value = self.pool.as_const(value).map(|value| value as u32);
+        let constant = self.pool.as_const(value).map(|value| value as u32);
+        if let Some(constant) = constant {
+            self.found.insert((self.at, constant));
+            self.assigned.entry(reg.0).or_default().insert(constant);
+        } else if let Some((from, by)) = self.counted(value) {
+            self.copied.insert((self.at, reg.0, from, by));
+        }
         if let Some(reg) = self.regs.get_mut(usize::from(reg.0)) {
-            *reg = value;
+            *reg = constant;
         }
     }
     fn flag(&mut self, flag: Flag) -> ExprId {
