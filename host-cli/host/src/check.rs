@@ -126,7 +126,8 @@ pub struct Found {
     /// The answer, which nobody believes yet.
     pub answer: Answer,
     engine: Engine,
-    time: Duration,
+    /// How long the engine took.
+    pub time: Duration,
     /// What it is worth, if that had to be known to choose among several.
     judged: Option<Judgement>,
 }

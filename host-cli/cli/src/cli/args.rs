@@ -238,8 +238,8 @@ Formats:
   smt2    constrained Horn clauses, for Z3's Spacer and others: `sat` means safe
   dot     a graph for Graphviz
 
-In a circuit the location is a state of its own, pc, and an input, choice, tells which of the edges
-that leave it is taken.
+In a circuit the location is a state of its own, pc, and an input, choice, selects the edge
+that is taken.
 
 Examples:
   vouch export pump.vch -o pump.aig
@@ -273,7 +273,7 @@ pub struct ModelArgs {
     #[arg(default_value = "wrap")]
     pub overflow: Overflow,
     /// How the model is simplified: all, none, default, or names of passes with commas between them,
-    /// `-NAME` to leave one out (docs/passes.md tells them); verdicts do not depend on it [default:
+    /// `-NAME` to leave one out (listed in docs/passes.md); verdicts do not depend on it [default:
     /// all for C, default for others]
     #[arg(long, env = "VOUCH_PASSES", hide_env = true, value_name = "LIST")]
     #[arg(allow_hyphen_values = true)]

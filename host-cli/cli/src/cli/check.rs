@@ -110,8 +110,8 @@ fn at_depth(
     let answered = Answered {
         model: &model,
         args: &args.model,
+        ask: &args.ask,
         question: &request.question,
-        property: args.ask.property.as_ref().and(request.question.properties.first().copied()),
         proof: &args.proof,
         checked: &checked,
     };

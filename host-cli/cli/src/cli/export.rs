@@ -14,7 +14,7 @@ pub fn command(args: &ExportArgs, context: &mut Context) -> Result<u8, Failure> 
     let extension = args.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
     let named: Option<Format> = extension.and_then(|e| e.parse().ok());
     let format = match (args.to, named) {
-        // The name tells which of AIGER's two forms it should be.
+        // Which of AIGER's two forms it is follows from the name.
         (Some(Format::AigerBinary), Some(Format::AigerAscii)) => Format::AigerAscii,
         (Some(format), _) => format,
         (None, Some(format)) => format,

@@ -9,7 +9,7 @@ use super::files;
 use super::verdict::{self, Answered};
 use vouch_core::ic3::Verdict;
 use vouch_host::blast::certified;
-use vouch_host::check::{self, By, CheckError, Checked, Request};
+use vouch_host::check::{self, By, CheckError, Found, Request};
 use vouch_host::client::{Client, DeviceError, LineQuality, Patience};
 use vouch_host::engines::Engine;
 use vouch_host::pipeline::Loaded;
@@ -34,12 +34,12 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
     outcome.target = Some(args.device.target.to_string());
     context.monitor.set_busy(true);
     // What is found when it is over is still fetched, if the device is quick about it.
-    let checked =
+    let found =
         context.last_moments().enter(|| on_device(args, &model, &request, &mut outcome, context));
-    let checked = checked.unwrap_or_else(|over| Err(DeviceError::Ended(over).into()));
+    let found = found.unwrap_or_else(|over| Err(DeviceError::Ended(over).into()));
     context.monitor.set_busy(false);
-    let checked = match checked {
-        Ok(checked) => checked,
+    let found = match found {
+        Ok(found) => found,
         // The device said clearly that it cannot: nothing is known, and that is an answer.
         Err(CheckError::Device(error @ (DeviceError::TooLarge { .. } | DeviceError::Ended(_)))) => {
             context.finish();
@@ -59,11 +59,15 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
         }
         Err(error) => return Err(error.into()),
     };
+    // Only now: the device is not kept waiting for what is done here.
+    let checked = found.judge(&model, &request, &mut |progress| {
+        context.follow(&model, &request.question, &outcome, progress);
+    });
     let answered = Answered {
         model: &model,
         args: &args.model,
+        ask: &args.ask,
         question: &request.question,
-        property: args.ask.property.as_ref().and(request.question.properties.first().copied()),
         proof: &args.proof,
         checked: &checked,
     };
@@ -77,7 +81,7 @@ fn on_device(
     request: &Request,
     outcome: &mut Outcome,
     context: &mut Context,
-) -> Result<Checked, CheckError> {
+) -> Result<Found, CheckError> {
     let mut client = connect(&args.device, context)?;
     let answer = dialogue(args, model, request, outcome, context, &mut client);
     finish(client, answer, context)
@@ -91,7 +95,7 @@ fn dialogue(
     outcome: &mut Outcome,
     context: &mut Context,
     client: &mut Client,
-) -> Result<Checked, CheckError> {
+) -> Result<Found, CheckError> {
     let info = client.info().clone();
     let known = |n: u32| (n > 0).then_some(u64::from(n));
     let mut device = Device {
@@ -127,30 +131,30 @@ fn dialogue(
     });
 
     context.stage(&format!("proving on {}", info.board));
-    let checked = check::check(model, request, By::Device(client), &mut |progress| {
+    let found = check::search(model, request, By::Device(client), &mut |progress| {
         context.follow(model, &request.question, outcome, progress);
     })?;
-    let found = &checked.answer;
-    outcome.time_s = Some(checked.time.as_secs_f64());
-    device.instructions = found.instructions;
+    outcome.time_s = Some(found.time.as_secs_f64());
+    let answer = &found.answer;
+    device.instructions = answer.instructions;
     device.image_bytes = Some(client.image_bytes());
-    device.arena_bytes = Some(found.arena_bytes);
+    device.arena_bytes = Some(answer.arena_bytes);
     device.certificate_holds = certificate(args, model).map(|known| {
         let is_known = |c: &(usize, Vec<u32>)| follows(c, &known);
-        found.verdicts.contains(&Verdict::Safe) && found.clauses.iter().all(is_known)
+        answer.verdicts.contains(&Verdict::Safe) && answer.clauses.iter().all(is_known)
     });
     outcome.device = Some(device);
-    verdict::add_stats(outcome, &found.stats);
+    verdict::add_stats(outcome, &answer.stats);
     let (quality, image_bytes) = (client.quality(), client.image_bytes());
     context.tell(|| {
-        let (arena, image) = (size(found.arena_bytes), size(image_bytes));
+        let (arena, image) = (size(answer.arena_bytes), size(image_bytes));
         let LineQuality { garbled, repeated } = quality;
         format!(
             "the image took {image}, the proof was given {arena}; {garbled} frames damaged, \
              {repeated} requests repeated"
         )
     });
-    Ok(checked)
+    Ok(found)
 }
 
 /// The clauses of the certificate that the device has stored with the model.

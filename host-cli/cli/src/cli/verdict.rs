@@ -1,6 +1,6 @@
 //! How a judgement is shown, and what is written of it.
 
-use super::args::{ModelArgs, ProofArgs};
+use super::args::{AskArgs, ModelArgs, ProofArgs};
 use super::ask::show_bindings;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
@@ -153,8 +153,8 @@ pub struct Answered<'a> {
     pub args: &'a ModelArgs,
     /// What was asked.
     pub question: &'a Question,
-    /// Whether a single property was.
-    pub property: Option<PropertyId>,
+    /// In what words.
+    pub ask: &'a AskArgs,
     /// What was wanted of the answer.
     pub proof: &'a ProofArgs,
     /// The answer and what it is worth.
@@ -190,7 +190,8 @@ pub fn report(
     mut outcome: Outcome,
     context: &mut Context,
 ) -> Result<u8, Failure> {
-    let Answered { model, question, property, checked, .. } = answered;
+    let Answered { model, ask, question, checked, .. } = answered;
+    let property = ask.property.as_ref().and(question.properties.first().copied());
     let Checked { judgement, answer, .. } = checked;
     context.finish();
     context.deadline().set_phase("reporting");
@@ -203,7 +204,7 @@ pub fn report(
         });
     }
     let context = &*context;
-    add_judgement(&mut outcome, &model.cfa, *property, judgement, answer);
+    add_judgement(&mut outcome, &model.cfa, property, judgement, answer);
     let is_here = outcome.device.is_none();
     let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_ref()?, is_here));
     outcome.detail = outcome.detail.or(advice.map(Into::into));
