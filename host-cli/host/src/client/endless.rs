@@ -302,7 +302,13 @@ fn silent(from: Which) -> Device {
         fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
             for byte in bytes {
                 if self.receiver.push(*byte) == Received::Payload {
-                    let request = self.receiver.payload().get(2..).and_then(Request::decode);
+                    // The nonce of a greeting may read like a request.
+                    let request = match self.receiver.payload() {
+                        [kind, _, body @ ..] if *kind == Kind::Request as u8 => {
+                            Request::decode(body)
+                        }
+                        _ => None,
+                    };
                     self.is_silent |= request.is_some_and(|request| (self.from)(&request));
                 }
             }
