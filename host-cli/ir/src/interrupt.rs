@@ -87,7 +87,9 @@ impl Copies<'_> {
     /// Lets a handler run at a location of code that is less urgent than `below`.
     fn copy(&mut self, number: usize, at: LocId, when: ExprId, below: u32) {
         let (handlers, bodies, pauses) = (self.handlers, self.bodies, self.pauses);
-        let (Some(handler), Some(body)) = (handlers.get(number), bodies.get(number)) else { return };
+        let (Some(handler), Some(body)) = (handlers.get(number), bodies.get(number)) else {
+            return;
+        };
         if handler.priority >= below || self.cfa.pool.as_const(when) == Some(0) {
             return;
         }
@@ -163,12 +165,9 @@ mod tests {
         };
         let handlers =
             vec![handler("tick", 2, tick, tick_end), handler("tock", second, tock, tock_end)];
-        let pause = |at, who: &[usize]| Pause {
-            at,
-            handlers: who.iter().map(|who| (*who, yes)).collect(),
-        };
-        let pauses =
-            vec![pause(store, &[0, 1]), pause(tick, &[0, 1]), pause(tick_store, &[0, 1])];
+        let pause =
+            |at, who: &[usize]| Pause { at, handlers: who.iter().map(|who| (*who, yes)).collect() };
+        let pauses = vec![pause(store, &[0, 1]), pause(tick, &[0, 1]), pause(tick_store, &[0, 1])];
         (cfa, handlers, pauses)
     }
 

@@ -1,7 +1,10 @@
 //! Which code runs, who may interrupt it, and what they share.
 
+use super::isa::Isa;
 use super::state::Point;
+use super::value::Values;
 use std::collections::{BTreeMap, BTreeSet};
+use vouch_ir::{BinOp, ExprId};
 
 /// Whose turn it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -37,6 +40,28 @@ pub struct Handler {
     pub priority: u8,
 }
 
+impl Handler {
+    /// Whether the special registers, in their order, let it run (1 bit).
+    pub fn is_enabled(&self, isa: Isa, specials: [ExprId; 3], values: &mut Values) -> ExprId {
+        let [primask, basepri, mstatus] = specials;
+        let pool = &mut values.pool;
+        if isa == Isa::Rv32 {
+            let enabled = pool.slice(mstatus, 3, 1);
+            return values.simplify(enabled);
+        }
+        let masked = pool.slice(primask, 0, 1);
+        let base = pool.slice(basepri, 0, 8);
+        let (zero, mine) = (pool.constant(0, 8), pool.constant(self.priority.into(), 8));
+        // The controller masks nothing if it is zero, and else all that is not more urgent.
+        let is_zero = pool.binary(BinOp::Eq, base, zero);
+        let is_urgent = pool.binary(BinOp::Ult, mine, base);
+        let passes = pool.or(is_zero, is_urgent);
+        let unmasked = pool.not(masked);
+        let enabled = pool.and(unmasked, passes);
+        values.simplify(enabled)
+    }
+}
+
 /// The handlers, and what is known of what they do.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interrupts {
@@ -49,6 +74,11 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
+    /// Handlers of which nothing is known yet.
+    pub fn new(handlers: &[Handler]) -> Interrupts {
+        Interrupts { handlers: handlers.to_vec(), ..Interrupts::default() }
+    }
+
     /// Whether a handler, by its number, interrupts what runs.
     pub fn interrupts(&self, number: u32, context: Context) -> bool {
         let priority = |number: u32| self.handlers.get(number as usize).map(|h| h.priority);
@@ -72,12 +102,7 @@ impl Interrupts {
 
     /// Whether an access is to something that a handler shares which interrupts it: whether it matters who comes
     /// first.
-    pub fn is_shared(
-        &self,
-        context: Context,
-        bytes: std::ops::Range<u32>,
-        is_write: bool,
-    ) -> bool {
+    pub fn is_shared(&self, context: Context, bytes: std::ops::Range<u32>, is_write: bool) -> bool {
         let meets = |all: &BTreeMap<Context, BTreeSet<u32>>, number: u32| {
             let found = all.get(&Context::Handler(number));
             found.is_some_and(|all| all.range(bytes.clone()).next().is_some())
