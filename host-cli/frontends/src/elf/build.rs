@@ -28,6 +28,22 @@ pub struct Read {
     pub source: Source,
 }
 
+/// What is called from outside, and what the outside decides about.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outside {
+    /// The function that is a step.
+    pub entry: u32,
+    /// The function that is called before the first step.
+    pub init: Option<u32>,
+    /// Functions whose result is an input: name, width, and whether the result is sign-extended.
+    pub functions: BTreeMap<u32, (String, u32, bool)>,
+    /// Statics that are inputs: first address and one past the last.
+    pub statics: Vec<(u32, u32)>,
+    /// Instructions whose effect is not the program's own: they access peripherals or statics that are inputs,
+    /// special registers or the monitor, or wait.
+    pub instructions: BTreeSet<u32>,
+}
+
 /// A program, lifted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
@@ -43,10 +59,23 @@ pub struct Program {
     pub depth: u32,
     /// Bytes of flash that were executed or read, as ranges.
     pub spans: Vec<std::ops::Range<u32>>,
+    /// Where each property is broken: the address of the call of a function that fails, or of a trap.
+    pub failures: Vec<BTreeSet<u32>>,
+    /// The location before a step; none if the first is never reached.
+    pub step: Option<LocId>,
+    /// What does not come from the program.
+    pub outside: Outside,
 }
 
 /// Makes the automaton. With `whole` it has variables that no property depends on, too.
-pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool) -> Program {
+pub fn build(
+    elf: &Elf,
+    layout: &Layout,
+    lifted: Lifted,
+    name: &str,
+    whole: bool,
+    outside: Outside,
+) -> Program {
     let span = Span::default();
     let mut cfa = Cfa::new(name);
     cfa.pool = lifted.values.pool;
@@ -80,6 +109,7 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
         cfa.add_edge(Edge { from: *from, to: *to, guard: way.guard, updates, span });
     }
     let mut errors: BTreeMap<(bool, String), LocId> = BTreeMap::new();
+    let mut places: BTreeMap<LocId, BTreeSet<u32>> = BTreeMap::new();
     for (place, bad, when) in &lifted.bad {
         let Some(from) = locations.get(place) else { continue };
         if cfa.pool.as_const(*when) == Some(0) {
@@ -87,6 +117,8 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
         }
         let key = (matches!(bad, Bad::Limit(..)), bad_name(elf, bad));
         let error = *errors.entry(key.clone()).or_insert_with(|| cfa.add_location(key.1, span));
+        let (Bad::Failure(_, at) | Bad::Limit(_, at)) = bad;
+        places.entry(error).or_default().insert(*at);
         cfa.add_edge(Edge { from: *from, to: error, guard: *when, updates: vec![], span });
     }
     for ((is_limit, name), error) in errors {
@@ -99,9 +131,13 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
         Some(Read { from: *locations.get(&place)?, input, when, source })
     });
     let reads = reads.collect();
+    let failures = cfa.properties.iter().map(|p| places.remove(&p.error).unwrap_or_default());
+    let failures = failures.collect();
     let spans = ranges(lifted.code.into_iter());
     let (varying, depth) = (lifted.varying, lifted.depth);
-    prune(Program { cfa, slots, varying, reads, depth, spans }, whole)
+    let step = locations.get(&Place::Step).copied();
+    let outside = Outside { instructions: lifted.outside, ..outside };
+    prune(Program { cfa, slots, varying, reads, depth, spans, failures, step, outside }, whole)
 }
 
 /// Neighbours as ranges.

@@ -30,13 +30,14 @@ mod value;
 
 use super::{Compiled, Diagnostic};
 pub use base::Slot;
-pub use build::{Program, Read};
+pub use build::{Outside, Program, Read};
 use layout::Layout;
 pub use outcome::Source;
 use outcome::{Bad, Stop};
 use reader::Elf;
 pub use state::Cell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use vouch_ir::Span;
 
 /// What an ELF file begins with.
@@ -70,7 +71,29 @@ pub fn compile(
         let warning = Diagnostic::warning(what, Span::default(), "");
         warnings.push(warning.help("call `vouch_fail` where the machine must not come, or panic"));
     }
-    Ok(Compiled { cfa: program.cfa, warnings })
+    let cfa = program.cfa.clone();
+    let binary = Binary { file: bytes.to_vec(), program };
+    Ok(Compiled { cfa, warnings, binary: Some(Arc::new(binary)) })
+}
+
+/// A program as a file and as an automaton: what it takes to run the one along the other.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Binary {
+    /// The file.
+    pub file: Vec<u8>,
+    /// What was made of it.
+    pub program: Program,
+}
+
+/// Whether a call of a function says that something failed.
+pub fn fails(function: &reader::Symbol) -> bool {
+    failure::failure(&function.name, &function.shown()).is_some()
+}
+
+/// Whether the outside decides about what is read at an address that is not on the stack.
+pub fn is_outside(elf: &Elf, outside: &Outside, address: u32) -> bool {
+    let kind = Layout::new(elf, outside.statics.clone()).kind(address);
+    matches!(kind, Some(layout::Kind::Peripheral | layout::Kind::Input))
 }
 
 /// Lifts a program, and tells what its automaton has to do with it. With `whole` the automaton has variables
@@ -110,7 +133,7 @@ pub fn lift(
             }
         }
     }
-    let layout = Layout::new(&elf, statics);
+    let layout = Layout::new(&elf, statics.clone());
     let task = lift::Task { elf: &elf, layout: &layout, functions: &functions, entry, init };
     let Some(lifted) = lift::lift(&task) else {
         return Err(error(
@@ -132,7 +155,9 @@ pub fn lift(
         );
         return Err(error(message, help));
     }
-    Ok(build::build(&elf, &layout, lifted, name, whole))
+    let instructions = Default::default();
+    let outside = Outside { entry, init, functions, statics, instructions };
+    Ok(build::build(&elf, &layout, lifted, name, whole, outside))
 }
 
 /// What makes the whole program impossible to check: a limit that every run reaches, or recursion.

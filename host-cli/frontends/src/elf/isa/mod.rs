@@ -74,6 +74,16 @@ pub fn decode(isa: Isa, bytes: &[u8], address: u32, it: It) -> Result<Decoded, R
 }
 
 impl Decoded {
+    /// Whether it waits for an interrupt or event. Its meaning is that nothing happens.
+    pub fn waits(&self) -> bool {
+        use thumb::op::{Hint, Op};
+        match self.operation {
+            Operation::Thumb(Op::Hint(hint)) => matches!(hint, Hint::Wfe | Hint::Wfi),
+            Operation::Riscv(riscv::Op::Wait) => true,
+            _ => false,
+        }
+    }
+
     /// Does what the instruction does if its condition holds.
     pub fn execute<M: Machine>(&self, machine: &mut M) -> Result<Next, M::Stop> {
         match &self.operation {
