@@ -84,6 +84,17 @@ impl Decoded {
         }
     }
 
+    /// Whether it goes nowhere, if it is executed.
+    pub fn traps(&self) -> bool {
+        use riscv::Op as R;
+        use thumb::Op as T;
+        matches!(
+            self.operation,
+            Operation::Thumb(T::Undefined(_) | T::Breakpoint(_))
+                | Operation::Riscv(R::Breakpoint | R::Undefined)
+        )
+    }
+
     /// Does what the instruction does if its condition holds.
     pub fn execute<M: Machine>(&self, machine: &mut M) -> Result<Next, M::Stop> {
         match &self.operation {
