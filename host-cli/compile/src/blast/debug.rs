@@ -306,7 +306,10 @@ mod tests {
         let model = compile(&simple.cfa, hash, &Options::default()).unwrap();
         let map = model.map.clone();
         let simplified = Some((simple.cfa, simple.back));
-        (model, Debug { cfa, simplified, map, source_path: "x.vch".into(), source, is_program: false })
+        (
+            model,
+            Debug { cfa, simplified, map, source_path: "x.vch".into(), source, is_program: false },
+        )
     }
 
     /// The types of the chunk are its format (`docs/formats/image.md`): whoever changes one of them sees it

@@ -66,7 +66,8 @@ impl Board {
             std::thread::sleep(Duration::from_millis(5));
         };
         stream.set_write_timeout(Some(PATIENCE)).map_err(|e| failed(&e))?;
-        let mut board = Board { gdb: Gdb::new(stream), machine, _process: process, _folder: folder };
+        let mut board =
+            Board { gdb: Gdb::new(stream), machine, _process: process, _folder: folder };
         // Before it has told which registers there are, QEMU does not let single ones be written.
         board.ask("qXfer:features:read:target.xml:0,ff0").map_err(|e| failed(&e))?;
         Ok(board)

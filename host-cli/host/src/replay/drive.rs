@@ -51,8 +51,7 @@ pub fn attempt(binary: &Binary, plan: &Plan) -> Replayed {
     let failing = elf.functions().filter(|f| elf::fails(f)).map(|f| f.start).collect();
     let goal = program.failures.get(plan.property.index()).cloned().unwrap_or_default();
     let place = &place;
-    let mut drive =
-        Drive { elf: &elf, program, place, board, failing, goal, specials: [0, 0, 8] };
+    let mut drive = Drive { elf: &elf, program, place, board, failing, goal, specials: [0, 0, 8] };
     match drive.all(binary, plan) {
         Ok(replayed) => replayed,
         Err(error) => Replayed::Not(Obstacle::Failed(format!(
@@ -83,7 +82,9 @@ impl Drive<'_> {
                 Ok(Replayed::Missed(format!("call {} of `{name}`: {what}", number + 1)))
             };
             match self.call(call)? {
-                End::Failed if number == last => return Ok(Replayed::Reached(self.place.machine.name)),
+                End::Failed if number == last => {
+                    return Ok(Replayed::Reached(self.place.machine.name));
+                }
                 End::Failed => return odd("it fails too early"),
                 End::Returned if number == last => return odd("it returns without failing"),
                 End::Returned => {}
@@ -160,7 +161,11 @@ impl Drive<'_> {
         match is_thumb {
             true => {
                 registers.extend((0..13).map(|number| (number, 0)));
-                registers.extend([(13, stack), (14, back | 1), (STATUS.0, self.place.machine.status)]);
+                registers.extend([
+                    (13, stack),
+                    (14, back | 1),
+                    (STATUS.0, self.place.machine.status),
+                ]);
             }
             false => {
                 registers.extend((1..32).map(|number| (number, 0)));

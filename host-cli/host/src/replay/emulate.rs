@@ -159,7 +159,9 @@ impl Machine for Act<'_> {
         }
         if self.is_outside(at) {
             let value = self.given(false)?;
-            return Ok(self.pool.constant(Word::from(value) & crate::ir::mask(8 * bytes), 8 * bytes));
+            return Ok(self
+                .pool
+                .constant(Word::from(value) & crate::ir::mask(8 * bytes), 8 * bytes));
         }
         let mut word = [0; 4];
         let part = word.iter_mut().take(bytes as usize);

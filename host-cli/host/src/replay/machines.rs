@@ -53,8 +53,8 @@ pub const MACHINES: [Machine; 4] = [
         qemu: "qemu-system-arm",
         arguments: &["-machine", "none", "-cpu", "cortex-r5", "-m", "4096M"],
         is_thumb: true,
-        // System mode.
-        status: 0x0000_01ff,
+        // The mode that it has after reset: another one has another stack pointer.
+        status: 0x0000_01f3,
         memory: &[0..ALL],
         code: 0x8000_0000,
     },

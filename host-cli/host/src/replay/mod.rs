@@ -152,4 +152,3 @@ fn refutes(model: &Loaded, broken: &mut Broken) -> Option<Reason> {
         Err(over) => Some(Reason::Unchecked { claim: Verdict::Unsafe, over }),
     }
 }
-

@@ -27,7 +27,8 @@ pub fn write(story: &Story) -> String {
         text += "//\n// The run reads this, too, which is up to you here:\n";
         others.iter().for_each(|other| text += &format!("// - {other}\n"));
     }
-    text += "#include <stdbool.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n";
+    text +=
+        "#include <stdbool.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n";
     for (name, arguments) in story.called() {
         let arguments = match arguments {
             0 => "void".to_string(),
@@ -39,9 +40,11 @@ pub fn write(story: &Story) -> String {
     for Input { name, width, signed, values, .. } in &story.inputs {
         let ty = ty(*width, *signed);
         let returned = match values.is_empty() {
-            true => "    fputs(\"the run reads nothing here\\n\", stderr);\n    exit(2);\n".to_string(),
+            true => {
+                "    fputs(\"the run reads nothing here\\n\", stderr);\n    exit(2);\n".to_string()
+            }
             false => format!(
-                "    static const {ty} values[] = {{\n        {}}};\n    static unsigned at;\n    \
+                "    static const {ty} values[] = {{\n        {},\n    }};\n    static unsigned at;\n    \
                  if (at == sizeof values / sizeof *values) {{\n        \
                  fputs(\"{name}: the run reads no more than this\\n\", stderr);\n        exit(2);\n    }}\n    \
                  return values[at++];\n",

@@ -9,15 +9,19 @@ use std::collections::BTreeSet;
 pub fn write(story: &Story) -> String {
     let is_thumb = story.elf.isa != Isa::Rv32;
     let (link, result, bit) = if is_thumb { ("$lr", "$r0", " | 1") } else { ("$ra", "$a0", "") };
-    let argument = |number: u32| if is_thumb { format!("$r{number}") } else { format!("$a{number}") };
-    let stops: BTreeSet<u32> = story.plan.calls.iter().flat_map(|call| &call.reads).filter_map(
-        |read| match read.source {
+    let argument =
+        |number: u32| if is_thumb { format!("$r{number}") } else { format!("$a{number}") };
+    let stops: BTreeSet<u32> = story
+        .plan
+        .calls
+        .iter()
+        .flat_map(|call| &call.reads)
+        .filter_map(|read| match read.source {
             Source::Function(at) | Source::Load(at) | Source::Monitor(at) => Some(at),
             Source::Argument(_) | Source::Stack(_) => None,
-        },
-    )
-    .chain(story.failures.iter().copied())
-    .collect();
+        })
+        .chain(story.failures.iter().copied())
+        .collect();
     let mut text = format!(
         "# A run that breaks `{}`, found by vouch. Load the program into a board or an emulator, let it stop\n\
          # where its start-up code is done (`tbreak main`, `continue`), with interrupts disabled, and then:\n#\n\
@@ -38,7 +42,9 @@ pub fn write(story: &Story) -> String {
         text += &format!("\n# Call {} is of {name}.\nset $sp = $vouch_sp\n", number + 1);
         for read in call.reads.iter().filter(|read| read.matters) {
             match read.source {
-                Source::Argument(n) => text += &format!("set {} = {:#x}\n", argument(n), read.value),
+                Source::Argument(n) => {
+                    text += &format!("set {} = {:#x}\n", argument(n), read.value)
+                }
                 Source::Stack(at) => {
                     text += &format!("set {{unsigned int}}($sp {at:+}) = {:#x}\n", read.value);
                 }

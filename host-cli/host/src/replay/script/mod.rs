@@ -5,7 +5,6 @@ pub mod gdb;
 pub mod rust;
 
 use super::plan::{Plan, Read};
-use crate::formats::Names;
 use crate::frontend::elf::reader::Elf;
 use crate::frontend::elf::{Binary, Source};
 use crate::validate::Run;
@@ -47,7 +46,8 @@ impl Story {
         }
         let failures = program.failures.get(plan.property.index());
         let failures = failures.into_iter().flatten().copied().collect();
-        let property = Names::new(&program.cfa).property(plan.property);
+        let property = program.cfa.properties.get(plan.property.index());
+        let property = property.map_or_else(String::new, |p| p.name.clone());
         Ok(Story { elf, plan, property, failures, inputs })
     }
 

@@ -43,11 +43,17 @@ pub fn write(story: &Story) -> String {
             1 => (*v & 1 == 1).to_string(),
             _ => shown(*v, *width, *signed),
         };
-        let values = list(values.iter().map(value), "            ");
+        let values = match values.is_empty() {
+            true => String::new(),
+            false => format!(
+                "\n            {},\n        ",
+                list(values.iter().map(value), "            ")
+            ),
+        };
         text += &format!(
             "    #[unsafe(no_mangle)]\n    extern \"C-unwind\" fn {name}() -> {ty} {{\n        \
              static AT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);\n        \
-             const VALUES: &[{ty}] = &[\n            {values}\n        ];\n        \
+             const VALUES: &[{ty}] = &[{values}];\n        \
              let at = AT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);\n        \
              *VALUES.get(at).expect(\"the run reads no more than this\")\n    }}\n\n"
         );
