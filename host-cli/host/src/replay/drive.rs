@@ -3,7 +3,7 @@
 use super::board::{Board, Register};
 use super::emulate::{Emulator, Flow, STATUS, Stop};
 use super::machines::{self, Place};
-use super::plan::{Call, Plan, Read};
+use super::plan::{Call, Plan, Read, Stretch, To};
 use super::{Obstacle, Replayed};
 use crate::frontend::elf::isa::{self, It};
 use crate::frontend::elf::reader::Elf;
@@ -11,15 +11,24 @@ use crate::frontend::elf::{self, Binary, Program, Source};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 
-/// How a call ended.
-enum End {
-    /// It returned.
-    Returned,
-    /// It reached the failure.
-    Failed,
-    /// Something else happened.
-    Odd(String),
+/// The bit of `mstatus` that enables interrupts.
+const MIE: u32 = 8;
+/// What an interrupt puts on the stack, generously.
+const FRAME: u32 = 128;
+
+/// A call under way.
+struct Active {
+    function: u32,
+    /// The stack pointer at its beginning.
+    stack: u32,
+    /// How urgent it is, if it handles an interrupt.
+    priority: Option<u8>,
+    /// The registers of what it has interrupted.
+    saved: Vec<(Register, u32)>,
 }
+
+/// Something else happened than was predicted.
+type Odd = String;
 
 /// A program that is run.
 struct Drive<'a> {
@@ -33,6 +42,10 @@ struct Drive<'a> {
     goal: BTreeSet<u32>,
     /// Special registers: nothing is masked, and interrupts are enabled.
     specials: [u32; 3],
+    /// The calls under way: those of handlers interrupt the one before.
+    active: Vec<Active>,
+    /// Where the processor stops.
+    stops: BTreeSet<u32>,
 }
 
 /// Tries a run on the first machine that has memory for the program.
@@ -40,7 +53,10 @@ pub fn attempt(binary: &Binary, plan: &Plan) -> Replayed {
     let Ok(elf) = Elf::read(&binary.file) else {
         return Replayed::Not(Obstacle::Failed("the program cannot be read again".into()));
     };
-    let Some(place) = machines::places(&elf, binary.program.depth).next() else {
+    let handlers = binary.program.outside.priorities.len() as u32;
+    let depth =
+        binary.program.depth.saturating_add(FRAME).saturating_mul(handlers.saturating_add(1));
+    let Some(place) = machines::places(&elf, depth).next() else {
         return Replayed::Not(Obstacle::NoMachine);
     };
     let board = match Board::start(place.machine) {
@@ -51,7 +67,17 @@ pub fn attempt(binary: &Binary, plan: &Plan) -> Replayed {
     let failing = elf.functions().filter(|f| elf::fails(f)).map(|f| f.start).collect();
     let goal = program.failures.get(plan.property.index()).cloned().unwrap_or_default();
     let place = &place;
-    let mut drive = Drive { elf: &elf, program, place, board, failing, goal, specials: [0, 0, 8] };
+    let mut drive = Drive {
+        elf: &elf,
+        program,
+        place,
+        board,
+        failing,
+        goal,
+        specials: [0, 0, MIE],
+        active: vec![],
+        stops: BTreeSet::new(),
+    };
     match drive.all(binary, plan) {
         Ok(replayed) => replayed,
         Err(error) => Replayed::Not(Obstacle::Failed(format!(
@@ -64,34 +90,32 @@ pub fn attempt(binary: &Binary, plan: &Plan) -> Replayed {
 impl Drive<'_> {
     fn all(&mut self, binary: &Binary, plan: &Plan) -> io::Result<Replayed> {
         self.fill(binary, plan)?;
-        let stops: BTreeSet<u32> = [self.place.back()]
+        let pauses = plan.stretches.iter().filter_map(|stretch| match stretch.to {
+            To::Address(pc, _) => Some(pc),
+            To::Return | To::Failure => None,
+        });
+        self.stops = [self.place.back()]
             .into_iter()
+            .chain(pauses)
             .chain(self.goal.iter().copied())
             .chain(self.failing.iter().copied())
             .chain(self.program.outside.functions.keys().copied())
             .chain(self.program.outside.instructions.iter().copied())
             .collect();
-        for at in stops {
+        for at in self.stops.clone() {
             self.board.stop_at(at)?;
         }
-        let last = plan.calls.len().saturating_sub(1);
-        for (number, call) in plan.calls.iter().enumerate() {
-            let name = |at: u32| self.elf.function(at).map_or("it".into(), |f| f.shown());
-            let name = name(call.function);
-            let odd = |what: &str| {
-                Ok(Replayed::Missed(format!("call {} of `{name}`: {what}", number + 1)))
-            };
-            match self.call(call)? {
-                End::Failed if number == last => {
-                    return Ok(Replayed::Reached(self.place.machine.name));
-                }
-                End::Failed => return odd("it fails too early"),
-                End::Returned if number == last => return odd("it returns without failing"),
-                End::Returned => {}
-                End::Odd(what) => return odd(&what),
+        let mut calls = 0;
+        for stretch in &plan.stretches {
+            calls += usize::from(stretch.call.is_some());
+            if let Err(what) = self.stretch(stretch)? {
+                let function = self.active.last().map_or(0, |active| active.function);
+                let name = self.elf.function(function).map_or("it".into(), |f| f.shown());
+                return Ok(Replayed::Missed(format!("call {calls}, of `{name}`: {what}")));
             }
         }
-        Ok(Replayed::Missed("nothing was called".into()))
+        // The last one leads to the failure.
+        Ok(Replayed::Reached(self.place.machine.name))
     }
 
     /// Fills the memory as it is at reset.
@@ -107,28 +131,56 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Calls a function.
-    fn call(&mut self, call: &Call) -> io::Result<End> {
-        let mut reads = self.begin(call)?;
-        loop {
-            let pc = self.board.resume()?;
-            if pc == self.place.back() {
-                return Ok(match reads.front() {
-                    None => End::Returned,
-                    Some(read) => {
-                        End::Odd(format!("it returns without reading {}", self.shown(read)))
-                    }
-                });
+    /// Runs a stretch to its end.
+    fn stretch(&mut self, stretch: &Stretch) -> io::Result<Result<(), Odd>> {
+        let reads = stretch.reads.iter().copied();
+        let (first, mut reads): (Vec<Read>, VecDeque<Read>) = (
+            reads.clone().filter(is_first).collect(),
+            reads.filter(|read| !is_first(read)).collect(),
+        );
+        let mut pc = match stretch.call {
+            Some(call) => {
+                if let Err(odd) = self.begin(call, &first)? {
+                    return Ok(Err(odd));
+                }
+                self.board.resume()?
             }
-            if self.goal.contains(&pc) {
-                if self.fails_at(pc)? {
-                    return Ok(End::Failed);
+            None => {
+                self.put(&first)?;
+                let pc = self.board.get(self.board.pc())?;
+                match self.pass(pc, &mut reads)? {
+                    Ok(pc) => pc,
+                    Err(odd) => return Ok(Err(odd)),
+                }
+            }
+        };
+        let mut visits = 0;
+        loop {
+            if pc == self.place.back() {
+                return self.returned(stretch.to, &reads);
+            }
+            if let To::Address(goal, count) = stretch.to
+                && goal == pc
+            {
+                visits += 1;
+                if visits == count {
+                    return Ok(nothing_left(self, &reads));
+                }
+                match self.pass(pc, &mut reads)? {
+                    Ok(to) => pc = to,
+                    Err(odd) => return Ok(Err(odd)),
                 }
                 continue;
             }
+            if self.goal.contains(&pc) && self.fails_at(pc)? {
+                return Ok(match stretch.to {
+                    To::Failure => Ok(()),
+                    _ => Err("it fails too early".into()),
+                });
+            }
             if self.failing.contains(&pc) {
                 let place = self.elf.place(pc);
-                return Ok(End::Odd(format!("it fails elsewhere: it comes to {place}")));
+                return Ok(Err(format!("it fails elsewhere: it comes to {place}")));
             }
             if let Some((_, width, signed)) = self.program.outside.functions.get(&pc) {
                 let (width, signed) = (*width, *signed);
@@ -136,63 +188,147 @@ impl Drive<'_> {
                     Some(Read { source: Source::Function(at), value, .. }) if at == pc => {
                         self.give(value, width, signed)?;
                     }
-                    other => return Ok(self.surprise(pc, other)),
+                    other => return Ok(Err(self.surprise(pc, other))),
                 }
-                continue;
+            } else if self.program.outside.instructions.contains(&pc) {
+                if let Err(odd) = self.pass(pc, &mut reads)? {
+                    return Ok(Err(odd));
+                }
+            } else if self.stops.contains(&pc) && !self.goal.contains(&pc) {
+                // A place where handlers run in another stretch.
+                if let Err(odd) = self.pass(pc, &mut reads)? {
+                    return Ok(Err(odd));
+                }
             }
-            if !self.program.outside.instructions.contains(&pc) {
-                return Ok(End::Odd(format!("it stops at {}", self.elf.place(pc))));
-            }
-            let what = match self.emulate(pc, &mut reads) {
-                Ok(Flow::On) => continue,
-                Ok(Flow::Trap) => "it traps".to_string(),
-                Err(Stop::Odd(what)) => what,
-                Err(Stop::Qemu(error)) => return Err(error),
-            };
-            return Ok(End::Odd(format!("{what} ({})", self.elf.place(pc))));
+            pc = self.board.resume()?;
         }
     }
 
-    /// Puts the processor at the beginning of a function; what it reads on its way is returned.
-    fn begin(&mut self, call: &Call) -> io::Result<VecDeque<Read>> {
+    /// Executes one instruction, and returns where it leads.
+    fn pass(&mut self, pc: u32, reads: &mut VecDeque<Read>) -> io::Result<Result<u32, Odd>> {
+        if !self.program.outside.instructions.contains(&pc) {
+            return self.board.step().map(Ok);
+        }
+        let what = match self.emulate(pc, reads) {
+            Ok(Flow::On) => return self.board.get(self.board.pc()).map(Ok),
+            Ok(Flow::Trap) => "it traps".to_string(),
+            Err(Stop::Odd(what)) => what,
+            Err(Stop::Qemu(error)) => return Err(error),
+        };
+        Ok(Err(format!("{what} ({})", self.elf.place(pc))))
+    }
+
+    /// The innermost call has returned.
+    fn returned(&mut self, to: To, reads: &VecDeque<Read>) -> io::Result<Result<(), Odd>> {
+        let left = nothing_left(self, reads);
+        let Some(active) = self.active.last() else { return Ok(Err("it returns".into())) };
+        let (is_always, is_handler) =
+            (self.goal.contains(&active.function), active.priority.is_some());
+        if to == To::Failure && is_always {
+            let result = self.board.get(self.result())?;
+            return Ok(if result == 0 { Ok(()) } else { Err("it returns true".into()) });
+        }
+        if to != To::Return {
+            return Ok(Err("it returns".into()));
+        }
+        for (register, value) in active.saved.clone() {
+            self.board.set(register, value)?;
+        }
+        self.active.pop();
+        if is_handler && !self.place.machine.is_thumb {
+            self.specials[2] = MIE;
+        }
+        Ok(left)
+    }
+
+    fn result(&self) -> Register {
+        Register(if self.place.machine.is_thumb { 0 } else { 10 })
+    }
+
+    /// Whether a handler may run now.
+    fn is_enabled(&self, priority: u8) -> bool {
+        let [primask, basepri, mstatus] = self.specials;
+        let base = basepri & 0xff;
+        let is_urgent = self.active.last().and_then(|active| active.priority);
+        let is_urgent = is_urgent.is_none_or(|other| priority < other);
+        let is_unmasked = match self.place.machine.is_thumb {
+            true => primask & 1 == 0 && (base == 0 || u32::from(priority) < base),
+            false => mstatus & MIE != 0,
+        };
+        is_urgent && is_unmasked
+    }
+
+    /// Puts the processor at the beginning of a function.
+    fn begin(&mut self, call: Call, first: &[Read]) -> io::Result<Result<(), Odd>> {
         let is_thumb = self.place.machine.is_thumb;
-        let (stack, back) = (self.place.stack_pointer(), self.place.back());
-        let mut registers: BTreeMap<u32, u32> = BTreeMap::new();
+        let back = self.place.back();
+        let mut active = Active {
+            function: call.function,
+            stack: self.place.stack_pointer(),
+            priority: None,
+            saved: vec![],
+        };
+        let numbers: Vec<u32> = match is_thumb {
+            true => (0..16).chain([STATUS.0]).collect(),
+            false => (1..33).collect(),
+        };
+        if call.is_handler {
+            let priority = self.program.outside.priorities.get(&call.function).copied();
+            let priority = priority.unwrap_or(0);
+            if !self.is_enabled(priority) {
+                return Ok(Err("an interrupt comes while it is disabled".into()));
+            }
+            active.priority = Some(priority);
+            if !self.active.is_empty() {
+                for number in &numbers {
+                    let register = Register(*number);
+                    active.saved.push((register, self.board.get(register)?));
+                }
+                let pointer = Register(if is_thumb { 13 } else { 2 });
+                let pointer = self.board.get(pointer)?;
+                active.stack = pointer.saturating_sub(FRAME) & !15;
+            }
+            if !is_thumb {
+                self.specials[2] &= !MIE;
+            }
+        }
+        let mut registers: BTreeMap<u32, u32> = numbers.into_iter().map(|n| (n, 0)).collect();
         match is_thumb {
             true => {
-                registers.extend((0..13).map(|number| (number, 0)));
-                registers.extend([
-                    (13, stack),
-                    (14, back | 1),
-                    (STATUS.0, self.place.machine.status),
-                ]);
+                let status = self.place.machine.status;
+                registers.extend([(13, active.stack), (14, back | 1), (STATUS.0, status)]);
             }
             false => {
-                registers.extend((1..32).map(|number| (number, 0)));
-                registers.extend([(1, back), (2, stack)]);
+                registers.extend([(1, back), (2, active.stack)]);
                 registers.extend(self.elf.global_pointer.map(|pointer| (3, pointer)));
             }
         }
-        let mut later = VecDeque::new();
-        for read in &call.reads {
-            match read.source {
-                Source::Stack(offset) => {
-                    let at = stack.wrapping_add_signed(offset);
-                    if self.place.stack.contains(&at) {
-                        self.board.write(at, &read.value.to_le_bytes())?;
-                    }
-                }
-                Source::Argument(number) => {
-                    registers.insert(if is_thumb { number } else { 10 + number }, read.value);
-                }
-                _ => later.push_back(*read),
+        for read in first {
+            if let Source::Argument(number) = read.source {
+                registers.insert(self.result().0 + number, read.value);
             }
         }
+        registers.insert(self.board.pc().0, call.function);
+        self.active.push(active);
         for (number, value) in registers {
             self.board.set(Register(number), value)?;
         }
-        self.board.set(self.board.pc(), call.function)?;
-        Ok(later)
+        self.put(first)?;
+        Ok(Ok(()))
+    }
+
+    /// Puts on the stack what the innermost call finds there.
+    fn put(&mut self, first: &[Read]) -> io::Result<()> {
+        let stack = self.active.last().map_or(self.place.stack_pointer(), |active| active.stack);
+        for read in first {
+            if let Source::Stack(offset) = read.source {
+                let at = stack.wrapping_add_signed(offset);
+                if self.place.stack.contains(&at) {
+                    self.board.write(at, &read.value.to_le_bytes())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether the instruction at this address, where the property can be broken, breaks it; it may be conditional.
@@ -218,8 +354,8 @@ impl Drive<'_> {
             true => ((value << shift) as i32 >> shift) as u32,
             false => value << shift >> shift,
         };
-        let (result, link) = if self.place.machine.is_thumb { (0, 14) } else { (10, 1) };
-        self.board.set(Register(result), value)?;
+        let link = if self.place.machine.is_thumb { 14 } else { 1 };
+        self.board.set(self.result(), value)?;
         let back = self.board.get(Register(link))? & !1;
         self.board.set(self.board.pc(), back)
     }
@@ -237,12 +373,12 @@ impl Drive<'_> {
         Emulator { elf, board, specials, stack, is_outside, next }.execute(pc)
     }
 
-    fn surprise(&self, pc: u32, predicted: Option<Read>) -> End {
+    fn surprise(&self, pc: u32, predicted: Option<Read>) -> Odd {
         let place = self.elf.place(pc);
-        End::Odd(match predicted {
+        match predicted {
             Some(read) => format!("it reads {place}, not {}", self.shown(&read)),
             None => format!("it reads {place}, which was not predicted"),
-        })
+        }
     }
 
     fn shown(&self, read: &Read) -> String {
@@ -253,5 +389,17 @@ impl Drive<'_> {
             Source::Argument(number) => format!("argument {number}"),
             Source::Stack(offset) => format!("the stack at {offset:+}"),
         }
+    }
+}
+
+/// Whether something is there from the beginning.
+fn is_first(read: &Read) -> bool {
+    matches!(read.source, Source::Stack(_) | Source::Argument(_))
+}
+
+fn nothing_left(drive: &Drive, reads: &VecDeque<Read>) -> Result<(), Odd> {
+    match reads.front() {
+        None => Ok(()),
+        Some(read) => Err(format!("it does not read {}", drive.shown(read))),
     }
 }

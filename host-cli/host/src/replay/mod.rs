@@ -39,7 +39,7 @@ pub enum Obstacle {
     NoProgram,
     /// The run depends on what nobody can give: registers and words of the stack that were never written.
     Chance,
-    /// Handlers of interrupts run in it.
+    /// A handler of an interrupt runs in the middle of something, and that moment was not found.
     Interrupts,
     /// QEMU could not be talked to.
     Failed(String),
@@ -73,7 +73,9 @@ impl fmt::Display for Obstacle {
             Obstacle::Chance => {
                 f.write_str("the run depends on registers or stack words that were never written")
             }
-            Obstacle::Interrupts => f.write_str("handlers of interrupts run in it"),
+            Obstacle::Interrupts => {
+                f.write_str("a handler of an interrupt does not come at the same moment again")
+            }
             Obstacle::Failed(why) => f.write_str(why),
         }
     }
@@ -100,6 +102,8 @@ pub fn run(binary: &Binary, run: &Run) -> Replayed {
     match attempt(binary, &plan) {
         // Where it depends on chance, that it does not fail now says nothing.
         Replayed::Missed(_) if plan.by_chance => Replayed::Not(Obstacle::Chance),
+        // Which pass of a place it is that a handler runs at is not always known.
+        Replayed::Missed(_) if plan.is_interrupted() => Replayed::Not(Obstacle::Interrupts),
         replayed => replayed,
     }
 }

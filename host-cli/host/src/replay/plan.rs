@@ -1,10 +1,10 @@
-//! From a run of the automaton to calls of functions: with which arguments, and what they read.
+//! From a run of the automaton to stretches of execution: what is called, what is read, and where that leads.
 
 use super::Obstacle;
 use crate::frontend::elf::reader::Elf;
-use crate::frontend::elf::{Binary, Cell, Program, Slot, Source};
-use crate::ir::{InputId, PropertyId, Word, eval};
-use crate::validate::Run;
+use crate::frontend::elf::{At, Binary, Cell, Program, Slot, Source};
+use crate::ir::{InputId, LocId, PropertyId, VarId, Word, eval};
+use crate::validate::{Run, Taken};
 
 /// Something that is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,73 +17,158 @@ pub struct Read {
     pub matters: bool,
 }
 
-/// A call of a function.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Where a stretch leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum To {
+    /// The function returns.
+    Return,
+    /// An instruction, when it is reached for the n-th time (from 1). A handler runs before it.
+    Address(u32, usize),
+    /// The property is broken.
+    Failure,
+}
+
+/// What is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Call {
-    /// Which.
+    /// The function.
     pub function: u32,
+    /// Whether it handles an interrupt.
+    pub is_handler: bool,
+}
+
+/// A stretch of execution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// What is called at its beginning; otherwise execution goes on where it was.
+    pub call: Option<Call>,
     /// What it reads, in this order; words of the stack are there from the beginning.
     pub reads: Vec<Read>,
+    /// Where it leads.
+    pub to: To,
 }
 
 /// What has to be done for a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// What it breaks, in the last call.
+    /// What it breaks, in the last stretch.
     pub property: PropertyId,
     /// The values of all variables at the beginning.
     first: Vec<Word>,
-    /// What is called.
-    pub calls: Vec<Call>,
+    /// One after the other.
+    pub stretches: Vec<Stretch>,
     /// Whether it depends on values that nobody can give.
     pub by_chance: bool,
+}
+
+/// A plan in the making.
+struct Making<'a> {
+    program: &'a Program,
+    stretches: Vec<Stretch>,
+    /// The stretch under way, and the instructions that it has reached.
+    open: Option<(Option<Call>, Vec<Read>, Vec<u32>)>,
+    by_chance: bool,
+}
+
+impl Making<'_> {
+    /// What is read from a location.
+    fn read(&mut self, at: LocId, values: &[Word], taken: &Taken) {
+        let Program { cfa, reads, .. } = self.program;
+        let given = |id: InputId| taken.inputs.iter().find(|given| given.0 == id);
+        let input = |id: InputId| given(id).map_or(0, |given| given.1);
+        let var = |id: VarId| values.get(id.index()).copied().unwrap_or(0);
+        let here: Vec<_> = reads.iter().filter(|read| read.from == at).collect();
+        let roots: Vec<_> = here.iter().map(|read| read.when).collect();
+        let when = eval::expressions(&cfa.pool, &roots, var, input);
+        let is_known = |id: InputId| here.iter().any(|read| read.input == id);
+        self.by_chance |= taken.inputs.iter().any(|given| !is_known(given.0));
+        let Some((_, list, _)) = &mut self.open else { return };
+        for (read, _) in here.iter().zip(when).filter(|(_, when)| *when == 1) {
+            let (source, value) = (read.source, input(read.input) as u32);
+            let matters = given(read.input).is_some();
+            let is_stack = matches!(source, Source::Stack(_));
+            let is_other = |r: &Read| r.source == source && r.value != value;
+            // One word cannot be two things.
+            self.by_chance |= is_stack && matters && list.iter().any(is_other);
+            if !is_stack || matters {
+                list.push(Read { source, value, matters });
+            }
+        }
+    }
+
+    fn begin(&mut self, call: Option<Call>) {
+        if self.open.is_none() || call.is_some() {
+            self.open = Some((call, vec![], vec![]));
+        }
+    }
+
+    fn end(&mut self, to: To) {
+        if let Some((call, reads, _)) = self.open.take() {
+            self.stretches.push(Stretch { call, reads, to });
+        }
+    }
 }
 
 impl Plan {
     /// What has to be done for a run of a program.
     pub fn new(program: &Program, run: &Run) -> Result<Plan, Obstacle> {
-        let Program { cfa, reads, outside, .. } = program;
         let foreign = || Obstacle::Failed("the run is not one of this program".into());
-        let mut calls: Vec<Call> = vec![];
-        let mut by_chance = false;
-        for (state, taken) in run.states.iter().zip(&run.steps) {
-            let function = match state.location {
-                at if at == cfa.init => outside.init,
-                at if Some(at) == program.step => Some(outside.entry),
-                // The head of a loop: still in the same call.
-                _ => None,
-            };
-            calls.extend(function.map(|function| Call { function, reads: vec![] }));
-            let input = |id: InputId| {
-                let given = taken.inputs.iter().find(|given| given.0 == id);
-                given.map_or(0, |given| given.1)
-            };
-            let var = |id: crate::ir::VarId| state.values.get(id.index()).copied().unwrap_or(0);
-            let here: Vec<_> = reads.iter().filter(|r| r.from == state.location).collect();
-            let roots: Vec<_> = here.iter().map(|read| read.when).collect();
-            let when = eval::expressions(&cfa.pool, &roots, var, input);
-            let is_known = |id: InputId| here.iter().any(|read| read.input == id);
-            by_chance |= taken.inputs.iter().any(|given| !is_known(given.0));
-            for (read, _) in here.iter().zip(when).filter(|(_, when)| *when == 1) {
-                let matters = taken.inputs.iter().any(|given| given.0 == read.input);
-                let value = input(read.input) as u32;
-                let Some(call) = calls.last_mut() else { return Err(foreign()) };
-                let is_other = |r: &Read| r.source == read.source && r.matters && r.value != value;
-                let is_stack = matches!(read.source, Source::Stack(_));
-                // One word cannot be two things.
-                by_chance |= is_stack && matters && call.reads.iter().any(is_other);
-                if !is_stack || matters {
-                    call.reads.push(Read { source: read.source, value, matters });
+        let mut making = Making { program, stretches: vec![], open: None, by_chance: false };
+        // Where handlers were called.
+        let mut interrupted: Vec<LocId> = vec![];
+        let ends = run.states.iter().zip(run.states.iter().skip(1));
+        for ((state, next), taken) in ends.zip(&run.steps) {
+            let (from, to) = (state.location, next.location);
+            let (at, then) = (program.at.get(&from).copied(), program.at.get(&to).copied());
+            match then {
+                Some(At::Handler(_)) => {
+                    interrupted.push(from);
+                    let reached = making.open.as_ref().and_then(|(_, _, reached)| {
+                        let last = *reached.last()?;
+                        Some(To::Address(last, reached.iter().filter(|at| **at == last).count()))
+                    });
+                    if let Some(reached) = reached {
+                        making.end(reached);
+                    }
+                    continue;
                 }
+                Some(At::Always(_)) => continue,
+                _ => {}
+            }
+            let call = |function, is_handler| Some(Call { function, is_handler });
+            making.begin(match at {
+                Some(At::Init(None)) => continue,
+                Some(At::Init(Some(f)) | At::Step(f) | At::Always(f)) => call(f, false),
+                Some(At::Handler(f)) => call(f, true),
+                Some(At::Code(_)) => None,
+                None => return Err(foreign()),
+            });
+            making.read(from, &state.values, taken);
+            match then {
+                _ if interrupted.last() == Some(&to) => {
+                    interrupted.pop();
+                    making.end(To::Return);
+                }
+                Some(At::Code(pc)) => {
+                    if let Some((_, _, reached)) = &mut making.open {
+                        reached.push(pc);
+                    }
+                }
+                Some(At::Step(_)) => making.end(To::Return),
+                _ => making.end(To::Failure),
             }
         }
-        let Some(first) = run.states.first().map(|state| state.values.clone()) else {
-            return Err(foreign());
-        };
-        match calls.is_empty() {
-            true => Err(foreign()),
-            false => Ok(Plan { property: run.property, first, calls, by_chance }),
-        }
+        let first = run.states.first().map(|state| state.values.clone());
+        let Making { stretches, by_chance, .. } = making;
+        let is_whole = stretches.last().is_some_and(|last| last.to == To::Failure);
+        let property = run.property;
+        let plan = first.map(|first| Plan { property, first, stretches, by_chance });
+        plan.filter(|_| is_whole).ok_or_else(foreign)
+    }
+
+    /// Whether a handler runs in the middle of something.
+    pub fn is_interrupted(&self) -> bool {
+        self.stretches.iter().any(|stretch| matches!(stretch.to, To::Address(..)))
     }
 
     /// Bytes of RAM that hold something at the beginning that the file does not tell.

@@ -12,7 +12,6 @@ pub fn write(story: &Story) -> String {
     let argument =
         |number: u32| if is_thumb { format!("$r{number}") } else { format!("$a{number}") };
     let stops: BTreeSet<u32> = story
-        .plan
         .calls
         .iter()
         .flat_map(|call| &call.reads)
@@ -36,8 +35,8 @@ pub fn write(story: &Story) -> String {
     for at in stops {
         text += &format!("break *{at:#010x}\n");
     }
-    let last = story.plan.calls.len().saturating_sub(1);
-    for (number, call) in story.plan.calls.iter().enumerate() {
+    let last = story.calls.len().saturating_sub(1);
+    for (number, call) in story.calls.iter().enumerate() {
         let name = story.name(call.function);
         text += &format!("\n# Call {} is of {name}.\nset $sp = $vouch_sp\n", number + 1);
         for read in call.reads.iter().filter(|read| read.matters) {

@@ -12,13 +12,19 @@ use crate::validate::Run;
 /// A run, ready to be told.
 pub struct Story {
     elf: Elf,
-    plan: Plan,
+    calls: Vec<Call>,
     /// What it breaks, by its name.
     property: String,
     /// Where that is.
     failures: Vec<u32>,
     /// Functions that are inputs.
     inputs: Vec<Input>,
+}
+
+/// A call of a function, and what it reads.
+struct Call {
+    function: u32,
+    reads: Vec<Read>,
 }
 
 /// A function that is an input, and what it returns in the run.
@@ -35,20 +41,39 @@ impl Story {
     pub fn new(binary: &Binary, run: &Run) -> Result<Story, String> {
         let program = &binary.program;
         let plan = Plan::new(program, run).map_err(|obstacle| obstacle.to_string())?;
+        if plan.is_interrupted() {
+            return Err(
+                "a handler of an interrupt runs in the middle of something, which is for `.txt`"
+                    .into(),
+            );
+        }
+        let mut calls: Vec<Call> = vec![];
+        for stretch in &plan.stretches {
+            let function = stretch.call.map(|call| call.function);
+            calls.extend(function.map(|function| Call { function, reads: vec![] }));
+            if let Some(call) = calls.last_mut() {
+                call.reads.extend(&stretch.reads);
+            }
+        }
         let elf = Elf::read(&binary.file).map_err(|unreadable| unreadable.0)?;
         let mut inputs = vec![];
         for (at, (_, width, signed)) in &program.outside.functions {
-            let reads = plan.calls.iter().flat_map(|call| &call.reads);
+            let reads = calls.iter().flat_map(|call| &call.reads);
             let reads = reads.filter(|read| read.source == Source::Function(*at));
             let values = reads.map(|read| read.value).collect();
             let Some(name) = elf.function(*at).map(|f| f.name.clone()) else { continue };
             inputs.push(Input { at: *at, name, width: *width, signed: *signed, values });
         }
         let failures = program.failures.get(plan.property.index());
-        let failures = failures.into_iter().flatten().copied().collect();
+        let failures: Vec<u32> = failures.into_iter().flatten().copied().collect();
+        if calls.last().is_some_and(|last| failures.contains(&last.function)) {
+            return Err(
+                "what breaks is what a function returns, not a failure: write it as `.txt`".into(),
+            );
+        }
         let property = program.cfa.properties.get(plan.property.index());
         let property = property.map_or_else(String::new, |p| p.name.clone());
-        Ok(Story { elf, plan, property, failures, inputs })
+        Ok(Story { elf, calls, property, failures, inputs })
     }
 
     /// The name of a function, as the linker knows it.
@@ -65,7 +90,7 @@ impl Story {
     /// The functions that are called, each with how often in a row and with which arguments.
     fn calls(&self) -> Vec<(String, Vec<u32>, usize)> {
         let mut calls: Vec<(String, Vec<u32>, usize)> = vec![];
-        for call in &self.plan.calls {
+        for call in &self.calls {
             let next = (self.name(call.function), arguments(&call.reads));
             match calls.last_mut() {
                 Some((name, arguments, count)) if (&*name, &*arguments) == (&next.0, &next.1) => {
@@ -92,7 +117,7 @@ impl Story {
     /// What the run reads that no function returns, as sentences.
     fn others(&self) -> Vec<String> {
         let mut others = vec![];
-        for (number, call) in self.plan.calls.iter().enumerate() {
+        for (number, call) in self.calls.iter().enumerate() {
             for Read { source, value, .. } in call.reads.iter().filter(|read| read.matters) {
                 let number = number + 1;
                 others.push(match source {
