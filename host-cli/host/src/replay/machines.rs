@@ -24,6 +24,7 @@ pub struct Machine {
 }
 
 const ALL: u64 = 1 << 32;
+const EVERYWHERE: &[Range<u64>] = &[Range { start: 0, end: ALL }];
 
 /// All of them; of several that will do, the first is taken.
 ///
@@ -55,7 +56,7 @@ pub const MACHINES: [Machine; 4] = [
         is_thumb: true,
         // The mode that it has after reset: another one has another stack pointer.
         status: 0x0000_01f3,
-        memory: &[0..ALL],
+        memory: EVERYWHERE,
         code: 0x8000_0000,
     },
     Machine {
@@ -64,7 +65,7 @@ pub const MACHINES: [Machine; 4] = [
         arguments: &["-machine", "none", "-cpu", "rv32", "-m", "4096M"],
         is_thumb: false,
         status: 0,
-        memory: &[0..ALL],
+        memory: EVERYWHERE,
         code: ALL,
     },
 ];
@@ -118,7 +119,7 @@ fn place(machine: &'static Machine, elf: &Elf, depth: u32) -> Option<Place> {
         let range = range(near)?;
         // What functions return to must be executable, if only for a breakpoint.
         let top = (u64::from(near) / NEAR + 1) * NEAR;
-        let end = u32::try_from(top.min(range.end).min(machine.code)).unwrap_or(u32::MAX & !15);
+        let end = u32::try_from(top.min(range.end).min(machine.code)).unwrap_or(!15);
         let start = end.checked_sub(depth.checked_add(2 * ABOVE)?)? & !7;
         let is_free = sections().all(|s| s.end() <= start || s.start >= end);
         (is_free && u64::from(start) >= range.start).then_some(start..end)
