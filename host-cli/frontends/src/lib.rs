@@ -90,6 +90,24 @@ pub struct Options {
     pub elf: elf::ElfOptions,
 }
 
+impl Options {
+    /// An option that was given, and that means nothing for a language (for an image, if there is none): who relies on it
+    /// would be told less than it seems.
+    pub fn idle(&self, language: Option<Language>) -> Option<&'static str> {
+        let elf::ElfOptions { init, inputs, always, interrupts, .. } = &self.elf;
+        let is_elf = language == Some(Language::Elf);
+        let handles = is_elf || language == Some(Language::C);
+        let has_interrupts = !interrupts.is_empty() || !self.c.interrupts.is_empty();
+        let given = [
+            ("--init", init.is_some() && !is_elf),
+            ("--input", !inputs.is_empty() && !is_elf),
+            ("--always", !always.is_empty() && !is_elf),
+            ("--interrupt", has_interrupts && !handles),
+        ];
+        given.into_iter().find(|(_, is_idle)| *is_idle).map(|(name, _)| name)
+    }
+}
+
 /// The languages that there is a front end for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {

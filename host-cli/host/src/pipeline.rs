@@ -116,6 +116,19 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
+    /// An option that says something of another kind of model.
+    #[error(
+        "`{option}` means nothing for {}\n\
+         help: it is for linked programs (ELF){}; leave it out",
+        path.display(),
+        if *option == "--interrupt" { " and C" } else { "" }
+    )]
+    Idle {
+        /// The file.
+        path: PathBuf,
+        /// The option.
+        option: &'static str,
+    },
     /// The source is wrong.
     #[error("{}", frontend::render(text, diagnostics).trim_end())]
     Source {
@@ -161,12 +174,18 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
     let bytes =
         read::file(path).map_err(|source| LoadError::Read { path: path.to_path_buf(), source })?;
     let is_named_image = path.extension().is_some_and(|e| e == IMAGE_EXTENSION);
+    let idle = |language: Option<Language>| match options.front().idle(language) {
+        Some(option) => Err(LoadError::Idle { path: path.to_path_buf(), option }),
+        None => Ok(()),
+    };
     if options.language.is_none() && (is_named_image || bytes.starts_with(IMAGE_MAGIC)) {
+        idle(None)?;
         return read_image(path, &bytes);
     }
     let by_content = || Language::from_content(&bytes);
     let language = options.language.or_else(by_content).or_else(|| Language::from_path(path));
     let language = language.ok_or_else(|| LoadError::Language { path: path.to_path_buf() })?;
+    idle(Some(language))?;
     if frontend::is_binary(language, &bytes) {
         let source = Source { path: path.display().to_string(), text: String::new() };
         let compiled = frontend::compile_binary(&bytes, &source.stem(), language, &options.front());

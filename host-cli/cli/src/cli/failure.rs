@@ -143,6 +143,7 @@ impl From<LoadError> for Failure {
             LoadError::Read { .. }
             | LoadError::NotText { .. }
             | LoadError::Language { .. }
+            | LoadError::Idle { .. }
             | LoadError::Unexplained { .. }
             | LoadError::Compile { .. } => Failure::new(Kind::Input, message),
         }
