@@ -100,7 +100,7 @@ fn what_the_program_does_not_do_is_unknown() {
     let mut short = run.clone();
     short.states.truncate(20);
     short.steps.truncate(20);
-    assert!(matches!(replay::run(&binary, &short), Replayed::Missed(_)));
+    assert!(!matches!(replay::run(&binary, &short), Replayed::Reached(_)));
     let mut elsewhere = Binary::clone(&binary);
     for failures in &mut elsewhere.program.failures {
         *failures = failures.iter().map(|at| at + 2).collect();
