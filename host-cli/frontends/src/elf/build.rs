@@ -2,17 +2,18 @@
 
 use super::abi::Abi;
 use super::base::Slot;
-use super::layout::Layout;
-use super::lift::{Lifted, Place, register};
+use super::debug::Debug;
+use super::lift::{Lifted, Place, Task, register};
 use super::outcome::{Bad, Consumed, Source, Stop};
-use super::reader::Elf;
+use super::reader::{Elf, Symbol};
 use super::state::Cell;
+use super::types::Shape;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::live::Live;
 use vouch_ir::{
-    Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, Type, Var, VarId,
-    VarKind,
+    Cfa, Edge, Expr, ExprId, Input, InputId, LocId, Pool, Property, PropertyId, Span, Type, Var,
+    VarId, VarKind,
 };
 
 /// An input, when it is read.
@@ -33,6 +34,8 @@ pub struct Read {
 pub struct Program {
     /// The automaton.
     pub cfa: Cfa,
+    /// Its location before a step.
+    pub step: Option<LocId>,
     /// What its variables stand for.
     pub slots: Vec<Slot>,
     /// Those of them that may have any value at the beginning of a step, as far as lifting knows.
@@ -46,20 +49,25 @@ pub struct Program {
 }
 
 /// Makes the automaton. With `whole` it has variables that no property depends on, too.
-pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool) -> Program {
+pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
     let span = Span::default();
+    let elf = task.elf;
+    let entries: Vec<u32> = task.init.into_iter().chain([task.entry]).collect();
+    let wanted = |at: u32| entries.contains(&at) || task.functions.contains_key(&at);
+    let debug = Debug::read(elf.lines.dwarf(), &wanted);
     let mut cfa = Cfa::new(name);
     cfa.pool = lifted.values.pool;
     cfa.inputs = lifted.inputs;
-    let abi = Abi::of(elf.isa);
-    cfa.vars = lifted.slots.iter().map(|slot| var(&abi, layout, *slot)).collect();
+    name_inputs(task, &debug, &lifted.consumed, &mut cfa.inputs);
+    let namer = Namer { abi: Abi::of(elf.isa), task, debug };
+    cfa.vars = lifted.slots.iter().map(|slot| namer.var(*slot)).collect();
     let mut slots = lifted.slots;
     let mut numbers: HashMap<Slot, VarId> =
         slots.iter().enumerate().map(|(i, slot)| (*slot, VarId(i as u32))).collect();
     let mut locations = BTreeMap::from([(Place::Init, cfa.init)]);
     for way in &lifted.ways {
         if !locations.contains_key(&way.to) {
-            let at = cfa.add_location(location(elf, &way.to), span);
+            let at = cfa.add_location(location(task, &way.to), span);
             locations.insert(way.to.clone(), at);
         }
     }
@@ -71,7 +79,7 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
         for (slot, value) in way.updates {
             let id = *numbers.entry(slot).or_insert_with(|| {
                 slots.push(slot);
-                cfa.add_var(var(&abi, layout, slot))
+                cfa.add_var(namer.var(slot))
             });
             if cfa.pool.get(value) != Expr::Var(id) {
                 updates.push((id, value));
@@ -101,7 +109,8 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
     let reads = reads.collect();
     let spans = ranges(lifted.code.into_iter());
     let (varying, depth) = (lifted.varying, lifted.depth);
-    prune(Program { cfa, slots, varying, reads, depth, spans }, whole)
+    let step = locations.get(&Place::Step).copied();
+    prune(Program { cfa, step, slots, varying, reads, depth, spans }, whole)
 }
 
 /// Neighbours as ranges.
@@ -116,23 +125,69 @@ fn ranges(addresses: impl Iterator<Item = u32>) -> Vec<std::ops::Range<u32>> {
     ranges
 }
 
-fn var(abi: &Abi, layout: &Layout, slot: Slot) -> Var {
-    let (name, width) = match slot {
-        Slot::Fixed(index) => {
-            (register(abi, index), if (32..36).contains(&index) { 1 } else { 32 })
-        }
-        Slot::Memory(Cell::Ram(at), bytes) => (layout.name(at), 8 * bytes),
-        Slot::Memory(Cell::Stack(at), bytes) => (format!("stack{at:+}"), 8 * bytes),
-    };
-    Var { name, width, ty: Type::Unsigned, kind: VarKind::State }
+/// Names of variables.
+struct Namer<'a> {
+    abi: Abi,
+    task: &'a Task<'a>,
+    debug: Debug,
 }
 
-fn location(elf: &Elf, place: &Place) -> String {
+impl Namer<'_> {
+    fn var(&self, slot: Slot) -> Var {
+        let unsigned = |name: String| (name, Type::Unsigned);
+        let ((name, ty), width) = match slot {
+            Slot::Fixed(index) => {
+                let width = if (32..36).contains(&index) { 1 } else { 32 };
+                (unsigned(register(&self.abi, index)), width)
+            }
+            Slot::Memory(Cell::Ram(at), bytes) => {
+                let known = self.debug.find(at, bytes);
+                (known.unwrap_or_else(|| unsigned(self.task.layout.name(at))), 8 * bytes)
+            }
+            Slot::Memory(Cell::Stack(at), bytes) => (unsigned(format!("stack{at:+}")), 8 * bytes),
+        };
+        Var { name, width, ty, kind: VarKind::State }
+    }
+}
+
+/// Arguments get the names of parameters, and results of functions are shown as what they are. How wide an input is stays
+/// as it was.
+fn name_inputs(task: &Task, debug: &Debug, consumed: &[(Place, Consumed)], inputs: &mut [Input]) {
+    for (place, Consumed { input, source, .. }) in consumed {
+        let Some(input) = inputs.get_mut(input.index()) else { continue };
+        match source {
+            Source::Argument(number) => {
+                let entry = if *place == Place::Init { task.init } else { Some(task.entry) };
+                let function = entry.and_then(|entry| debug.function(entry));
+                if let Some((name, ty)) = function.and_then(|f| f.argument(*number)) {
+                    (input.name, input.ty) = (name.to_owned(), ty);
+                }
+            }
+            Source::Function(at) => {
+                let result = debug.function(*at).and_then(|f| f.result.as_ref());
+                if let Some(Shape::Value(ty)) = result.map(|kind| &kind.shape) {
+                    input.ty = ty.clone();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn location(task: &Task, place: &Place) -> String {
+    let lines = &task.elf.lines;
     match place {
         Place::Init => "init".into(),
-        Place::Step => "step".into(),
-        Place::Loop(point) => match elf.lines.line(point.pc) {
-            Some(line) => format!("loop at {line}"),
+        Place::Step => {
+            let name = task.elf.function(task.entry).map_or("step".into(), Symbol::shown);
+            let name = name.rsplit("::").next().unwrap_or(&name);
+            match lines.line(task.entry) {
+                Some(line) => format!("{name} at {line}"),
+                None => name.to_owned(),
+            }
+        }
+        Place::Loop(point) => match lines.place(point.pc) {
+            Some(place) => format!("loop in {place}"),
             None => format!("loop at {:#010x}", point.pc),
         },
     }

@@ -3,7 +3,7 @@
 //! One call of a function, the entry, is one step. From the bottom up:
 //!
 //! - [`isa`]: what instructions do. `abi`: how functions call each other.
-//! - [`reader`], `lines`: what the file holds.
+//! - [`reader`], `lines`, `debug`, `types`: what the file holds.
 //! - `layout`: what lies where in memory.
 //! - `value`: expressions, simplified. `state`: what a path knows.
 //! - `graph`: the order in which instructions are run. `base`: where values come from.
@@ -15,6 +15,7 @@ mod abi;
 mod access;
 mod base;
 mod build;
+mod debug;
 mod execute;
 mod failure;
 mod graph;
@@ -26,6 +27,7 @@ mod outcome;
 pub mod reader;
 mod shared;
 mod state;
+mod types;
 mod value;
 
 use super::{Compiled, Diagnostic};
@@ -132,7 +134,7 @@ pub fn lift(
         );
         return Err(error(message, help));
     }
-    Ok(build::build(&elf, &layout, lifted, name, whole))
+    Ok(build::build(&task, lifted, name, whole))
 }
 
 /// What makes the whole program impossible to check: a limit that every run reaches, or recursion.
