@@ -63,7 +63,7 @@ pub fn btor2(data: &[u8]) {
 /// What came out can be shown, or used.
 fn judge(source: &Source, result: Result<Compiled, Vec<Diagnostic>>) {
     match result {
-        Ok(Compiled { cfa, warnings }) => {
+        Ok(Compiled { cfa, warnings, .. }) => {
             let _ = frontend::render_with(source, &warnings, false);
             cfa.check().expect("the front end makes automata that are well formed");
             let options = blast::Options { max_nodes: MAX_GATES };

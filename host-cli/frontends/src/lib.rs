@@ -51,6 +51,8 @@ pub struct Compiled {
     pub cfa: ir::Cfa,
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
+    /// What else is known of it, for who looks closer: headings and texts.
+    pub about: Vec<(&'static str, String)>,
 }
 
 /// What arithmetic does when a result does not fit its type.

@@ -60,6 +60,8 @@ pub struct Loaded {
     pub digest: [u8; 32],
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
+    /// What else is known of it: headings and texts. An image does not tell.
+    pub about: Vec<(&'static str, String)>,
 }
 
 /// Why a file is not a model that can be checked.
@@ -206,6 +208,7 @@ fn finish(
         source,
         digest,
         warnings: compiled.warnings,
+        about: compiled.about,
     })
 }
 
@@ -229,7 +232,8 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let source = Source { path: source_path, text: source };
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
     let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
-    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![] })
+    let (warnings, about) = (vec![], vec![]);
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings, about })
 }
 
 /// Clauses that may be invariants, in the image's numbers: locations and literals.

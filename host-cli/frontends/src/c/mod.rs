@@ -117,7 +117,7 @@ pub fn compile(source: &Source, options: &Options) -> Result<Compiled, Vec<Diagn
     on_large_stack(|| {
         let program = Program::new(source, options)?;
         let warnings = warn::warnings(&program, options);
-        Ok(Compiled { cfa: program.into_cfa(), warnings })
+        Ok(Compiled { cfa: program.into_cfa(), warnings, about: vec![] })
     })
 }
 

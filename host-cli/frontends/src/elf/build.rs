@@ -1,6 +1,7 @@
 //! The automaton of what was lifted: with names, and without what does not matter.
 
 use super::abi::Abi;
+use super::about;
 use super::base::Slot;
 use super::debug::Debug;
 use super::lift::{Lifted, Place, Task, register};
@@ -46,6 +47,8 @@ pub struct Program {
     pub depth: u32,
     /// Bytes of flash that were executed or read, as ranges.
     pub spans: Vec<std::ops::Range<u32>>,
+    /// What people want to know of it: headings and texts.
+    pub about: Vec<(&'static str, String)>,
 }
 
 /// Makes the automaton. With `whole` it has variables that no property depends on, too.
@@ -56,6 +59,7 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
     let wanted = |at: u32| entries.contains(&at) || task.functions.contains_key(&at);
     let debug = Debug::read(elf.lines.dwarf(), &wanted);
     let mut cfa = Cfa::new(name);
+    let about = about::about(task, &lifted, &debug);
     cfa.pool = lifted.values.pool;
     cfa.inputs = lifted.inputs;
     name_inputs(task, &debug, &lifted.consumed, &mut cfa.inputs);
@@ -110,7 +114,7 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
     let spans = ranges(lifted.code.into_iter());
     let (varying, depth) = (lifted.varying, lifted.depth);
     let step = locations.get(&Place::Step).copied();
-    prune(Program { cfa, step, slots, varying, reads, depth, spans }, whole)
+    prune(Program { cfa, step, slots, varying, reads, depth, spans, about }, whole)
 }
 
 /// Neighbours as ranges.

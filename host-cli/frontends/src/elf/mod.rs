@@ -9,9 +9,11 @@
 //! - `graph`: the order in which instructions are run. `base`: where values come from.
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something.
-//! - `lift`: locations, and what is known at each. `shared`: what other code may change. `build`: the automaton.
+//! - `lift`: locations, and what is known at each. `shared`: what other code may change. `build`: the automaton. `about`: what
+//!   people want to know of it.
 
 mod abi;
+mod about;
 mod access;
 mod base;
 mod build;
@@ -72,7 +74,7 @@ pub fn compile(
         let warning = Diagnostic::warning(what, Span::default(), "");
         warnings.push(warning.help("call `vouch_fail` where the machine must not come, or panic"));
     }
-    Ok(Compiled { cfa: program.cfa, warnings })
+    Ok(Compiled { cfa: program.cfa, warnings, about: program.about })
 }
 
 /// Lifts a program, and tells what its automaton has to do with it. With `whole` the automaton has variables
