@@ -57,6 +57,8 @@ pub struct Limits {
     pub copies: usize,
     /// Edges that each edge may be split into.
     pub parts: usize,
+    /// Whether what decides is also looked for inside of expressions, not only where they begin.
+    pub deep: bool,
 }
 
 /// An edge between copies.
@@ -190,7 +192,7 @@ impl<'a> Search<'a> {
                         }
                         then.push(value);
                     }
-                    None => match condition(&self.cfa.pool, value) {
+                    None => match condition(&self.cfa.pool, value, self.limits.deep) {
                         Some(c) if count < self.limits.parts => decides = decides.or(Some(c)),
                         _ => {
                             seen.unknown.insert((to, *var));
@@ -211,6 +213,12 @@ impl<'a> Search<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The copies and the edges between them, without putting them in the place of anything: locations with the
+    /// values of the variables that are told apart, and from which to which an edge goes, with its guard.
+    pub fn graph(&self) -> (&[(LocId, Vec<Word>)], impl Iterator<Item = (usize, usize, ExprId)>) {
+        (&self.copies, self.edges.iter().map(|e| (e.from, e.to, e.guard)))
     }
 
     /// Expressions of the edges that were found, of each by itself.
@@ -260,10 +268,18 @@ impl<'a> Search<'a> {
 }
 
 /// A condition that decides which value an expression has: one that it chooses by, or a bit itself.
-fn condition(pool: &Pool, value: ExprId) -> Option<ExprId> {
+fn condition(pool: &Pool, value: ExprId, deep: bool) -> Option<ExprId> {
     match pool.get(value) {
         _ if pool.width(value) == 1 => Some(value),
         Expr::Ite(condition, ..) => Some(condition),
+        _ if deep => {
+            // The outermost one.
+            let cone = pool.cone([value]);
+            cone.into_iter().rev().find_map(|id| match pool.get(id) {
+                Expr::Ite(condition, ..) => Some(condition),
+                _ => None,
+            })
+        }
         _ => None,
     }
 }
