@@ -176,7 +176,8 @@ fn states_of_a_program() {
         ] {
             assert!(leads(from, to), "{from} -> {to}, {cpu}");
         }
-        for (from, to) in [("IDLE", "RUN"), ("FAULT", "RUN"), ("DRAIN", "PRIME"), ("PRIME", "IDLE")] {
+        for (from, to) in [("IDLE", "RUN"), ("FAULT", "RUN"), ("DRAIN", "PRIME"), ("PRIME", "IDLE")]
+        {
             assert!(!leads(from, to), "{from} -> {to}, {cpu}");
         }
     }

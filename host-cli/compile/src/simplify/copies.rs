@@ -273,12 +273,11 @@ fn condition(pool: &Pool, value: ExprId, deep: bool) -> Option<ExprId> {
         _ if pool.width(value) == 1 => Some(value),
         Expr::Ite(condition, ..) => Some(condition),
         _ if deep => {
-            // The outermost one.
+            // The outermost bit that a word is made of.
             let cone = pool.cone([value]);
-            cone.into_iter().rev().find_map(|id| match pool.get(id) {
-                Expr::Ite(condition, ..) => Some(condition),
-                _ => None,
-            })
+            let is_bit = |x: &ExprId| pool.width(*x) == 1 && pool.as_const(*x).is_none();
+            let words = cone.into_iter().rev().filter(|id| pool.width(*id) > 1);
+            words.flat_map(|id| pool.operands(id)).find(is_bit)
         }
         _ => None,
     }

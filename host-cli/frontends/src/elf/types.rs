@@ -3,7 +3,7 @@
 //! Wrappers that say nothing about a value (`Cell`, `Mutex`, `MaybeUninit`, …) leave no trace in a name.
 
 use std::rc::Rc;
-use vouch_ir::{Type, Word};
+use vouch_ir::{Type, Word, mask};
 
 /// A type.
 #[derive(Debug)]
@@ -175,6 +175,18 @@ impl Choice {
         if self.tag == Some((at, bytes)) {
             return Some(self.tag(inside));
         }
+        // A value of one of the variants, in part, or what is nothing but a tag.
+        let is_own = self.variants.iter().all(|variant| !variant.values.is_empty());
+        if let Some((tag, size)) = self.tag.filter(|_| is_own)
+            && (tag..tag.saturating_add(size)).contains(&at)
+        {
+            return Some(match (at - tag, bytes) {
+                // All that is ever there.
+                (0, _) if bytes < size && self.fits(bytes) => self.tag(|_| None),
+                (0, _) => Found::inexact(String::new()),
+                (byte, _) => Found::inexact(format!(".tag.byte{byte}")),
+            });
+        }
         let all = self.variants.iter().filter_map(|v| Some((v, inside(v)?)));
         let all: Vec<(&Variant, Found)> = all.collect();
         let (first, found) = all.first()?;
@@ -188,10 +200,16 @@ impl Choice {
         let path = match all.as_slice() {
             [_] => one(&(first, found.clone())),
             _ if is_same(&|o| o.path == found.path) && !found.path.is_empty() => found.path.clone(),
-            [a, b] => format!("{}|{}", one(a), one(b).trim_start_matches('.')),
-            _ => format!("{}|…", one(&(first, found.clone()))),
+            [a, b] => format!("{}/{}", one(a), one(b).trim_start_matches('.')),
+            _ => format!("{}/+{}", one(&(first, found.clone())), all.len() - 1),
         };
         Some(Found { path, ty, is_exact })
+    }
+
+    /// Whether so many bytes tell the variants apart.
+    fn fits(&self, bytes: u32) -> bool {
+        let values = || self.variants.iter().map(|variant| &variant.values);
+        values().all(|values| values.iter().all(|v| *v <= mask(8 * bytes)))
     }
 
     /// What tells the variants apart. If one of them has a value of its own in these bytes, then other variants are values
@@ -326,8 +344,14 @@ mod tests {
         let tag = pump.find(4, 1).unwrap();
         assert_eq!((tag.path.as_str(), tag.ty.name(1)), (".state", Some("Fast")));
         assert_eq!(shown(&pump, 5, 1), ".state.Fast.started");
+        // A part of what tells them apart, as far as nothing is in the rest.
+        let wide =
+            Choice { tag: Some((0, 4)), variants: vec![variant("On", &[1], value(4, Type::Bool))] };
+        let wide = record(4, vec![], Some(wide));
+        assert_eq!(wide.find(0, 1).map(|f| f.ty), Some(Type::Enum(vec![(1, "On".into())])));
+        assert_eq!(shown(&wide, 2, 1), ".tag.byte2");
         assert_eq!(shown(&pump, 6, 2), ".state.Slow.left");
-        assert_eq!(shown(&pump, 5, 3), ".state.Fast.started|Slow.left");
+        assert_eq!(shown(&pump, 5, 3), ".state.Fast.started/Slow.left");
     }
 
     /// `Option<State>` without a byte of its own: `None` is a value that no state has.
