@@ -1,21 +1,17 @@
 //! The automaton of what was lifted: with names, and without what does not matter.
 
-use super::abi::Abi;
 use super::about;
 use super::base::Slot;
-use super::debug::Debug;
-use super::lift::{Lifted, Place, Task, register};
+use super::context::Handler;
+use super::lift::{Lifted, Pause, Place, Task};
+use super::names::Names;
 use super::outcome::{Bad, Consumed, Source, Stop};
-use super::reader::{Elf, Symbol};
-use super::state::Cell;
-use super::types::Shape;
+use super::reader::Elf;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use vouch_ir::interrupt;
 use vouch_ir::live::Live;
-use vouch_ir::{
-    Cfa, Edge, Expr, ExprId, Input, InputId, LocId, Pool, Property, PropertyId, Span, Type, Var,
-    VarId, VarKind,
-};
+use vouch_ir::{Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, VarId};
 
 /// An input, when it is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,25 +49,27 @@ pub struct Program {
 
 /// Makes the automaton. With `whole` it has variables that no property depends on, too.
 pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
+    let Task { elf, handlers, .. } = task;
     let span = Span::default();
-    let elf = task.elf;
-    let entries: Vec<u32> = task.init.into_iter().chain([task.entry]).collect();
-    let wanted = |at: u32| entries.contains(&at) || task.functions.contains_key(&at);
-    let debug = Debug::read(elf.lines.dwarf(), &wanted);
+    let names = Names::new(task);
     let mut cfa = Cfa::new(name);
-    let about = about::about(task, &lifted, &debug);
+    let about = about::about(task, &lifted, &names.debug);
     cfa.pool = lifted.values.pool;
     cfa.inputs = lifted.inputs;
-    name_inputs(task, &debug, &lifted.consumed, &mut cfa.inputs);
-    let namer = Namer { abi: Abi::of(elf.isa), task, debug };
-    cfa.vars = lifted.slots.iter().map(|slot| namer.var(*slot)).collect();
+    names.inputs(&lifted.consumed, &mut cfa.inputs);
+    cfa.vars = lifted.slots.iter().map(|slot| names.var(*slot)).collect();
     let mut slots = lifted.slots;
     let mut numbers: HashMap<Slot, VarId> =
         slots.iter().enumerate().map(|(i, slot)| (*slot, VarId(i as u32))).collect();
     let mut locations = BTreeMap::from([(Place::Init, cfa.init)]);
+    let begins = (0..handlers.len() as u32).flat_map(|n| [Place::Handler(n), Place::Handled(n)]);
+    for place in begins {
+        let at = cfa.add_location(names.location(&lifted.pauses, &place), span);
+        locations.insert(place, at);
+    }
     for way in &lifted.ways {
         if !locations.contains_key(&way.to) {
-            let at = cfa.add_location(location(task, &way.to), span);
+            let at = cfa.add_location(names.location(&lifted.pauses, &way.to), span);
             locations.insert(way.to.clone(), at);
         }
     }
@@ -83,7 +81,7 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
         for (slot, value) in way.updates {
             let id = *numbers.entry(slot).or_insert_with(|| {
                 slots.push(slot);
-                cfa.add_var(namer.var(slot))
+                cfa.add_var(names.var(slot))
             });
             if cfa.pool.get(value) != Expr::Var(id) {
                 updates.push((id, value));
@@ -101,6 +99,11 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
         let error = *errors.entry(key.clone()).or_insert_with(|| cfa.add_location(key.1, span));
         cfa.add_edge(Edge { from: *from, to: error, guard: *when, updates: vec![], span });
     }
+    // That nothing can fail is an answer, too.
+    if !errors.keys().any(|(is_limit, _)| !is_limit) {
+        let name = String::from("no failure");
+        errors.insert((false, name.clone()), cfa.add_location(name, span));
+    }
     for ((is_limit, name), error) in errors {
         let id = PropertyId(cfa.properties.len() as u32);
         cfa.properties.push(Property { name, error, span });
@@ -110,11 +113,41 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
         let Consumed { input, when, source } = read;
         Some(Read { from: *locations.get(&place)?, input, when, source })
     });
-    let reads = reads.collect();
+    let mut reads: Vec<Read> = reads.collect();
+    let copied = interrupt(&mut cfa, handlers, &lifted.pauses, &locations);
+    for (copy, original) in copied {
+        let more = reads.iter().filter(|read| read.from == original).cloned();
+        let more: Vec<Read> = more.map(|read| Read { from: copy, ..read }).collect();
+        reads.extend(more);
+    }
     let spans = ranges(lifted.code.into_iter());
     let (varying, depth) = (lifted.varying, lifted.depth);
     let step = locations.get(&Place::Step).copied();
     prune(Program { cfa, step, slots, varying, reads, depth, spans, about }, whole)
+}
+
+/// Lets the handlers run where they may; returns which locations are copies of which.
+fn interrupt(
+    cfa: &mut Cfa,
+    handlers: &[Handler],
+    pauses: &[Pause],
+    locations: &BTreeMap<Place, LocId>,
+) -> Vec<(LocId, LocId)> {
+    let handler = |(number, handler): (usize, &Handler)| {
+        Some(interrupt::Handler {
+            name: handler.name.clone(),
+            priority: handler.priority.into(),
+            entry: *locations.get(&Place::Handler(number as u32))?,
+            exit: *locations.get(&Place::Handled(number as u32))?,
+        })
+    };
+    let handlers: Vec<_> = handlers.iter().enumerate().filter_map(handler).collect();
+    let pauses = pauses.iter().filter_map(|pause| {
+        let handlers = pause.handlers.iter().map(|(number, when)| (*number as usize, *when));
+        Some(interrupt::Pause { at: *locations.get(&pause.at)?, handlers: handlers.collect() })
+    });
+    let pauses: Vec<_> = pauses.collect();
+    interrupt::interleave(cfa, &handlers, &pauses)
 }
 
 /// Neighbours as ranges.
@@ -129,78 +162,14 @@ fn ranges(addresses: impl Iterator<Item = u32>) -> Vec<std::ops::Range<u32>> {
     ranges
 }
 
-/// Names of variables.
-struct Namer<'a> {
-    abi: Abi,
-    task: &'a Task<'a>,
-    debug: Debug,
-}
-
-impl Namer<'_> {
-    fn var(&self, slot: Slot) -> Var {
-        let unsigned = |name: String| (name, Type::Unsigned);
-        let ((name, ty), width) = match slot {
-            Slot::Fixed(index) => {
-                let width = if (32..36).contains(&index) { 1 } else { 32 };
-                (unsigned(register(&self.abi, index)), width)
-            }
-            Slot::Memory(Cell::Ram(at), bytes) => {
-                let known = self.debug.find(at, bytes);
-                (known.unwrap_or_else(|| unsigned(self.task.layout.name(at))), 8 * bytes)
-            }
-            Slot::Memory(Cell::Stack(at), bytes) => (unsigned(format!("stack{at:+}")), 8 * bytes),
-        };
-        Var { name, width, ty, kind: VarKind::State }
-    }
-}
-
-/// Arguments get the names of parameters, and results of functions are shown as what they are. How wide an input is stays
-/// as it was.
-fn name_inputs(task: &Task, debug: &Debug, consumed: &[(Place, Consumed)], inputs: &mut [Input]) {
-    for (place, Consumed { input, source, .. }) in consumed {
-        let Some(input) = inputs.get_mut(input.index()) else { continue };
-        match source {
-            Source::Argument(number) => {
-                let entry = if *place == Place::Init { task.init } else { Some(task.entry) };
-                let function = entry.and_then(|entry| debug.function(entry));
-                if let Some((name, ty)) = function.and_then(|f| f.argument(*number)) {
-                    (input.name, input.ty) = (name.to_owned(), ty);
-                }
-            }
-            Source::Function(at) => {
-                let result = debug.function(*at).and_then(|f| f.result.as_ref());
-                if let Some(Shape::Value(ty)) = result.map(|kind| &kind.shape) {
-                    input.ty = ty.clone();
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-fn location(task: &Task, place: &Place) -> String {
-    let lines = &task.elf.lines;
-    match place {
-        Place::Init => "init".into(),
-        Place::Step => {
-            let name = task.elf.function(task.entry).map_or("step".into(), Symbol::shown);
-            let name = name.rsplit("::").next().unwrap_or(&name);
-            match lines.line(task.entry) {
-                Some(line) => format!("{name} at {line}"),
-                None => name.to_owned(),
-            }
-        }
-        Place::Loop(point) => match lines.place(point.pc) {
-            Some(place) => format!("loop in {place}"),
-            None => format!("loop at {:#010x}", point.pc),
-        },
-    }
-}
-
 /// The name of a property: what, and where.
 fn bad_name(elf: &Elf, bad: &Bad) -> String {
     let (what, at) = match bad {
         Bad::Failure(what, at) => (*what, *at),
+        Bad::Always(at) => {
+            let name = elf.function(*at).map_or_else(|| format!("{at:#010x}"), |f| f.shown());
+            return format!("always {name}");
+        }
         Bad::Limit(stop, at) => (stop.name(), *at),
     };
     match elf.lines.line(at) {
@@ -227,6 +196,7 @@ pub fn reason(stop: &Stop) -> String {
         Stop::Instruction(what) => format!("an instruction that cannot be lifted: {what}"),
         Stop::Recursion(name) => format!("`{name}` calls itself"),
         Stop::Supervisor => "a call of a supervisor".into(),
+        Stop::Torn => "an instruction makes several accesses to what a handler shares".into(),
     }
 }
 
