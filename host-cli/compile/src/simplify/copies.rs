@@ -201,7 +201,8 @@ impl<'a> Search<'a> {
                 }
             }
             if let Some(condition) = decides {
-                parts.extend(split(&mut self.cfa.pool, condition, &(guard, updates), seen));
+                let deep = self.limits.deep;
+                parts.extend(split(&mut self.cfa.pool, condition, &(guard, updates), seen, deep));
                 count += 1;
             } else if then.len() == told.len() {
                 let copies = &mut self.copies;
@@ -287,10 +288,16 @@ fn condition(pool: &Pool, value: ExprId, deep: bool) -> Option<ExprId> {
 type Part = (ExprId, Vec<(VarId, ExprId)>);
 
 /// A part where `condition` does not hold, and where it does.
-fn split(pool: &mut Pool, condition: ExprId, part: &Part, seen: &mut Seen) -> [Part; 2] {
+fn split(
+    pool: &mut Pool,
+    condition: ExprId,
+    part: &Part,
+    seen: &mut Seen,
+    deep: bool,
+) -> [Part; 2] {
     [false, true].map(|truth| {
         let mut known = HashMap::default();
-        assume(pool, condition, truth, &mut known);
+        assume(pool, condition, truth, &mut known, deep);
         let rest = pool.replace(part.0, &mut known);
         let updates = part.1.iter().map(|(v, x)| (*v, pool.replace(*x, &mut known))).collect();
         seen.work += known.len();
@@ -299,8 +306,14 @@ fn split(pool: &mut Pool, condition: ExprId, part: &Part, seen: &mut Seen) -> [P
     })
 }
 
-/// Notes that `expr` is `truth`, and what that says of its parts.
-fn assume(pool: &mut Pool, expr: ExprId, truth: bool, known: &mut HashMap<ExprId, ExprId>) {
+/// Notes that `expr` is `truth`, and what that says of its parts; with `deep` also what equals a constant.
+fn assume(
+    pool: &mut Pool,
+    expr: ExprId,
+    truth: bool,
+    known: &mut HashMap<ExprId, ExprId>,
+    deep: bool,
+) {
     let mut stack = vec![(expr, truth)];
     while let Some((expr, truth)) = stack.pop() {
         let value = pool.bool(truth);
@@ -311,6 +324,14 @@ fn assume(pool: &mut Pool, expr: ExprId, truth: bool, known: &mut HashMap<ExprId
             Expr::Unary(UnOp::Not, x) => stack.push((x, !truth)),
             Expr::Binary(BinOp::And, a, b) if truth => stack.extend([(a, true), (b, true)]),
             Expr::Binary(BinOp::Or, a, b) if !truth => stack.extend([(a, false), (b, false)]),
+            // Compilers store what was compared instead of the constant that it is then.
+            Expr::Binary(BinOp::Eq, a, b) if truth && deep => {
+                for (x, constant) in [(a, b), (b, a)] {
+                    if pool.as_const(constant).is_some() && pool.as_const(x).is_none() {
+                        known.insert(x, constant);
+                    }
+                }
+            }
             _ => {}
         }
     }

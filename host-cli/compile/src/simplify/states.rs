@@ -112,3 +112,73 @@ fn whole(pool: &Pool, x: ExprId) -> Option<VarId> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vouch_ir::{Edge, Input, Property, Span, Var};
+
+    /// A machine as a compiler leaves it: the state is a word among others, a bit makes a number, and the event that was
+    /// compared with 1 is stored as the state 1.
+    fn machine_code() -> (Cfa, VarId) {
+        let mut cfa = Cfa::new("machine");
+        let span = Span::default();
+        let var = |name: &str| {
+            let (name, ty) = (name.to_owned(), Type::Unsigned);
+            Var { name, width: 8, ty, kind: VarKind::State }
+        };
+        let (count, state) = (cfa.add_var(var("count")), cfa.add_var(var("state")));
+        let event = cfa.add_input(Input { name: "event".into(), width: 8, ty: Type::Unsigned });
+        let step = cfa.add_location("step", span);
+        let (old, x, number) = (cfa.read(state), cfa.sample(event), cfa.read(count));
+        let pool = &mut cfa.pool;
+        let [zero, one, two, three] = [0, 1, 2, 3].map(|n| pool.constant(n, 8));
+        let (is_zero, is_one) = (pool.equal(old, zero), pool.equal(old, one));
+        let go = pool.equal(x, one);
+        let started = pool.ite(go, x, old);
+        let late = pool.binary(BinOp::Ult, three, number);
+        let late = pool.extend(late, 8, false);
+        let doubled = pool.binary(BinOp::Add, late, one);
+        let back = pool.equal(x, two);
+        let ended = pool.ite(back, zero, old);
+        let later = pool.ite(is_one, doubled, ended);
+        let next = pool.ite(is_zero, started, later);
+        let more = pool.binary(BinOp::Add, number, one);
+        let (yes, init) = (pool.bool(true), cfa.init);
+        let updates = vec![(state, zero), (count, zero)];
+        cfa.add_edge(Edge { from: init, to: step, guard: yes, updates, span });
+        let updates = vec![(state, next), (count, more)];
+        cfa.add_edge(Edge { from: step, to: step, guard: yes, updates, span });
+        let error = cfa.add_location("error", span);
+        let (is_two, is_three) = (cfa.pool.equal(old, two), cfa.pool.equal(number, three));
+        let guard = cfa.pool.and(is_two, is_three);
+        cfa.add_edge(Edge { from: step, to: error, guard, updates: vec![], span });
+        cfa.properties.push(Property { name: "p".into(), error, span });
+        (cfa, state)
+    }
+
+    #[test]
+    fn states_are_found_in_machine_code() {
+        let (mut cfa, state) = machine_code();
+        let machine = machine(&mut cfa).unwrap();
+        assert_eq!(machine.var, state);
+        let value = |at: usize| machine.states[at].1;
+        let mut leads: Vec<_> =
+            machine.transitions.iter().map(|(a, b, _)| (value(*a), value(*b))).collect();
+        leads.retain(|(_, to)| to.is_some());
+        leads.sort();
+        leads.dedup();
+        let expected = [(None, 0), (Some(0), 0), (Some(0), 1), (Some(1), 1), (Some(1), 2)];
+        let expected = expected.into_iter().chain([(Some(2), 0), (Some(2), 2)]);
+        assert_eq!(leads, expected.map(|(a, b)| (a, Some(b))).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_counts_is_no_state() {
+        let (mut cfa, state) = machine_code();
+        for edge in &mut cfa.edges {
+            edge.updates.retain(|(var, _)| *var != state);
+        }
+        assert!(machine(&mut cfa).is_none());
+    }
+}
