@@ -8,7 +8,7 @@ use crate::frontend::elf::ElfOptions;
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::{BitLit, Cfa, Clause, LocId, VarId};
 use crate::read;
-use crate::simplify::{self, Back, Pass, Passes, Simplified};
+use crate::simplify::{self, Back, Passes, Simplified};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io;
@@ -180,10 +180,7 @@ pub fn compile(source: Source, language: Language, options: &Options) -> Result<
 /// The passes that are asked for, or those that suit a language.
 pub fn passes(language: Option<Language>, asked: Option<&Passes>) -> Passes {
     let has_words = language.and_then(Language::about).is_some_and(|about| about.has_words);
-    asked.cloned().unwrap_or_else(|| match has_words {
-        true => Passes::all().without(Pass::States),
-        false => Passes::default(),
-    })
+    asked.cloned().unwrap_or_else(|| if has_words { Passes::all() } else { Passes::default() })
 }
 
 /// Makes an image of what the front end gives.

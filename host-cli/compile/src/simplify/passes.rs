@@ -2,7 +2,7 @@
 
 use super::back::{Back, Step};
 use super::{
-    blocks, constants, control, dead, equal, linear, merge, narrow, relate, slice, states, unfold,
+    blocks, constants, control, dead, equal, linear, merge, narrow, relate, slice, unfold,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -33,13 +33,11 @@ pub enum Pass {
     Unfold,
     /// The control of a circuit becomes locations.
     Control,
-    /// The states of a machine become locations.
-    States,
 }
 
 impl Pass {
     /// All of them.
-    pub const ALL: [Pass; 12] = [
+    pub const ALL: [Pass; 11] = [
         Pass::Constants,
         Pass::Slice,
         Pass::Dead,
@@ -51,7 +49,6 @@ impl Pass {
         Pass::Linear,
         Pass::Unfold,
         Pass::Control,
-        Pass::States,
     ];
 
     /// What it is called.
@@ -68,7 +65,6 @@ impl Pass {
             Pass::Linear => "linear",
             Pass::Unfold => "unfold",
             Pass::Control => "control",
-            Pass::States => "states",
         }
     }
 
@@ -89,7 +85,6 @@ impl Pass {
             Pass::Linear => linear::run(cfa),
             Pass::Unfold => unfold::run(cfa),
             Pass::Control => control::run(cfa),
-            Pass::States => states::run(cfa),
         }
     }
 }
@@ -99,13 +94,12 @@ impl Pass {
 /// stands here again where one before it makes new work for it: blocks bring expressions together that
 /// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
 /// is not run.
-const SCHEDULE: [Pass; 18] = [
+const SCHEDULE: [Pass; 17] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
     Pass::Narrow,
     Pass::Unfold,
-    Pass::States,
     Pass::Control,
     Pass::Slice,
     Pass::Dead,
@@ -153,10 +147,10 @@ impl Passes {
 }
 
 impl Default for Passes {
-    /// All but [`Pass::Relate`], [`Pass::Unfold`] and [`Pass::States`], which make automata larger. [`Pass::Linear`] and
+    /// All but [`Pass::Relate`] and [`Pass::Unfold`], which make automata larger. [`Pass::Linear`] and
     /// [`Pass::Control`] do so too, but only where there is an equation, or a circuit with control.
     fn default() -> Passes {
-        Passes::all().without(Pass::Relate).without(Pass::Unfold).without(Pass::States)
+        Passes::all().without(Pass::Relate).without(Pass::Unfold)
     }
 }
 
@@ -212,14 +206,13 @@ mod tests {
     #[test]
     fn lists_are_read() {
         let read = |list: &str| list.parse::<Passes>().map(|p| p.to_string());
-        let all =
-            "constants,slice,dead,blocks,narrow,equal,merge,relate,linear,unfold,control,states";
+        let all = "constants,slice,dead,blocks,narrow,equal,merge,relate,linear,unfold,control";
         assert_eq!(read("all"), Ok(all.into()));
         assert_eq!(read("none"), Ok("none".into()));
         assert_eq!(read("dead, blocks"), Ok("dead,blocks".into()));
         assert_eq!(
             read("all,-blocks,-merge"),
-            Ok("constants,slice,dead,narrow,equal,relate,linear,unfold,control,states".into())
+            Ok("constants,slice,dead,narrow,equal,relate,linear,unfold,control".into())
         );
         assert_eq!(read("blocks,none,dead"), Ok("dead".into()));
         assert!(!Passes::default().has(Pass::Unfold));

@@ -2,9 +2,8 @@
 //!
 //! Machine code has one location, the beginning of a step, and a byte or word that most of the step is decided by. It is
 //! compared with constants, and gets nothing but constants. With a location for each of its values the automaton is the
-//! machine that somebody wrote.
+//! machine that somebody wrote. For pictures only: nothing is checked on it.
 
-use super::back::Step;
 use super::copies::{Limits, Search};
 use vouch_ir::live::Live;
 use vouch_ir::{BinOp, Cfa, Expr, ExprId, LocId, Pool, Type, VarId, VarKind, Word};
@@ -15,23 +14,6 @@ const LIMITS: Limits = Limits { copies: 64, parts: 300, deep: true };
 const TRIED: usize = 6;
 /// Bits of a variable.
 const WIDTH: u32 = 32;
-/// How many times as many expressions as before edges may have, each by itself.
-const GROWTH: usize = 2;
-
-/// Makes locations of the states, if there are some and that does not make much more of the automaton.
-pub fn run(cfa: &mut Cfa) -> Step {
-    let before: usize = cfa.edges.iter().map(|e| cfa.pool.cone(e.roots()).len()).sum();
-    for var in candidates(cfa) {
-        let expressions = cfa.pool.len();
-        let live = Live::of(cfa);
-        let mut search = Search::new(cfa, &live, &[var], LIMITS);
-        if search.run().is_ok() && tells_apart(&search) && search.expressions() <= GROWTH * before {
-            return search.finish();
-        }
-        cfa.pool.truncate(expressions);
-    }
-    Step::unchanged(cfa)
-}
 
 /// Whether there is more than one state.
 fn tells_apart(search: &Search) -> bool {
