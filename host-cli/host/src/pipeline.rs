@@ -74,6 +74,8 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// Whether it was a program.
     pub origin: Origin,
+    /// What else is known of it: headings and texts. An image does not tell.
+    pub about: Vec<(&'static str, String)>,
 }
 
 /// Why a file is not a model that can be checked.
@@ -240,6 +242,7 @@ fn finish(
         digest,
         warnings: compiled.warnings,
         origin: compiled.binary.map_or(Origin::Model, Origin::Program),
+        about: compiled.about,
     })
 }
 
@@ -264,7 +267,8 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
     let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
     let origin = if is_program { Origin::Elsewhere } else { Origin::Model };
-    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![], origin })
+    let (warnings, about) = (vec![], vec![]);
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings, origin, about })
 }
 
 /// Clauses that may be invariants, in the image's numbers: locations and literals.

@@ -47,8 +47,29 @@ pub enum Type {
     Unsigned,
     /// A number in two's complement.
     Signed,
-    /// Named values; the list gives the names of 0, 1, 2, …
-    Enum(Vec<String>),
+    /// Values with names; others are numbers.
+    Enum(Vec<(Word, String)>),
+}
+
+impl Type {
+    /// Names for 0, 1, 2, …
+    pub fn names(names: impl IntoIterator<Item = String>) -> Type {
+        Type::Enum((0..).zip(names).collect())
+    }
+    /// The name of a value, if it has one.
+    pub fn name(&self, value: Word) -> Option<&str> {
+        let Type::Enum(all) = self else { return None };
+        all.iter().find(|(v, _)| *v == value).map(|(_, name)| name.as_str())
+    }
+    /// The only value that has a name.
+    pub fn named(&self, name: &str) -> Option<Word> {
+        let Type::Enum(all) = self else { return None };
+        let mut found = all.iter().filter(|(_, n)| n == name);
+        match (found.next(), found.next()) {
+            (Some((value, _)), None) => Some(*value),
+            _ => None,
+        }
+    }
 }
 
 /// What a variable is.

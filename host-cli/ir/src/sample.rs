@@ -48,7 +48,7 @@ pub fn timer(bug: bool) -> Cfa {
         ty: Type::Unsigned,
         kind: VarKind::Param { min: 1, max: 6 },
     });
-    let modes = Type::Enum(vec!["Open".into(), "Pre charge".into(), "Closed".into()]);
+    let modes = Type::names(["Open", "Pre charge", "Closed"].map(String::from));
     let mode = cfa.add_var(state_var("contactor.mode", 2, modes));
     let input = |name: &str, width, ty| Input { name: name.into(), width, ty };
     let start = cfa.add_input(input("start", 1, Type::Bool));

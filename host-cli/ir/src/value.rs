@@ -12,11 +12,7 @@ pub fn show(ty: &Type, width: u32, value: Word) -> String {
         (Type::Signed, _) if (1..=128).contains(&width) && value <= mask(width) => {
             (sign_extend(value, width) as i128).to_string()
         }
-        (Type::Enum(names), _) => match usize::try_from(value).ok().and_then(|i| names.get(i)) {
-            Some(name) => escape::text(name),
-            None => value.to_string(),
-        },
-        _ => value.to_string(),
+        _ => ty.name(value).map_or_else(|| value.to_string(), escape::text),
     }
 }
 
@@ -29,11 +25,11 @@ pub fn describe(ty: &Type, width: u32) -> String {
             format!("a number from {} to {half}", show(ty, width, half + 1))
         }
         Type::Enum(names) if !names.is_empty() && names.len() <= 6 => {
-            let names: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+            let names: Vec<String> = names.iter().map(|(_, n)| format!("`{n}`")).collect();
             format!("one of {}", names.join(", "))
         }
         Type::Enum(names) if names.len() > 6 => {
-            format!("one of {} names (`{}`, `{}`, …)", names.len(), names[0], names[1])
+            format!("one of {} names (`{}`, `{}`, …)", names.len(), names[0].1, names[1].1)
         }
         Type::Unsigned | Type::Enum(_) => format!("a number from 0 to {}", mask(width)),
     }
@@ -45,10 +41,9 @@ pub fn read(ty: &Type, width: u32, text: &str) -> Option<Word> {
     match (ty, text) {
         (Type::Bool, "false") => return Some(0),
         (Type::Bool, "true") => return Some(1),
-        (Type::Enum(names), _) => {
-            let mut found = names.iter().enumerate().filter(|(_, n)| *n == text);
-            if let (Some((index, _)), None) = (found.next(), found.next()) {
-                return Some(index as Word).filter(|v| *v <= mask(width));
+        (Type::Enum(_), _) => {
+            if let Some(value) = ty.named(text) {
+                return Some(value).filter(|v| *v <= mask(width));
             }
         }
         _ => {}
@@ -84,7 +79,7 @@ mod tests {
     use super::*;
 
     fn modes() -> Type {
-        Type::Enum(vec!["Open".into(), "Closed".into(), "Twice".into(), "Twice".into()])
+        Type::names(["Open", "Closed", "Twice", "Twice"].map(String::from))
     }
 
     #[test]

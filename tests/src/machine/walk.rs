@@ -37,8 +37,7 @@ const MOST: usize = 3000;
 impl Walk<'_> {
     /// Walks along the automaton of a program.
     pub fn new(program: &Program) -> Walk<'_> {
-        let step = program.cfa.locations.iter().position(|l| l.name == "step").unwrap();
-        Walk { program, step: LocId(step as u32) }
+        Walk { program, step: program.step.unwrap() }
     }
 
     /// From reset to the first step.

@@ -7,8 +7,9 @@ use super::failure::{Failure, Kind};
 use super::plan::{self, Fit, Sizes};
 use super::{dot, files, picture};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use unicode_width::UnicodeWidthStr;
+use vouch_host::escape;
 use vouch_host::formats::Names;
 use vouch_host::frontend::diagnostic::position;
 use vouch_host::ir::{Cfa, EdgeId, LocId};
@@ -83,8 +84,10 @@ impl<'a> Automaton<'a> {
     }
 }
 
-fn line(model: &Loaded, span: vouch_host::ir::Span) -> usize {
-    position(&model.source.text, span.start).0
+/// The line of the source; nothing if that has none.
+fn line(model: &Loaded, span: vouch_host::ir::Span) -> Option<usize> {
+    let text = &model.source.text;
+    (!text.is_empty()).then(|| position(text, span.start).0)
 }
 
 fn to_json(shown: &Automaton<'_>, sizes: &Sizes, fits: &[Fit]) -> Value {
@@ -134,6 +137,7 @@ fn to_json(shown: &Automaton<'_>, sizes: &Sizes, fits: &[Fit]) -> Value {
         "properties": properties.collect::<Vec<Value>>(),
         "parameters": parameters.collect::<Vec<Value>>(),
         "boards": fits,
+        "program": model.about.iter().cloned().collect::<BTreeMap<&str, String>>(),
     })
 }
 
@@ -149,10 +153,16 @@ fn to_text(shown: &Automaton<'_>, sizes: &Sizes, fits: &[Fit], quiet: bool) -> S
     if quiet {
         return text;
     }
+    if !model.about.is_empty() {
+        text.push_str("\nprogram\n");
+        for (heading, line) in &model.about {
+            text.push_str(&format!("  {heading:9}  {}\n", escape::text(line)));
+        }
+    }
     text.push_str("\nproperties\n");
     for (i, p) in (0..).zip(&cfa.properties) {
-        let line = line(model, p.span);
-        text.push_str(&format!("  {} (line {line})\n", names.properties.show(i)));
+        let line = line(model, p.span).map_or(String::new(), |line| format!(" (line {line})"));
+        text.push_str(&format!("  {}{line}\n", names.properties.show(i)));
     }
     if cfa.params().next().is_some() {
         text.push_str("\nparameters\n");

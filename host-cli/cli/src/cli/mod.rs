@@ -24,6 +24,7 @@ mod failure;
 mod files;
 mod flash;
 mod fmt;
+mod guard;
 mod inspect;
 mod keys;
 mod lint;

@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn an_automaton_has_these_bytes() {
         let mut cfa = Cfa::new("m");
-        let ty = Type::Enum(vec!["a".into()]);
+        let ty = Type::names(["a".to_owned()]);
         let x = cfa.add_var(Var { name: "x".into(), width: 3, ty, kind: VarKind::State });
         let kind = VarKind::Param { min: 1, max: 300 };
         cfa.add_var(Var { name: "p".into(), width: 9, ty: Type::Signed, kind });
@@ -333,7 +333,7 @@ mod tests {
         let expected: &[&[u8]] = &[
             b"\x01m",
             // Variables and inputs.
-            b"\x02\x01x\x03\x03\x01\x01a\x00",
+            b"\x02\x01x\x03\x03\x01\x00\x01a\x00",
             b"\x01p\x09\x02\x01\x01\xac\x02",
             b"\x01\x01i\x03\x01",
             // Locations, the edge, the initial location.

@@ -16,7 +16,7 @@ use vouch_ir::live::Live;
 use vouch_ir::{Cfa, LocId, VarId, VarKind, Word};
 
 /// A few copies, and edges that go to a few of them.
-const LIMITS: Limits = Limits { copies: 200, parts: 40 };
+const LIMITS: Limits = Limits { copies: 200, parts: 40, deep: false };
 /// Gates of a circuit that is looked at.
 const GATES: usize = 200_000;
 /// Gates to look at in all.

@@ -57,6 +57,8 @@ pub struct Limits {
     pub copies: usize,
     /// Edges that each edge may be split into.
     pub parts: usize,
+    /// Whether what decides is also looked for inside of expressions, not only where they begin.
+    pub deep: bool,
 }
 
 /// An edge between copies.
@@ -190,7 +192,7 @@ impl<'a> Search<'a> {
                         }
                         then.push(value);
                     }
-                    None => match condition(&self.cfa.pool, value) {
+                    None => match condition(&self.cfa.pool, value, self.limits.deep) {
                         Some(c) if count < self.limits.parts => decides = decides.or(Some(c)),
                         _ => {
                             seen.unknown.insert((to, *var));
@@ -199,7 +201,8 @@ impl<'a> Search<'a> {
                 }
             }
             if let Some(condition) = decides {
-                parts.extend(split(&mut self.cfa.pool, condition, &(guard, updates), seen));
+                let deep = self.limits.deep;
+                parts.extend(split(&mut self.cfa.pool, condition, &(guard, updates), seen, deep));
                 count += 1;
             } else if then.len() == told.len() {
                 let copies = &mut self.copies;
@@ -211,6 +214,12 @@ impl<'a> Search<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The copies and the edges between them, without putting them in the place of anything: locations with the
+    /// values of the variables that are told apart, and from which to which an edge goes, with its guard.
+    pub fn graph(&self) -> (&[(LocId, Vec<Word>)], impl Iterator<Item = (usize, usize, ExprId)>) {
+        (&self.copies, self.edges.iter().map(|e| (e.from, e.to, e.guard)))
     }
 
     /// Expressions of the edges that were found, of each by itself.
@@ -260,10 +269,17 @@ impl<'a> Search<'a> {
 }
 
 /// A condition that decides which value an expression has: one that it chooses by, or a bit itself.
-fn condition(pool: &Pool, value: ExprId) -> Option<ExprId> {
+fn condition(pool: &Pool, value: ExprId, deep: bool) -> Option<ExprId> {
     match pool.get(value) {
         _ if pool.width(value) == 1 => Some(value),
         Expr::Ite(condition, ..) => Some(condition),
+        _ if deep => {
+            // The outermost bit that a word is made of.
+            let cone = pool.cone([value]);
+            let is_bit = |x: &ExprId| pool.width(*x) == 1 && pool.as_const(*x).is_none();
+            let words = cone.into_iter().rev().filter(|id| pool.width(*id) > 1);
+            words.flat_map(|id| pool.operands(id)).find(is_bit)
+        }
         _ => None,
     }
 }
@@ -272,10 +288,16 @@ fn condition(pool: &Pool, value: ExprId) -> Option<ExprId> {
 type Part = (ExprId, Vec<(VarId, ExprId)>);
 
 /// A part where `condition` does not hold, and where it does.
-fn split(pool: &mut Pool, condition: ExprId, part: &Part, seen: &mut Seen) -> [Part; 2] {
+fn split(
+    pool: &mut Pool,
+    condition: ExprId,
+    part: &Part,
+    seen: &mut Seen,
+    deep: bool,
+) -> [Part; 2] {
     [false, true].map(|truth| {
         let mut known = HashMap::default();
-        assume(pool, condition, truth, &mut known);
+        assume(pool, condition, truth, &mut known, deep);
         let rest = pool.replace(part.0, &mut known);
         let updates = part.1.iter().map(|(v, x)| (*v, pool.replace(*x, &mut known))).collect();
         seen.work += known.len();
@@ -284,8 +306,14 @@ fn split(pool: &mut Pool, condition: ExprId, part: &Part, seen: &mut Seen) -> [P
     })
 }
 
-/// Notes that `expr` is `truth`, and what that says of its parts.
-fn assume(pool: &mut Pool, expr: ExprId, truth: bool, known: &mut HashMap<ExprId, ExprId>) {
+/// Notes that `expr` is `truth`, and what that says of its parts; with `deep` also what equals a constant.
+fn assume(
+    pool: &mut Pool,
+    expr: ExprId,
+    truth: bool,
+    known: &mut HashMap<ExprId, ExprId>,
+    deep: bool,
+) {
     let mut stack = vec![(expr, truth)];
     while let Some((expr, truth)) = stack.pop() {
         let value = pool.bool(truth);
@@ -296,6 +324,14 @@ fn assume(pool: &mut Pool, expr: ExprId, truth: bool, known: &mut HashMap<ExprId
             Expr::Unary(UnOp::Not, x) => stack.push((x, !truth)),
             Expr::Binary(BinOp::And, a, b) if truth => stack.extend([(a, true), (b, true)]),
             Expr::Binary(BinOp::Or, a, b) if !truth => stack.extend([(a, false), (b, false)]),
+            // Compilers store what was compared instead of the constant that it is then.
+            Expr::Binary(BinOp::Eq, a, b) if truth && deep => {
+                for (x, constant) in [(a, b), (b, a)] {
+                    if pool.as_const(constant).is_some() && pool.as_const(x).is_none() {
+                        known.insert(x, constant);
+                    }
+                }
+            }
             _ => {}
         }
     }

@@ -17,6 +17,7 @@
 //!   circuit does ([`copies`]).
 //! - [`relate`], [`linear`]: comparisons of variables, and linear equations that hold in random runs
 //!   ([`affine`]), as variables of their own ([`ghost`]), so that invariants can speak of them.
+//! - [`states`]: the variable that says which state a machine is in.
 //! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
 //! - [`stats`]: what a pass has removed.
 //!
@@ -47,6 +48,7 @@ pub mod passes;
 pub mod relate;
 pub mod rewrite;
 pub mod slice;
+pub mod states;
 pub mod stats;
 pub mod unfold;
 pub mod value;

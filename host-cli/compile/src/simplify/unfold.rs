@@ -14,7 +14,7 @@ use vouch_ir::live::Live;
 use vouch_ir::{BinOp, Cfa, Expr, ExprId, Marks, UnOp, Var, VarId, VarKind};
 
 /// Many copies; none of them by splitting an edge.
-const LIMITS: Limits = Limits { copies: 4000, parts: 1 };
+const LIMITS: Limits = Limits { copies: 4000, parts: 1, deep: false };
 
 /// Unfolds what is worth it.
 pub fn run(cfa: &mut Cfa) -> Step {

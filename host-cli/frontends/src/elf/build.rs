@@ -1,21 +1,17 @@
 //! The automaton of what was lifted: with names, and without what does not matter.
 
-use super::abi::Abi;
-use super::base::{FIXED_BANK, Slot};
+use super::about;
+use super::base::Slot;
 use super::context::Handler;
-use super::layout::Layout;
-use super::lift::{Lifted, Pause, Place, Task, register};
+use super::lift::{Lifted, Pause, Place, Task};
+use super::names::Names;
 use super::outcome::{Bad, Consumed, Source, Stop};
 use super::reader::Elf;
-use super::state::Cell;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::interrupt;
 use vouch_ir::live::Live;
-use vouch_ir::{
-    Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, Type, Var, VarId,
-    VarKind,
-};
+use vouch_ir::{Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, VarId};
 
 /// An input, when it is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -77,6 +73,8 @@ impl At {
 pub struct Program {
     /// The automaton.
     pub cfa: Cfa,
+    /// Its location before a step.
+    pub step: Option<LocId>,
     /// What its variables stand for.
     pub slots: Vec<Slot>,
     /// Those of them that may have any value at the beginning of a step, as far as lifting knows.
@@ -93,30 +91,33 @@ pub struct Program {
     pub at: BTreeMap<LocId, At>,
     /// What does not come from the program.
     pub outside: Outside,
+    /// What people want to know of it: headings and texts.
+    pub about: Vec<(&'static str, String)>,
 }
 
 /// Makes the automaton. With `whole` it has variables that no property depends on, too.
 pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
-    let Task { elf, layout, handlers, .. } = task;
+    let Task { elf, handlers, .. } = task;
     let span = Span::default();
+    let names = Names::new(task);
     let mut cfa = Cfa::new(name);
+    let about = about::about(task, &lifted, &names.debug);
     cfa.pool = lifted.values.pool;
     cfa.inputs = lifted.inputs;
-    let abi = Abi::of(elf.isa);
-    cfa.vars = lifted.slots.iter().map(|slot| var(&abi, layout, *slot)).collect();
+    names.inputs(&lifted.consumed, &mut cfa.inputs);
+    cfa.vars = lifted.slots.iter().map(|slot| names.var(*slot)).collect();
     let mut slots = lifted.slots;
     let mut numbers: HashMap<Slot, VarId> =
         slots.iter().enumerate().map(|(i, slot)| (*slot, VarId(i as u32))).collect();
     let mut locations = BTreeMap::from([(Place::Init, cfa.init)]);
     let begins = (0..handlers.len() as u32).flat_map(|n| [Place::Handler(n), Place::Handled(n)]);
     for place in begins {
-        let at = cfa.add_location(location(elf, handlers, &lifted.pauses, &place), span);
+        let at = cfa.add_location(names.location(&lifted.pauses, &place), span);
         locations.insert(place, at);
     }
     for way in &lifted.ways {
         if !locations.contains_key(&way.to) {
-            let name = location(elf, handlers, &lifted.pauses, &way.to);
-            let at = cfa.add_location(name, span);
+            let at = cfa.add_location(names.location(&lifted.pauses, &way.to), span);
             locations.insert(way.to.clone(), at);
         }
     }
@@ -128,7 +129,7 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
         for (slot, value) in way.updates {
             let id = *numbers.entry(slot).or_insert_with(|| {
                 slots.push(slot);
-                cfa.add_var(var(&abi, layout, slot))
+                cfa.add_var(names.var(slot))
             });
             if cfa.pool.get(value) != Expr::Var(id) {
                 updates.push((id, value));
@@ -177,8 +178,11 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
     }
     let spans = ranges(lifted.code.into_iter());
     let (varying, depth) = (lifted.varying, lifted.depth);
+    let step = locations.get(&Place::Step).copied();
     let outside = Outside { instructions: lifted.outside, ..Outside::default() };
-    prune(Program { cfa, slots, varying, reads, depth, spans, failures, at, outside }, whole)
+    let program =
+        Program { cfa, step, slots, varying, reads, depth, spans, failures, at, outside, about };
+    prune(program, whole)
 }
 
 /// Lets the handlers run where they may; returns which locations are copies of which.
@@ -215,39 +219,6 @@ fn ranges(addresses: impl Iterator<Item = u32>) -> Vec<std::ops::Range<u32>> {
         }
     }
     ranges
-}
-
-fn var(abi: &Abi, layout: &Layout, slot: Slot) -> Var {
-    let (name, width) = match slot {
-        Slot::Fixed(index) => {
-            let index = index % FIXED_BANK;
-            (register(abi, index), if (32..36).contains(&index) { 1 } else { 32 })
-        }
-        Slot::Memory(Cell::Ram(at), bytes) => (layout.name(at), 8 * bytes),
-        Slot::Memory(Cell::Stack(at), bytes) => (format!("stack{at:+}"), 8 * bytes),
-    };
-    Var { name, width, ty: Type::Unsigned, kind: VarKind::State }
-}
-
-fn location(elf: &Elf, handlers: &[Handler], pauses: &[Pause], place: &Place) -> String {
-    let handler = |number: &u32| {
-        handlers.get(*number as usize).map_or("handler".into(), |handler| handler.name.clone())
-    };
-    match place {
-        Place::Init => "init".into(),
-        Place::Step => "step".into(),
-        Place::Handler(number) => handler(number),
-        Place::Handled(number) => format!("{} returns", handler(number)),
-        Place::Always(number) => format!("always {number}"),
-        Place::Loop(point) => {
-            let is_pause = pauses.iter().any(|pause| pause.at == *place);
-            let what = if is_pause { "access" } else { "loop" };
-            match elf.lines.line(point.pc) {
-                Some(line) => format!("{what} at {line}"),
-                None => format!("{what} at {:#010x}", point.pc),
-            }
-        }
-    }
 }
 
 /// The name of a property: what, and where.

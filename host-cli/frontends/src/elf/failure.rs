@@ -1,5 +1,8 @@
 //! Functions that stand for something: those that say that something failed, and those that are inputs.
 
+/// What checks of arithmetic say.
+pub const OVERFLOW: &str = "overflow";
+
 /// What a call of this function says has failed.
 pub fn failure(name: &str, shown: &str) -> Option<&'static str> {
     let last = shown.rsplit("::").next().unwrap_or(shown);
@@ -10,6 +13,9 @@ pub fn failure(name: &str, shown: &str) -> Option<&'static str> {
         }
         "vouch_panic" | "rust_begin_unwind" | "__rust_start_panic" => return Some("panic"),
         _ => {}
+    }
+    if last.starts_with("panic_const_") && last.ends_with("_overflow") {
+        return Some(OVERFLOW);
     }
     let is_panic = shown.contains("core::panicking::")
         || last.contains("panic")
@@ -46,6 +52,8 @@ mod tests {
         assert_eq!(failure("x", "core::option::unwrap_failed"), Some("panic"));
         assert_eq!(failure("x", "core::slice::index::slice_index_fail"), Some("panic"));
         assert_eq!(failure("x", "core::slice::index::slice_end_index_len_fail"), Some("panic"));
+        let overflow = "core::panicking::panic_const::panic_const_add_overflow";
+        assert_eq!(failure("x", overflow), Some("overflow"));
         assert_eq!(failure("abort", "abort"), Some("assertion"));
         assert_eq!(failure("step", "door::step"), None);
     }

@@ -3,20 +3,23 @@
 //! One call of a function, the entry, is one step. From the bottom up:
 //!
 //! - [`isa`]: what instructions do. `abi`: how functions call each other.
-//! - [`reader`], `lines`: what the file holds.
+//! - [`reader`], `lines`, `debug`, `types`: what the file holds.
 //! - `layout`: what lies where in memory.
 //! - `value`: expressions, simplified. `state`: what a path knows.
 //! - `graph`: the order in which instructions are run. `base`: where values come from.
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something.
 //! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
-//! - `lift`, `meet`: locations, and what is known at each. `shared`: what other code may change. `build`: the automaton.
+//! - `lift`, `meet`: locations, and what is known at each. `shared`: what other code may change. `build`, `names`: the automaton.
+//!   `about`: what people want to know of it.
 
 mod abi;
+mod about;
 mod access;
 mod base;
 mod build;
 mod context;
+mod debug;
 mod execute;
 mod failure;
 mod graph;
@@ -25,11 +28,13 @@ mod layout;
 mod lift;
 mod lines;
 mod meet;
+mod names;
 mod outcome;
 mod pause;
 pub mod reader;
 mod shared;
 mod state;
+mod types;
 mod value;
 
 use super::{Compiled, Diagnostic};
@@ -84,9 +89,9 @@ pub fn compile(
         let warning = Diagnostic::warning(what, Span::default(), "");
         warnings.push(warning.help("call `vouch_fail` where the machine must not come, or panic"));
     }
-    let cfa = program.cfa.clone();
+    let (cfa, about) = (program.cfa.clone(), program.about.clone());
     let binary = Binary { file: bytes.to_vec(), program };
-    Ok(Compiled { cfa, warnings, binary: Some(Arc::new(binary)) })
+    Ok(Compiled { cfa, warnings, binary: Some(Arc::new(binary)), about })
 }
 
 /// A program as a file and as an automaton: what it takes to run the one along the other.

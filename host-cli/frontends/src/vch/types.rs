@@ -133,7 +133,7 @@ impl Ty {
         match self.leaf() {
             Ty::Bool => ir::Type::Bool,
             Ty::Int { signed: true, .. } => ir::Type::Signed,
-            Ty::Enum(_, def) => ir::Type::Enum(def.variants.clone()),
+            Ty::Enum(_, def) => ir::Type::names(def.variants.iter().cloned()),
             _ => ir::Type::Unsigned,
         }
     }

@@ -163,7 +163,7 @@ impl Shown {
         let text = value::show(ty, width, word);
         match (ty, word) {
             (Type::Bool, 0 | 1) => return Shown::Bool(word == 1),
-            (Type::Enum(names), _) if word < names.len() as Word => return Shown::Text(text),
+            (Type::Enum(_), _) if ty.name(word).is_some() => return Shown::Text(text),
             _ => {}
         }
         match text.parse::<i64>() {
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(shown(Type::Unsigned, 64, (1 << 53) + 1), r#""9007199254740993""#);
         assert_eq!(shown(Type::Signed, 64, u64::MAX as Word), "-1");
         assert_eq!(shown(Type::Unsigned, 128, Word::MAX), format!("\"{}\"", Word::MAX));
-        assert_eq!(shown(Type::Enum(vec!["7".into()]), 2, 0), r#""7""#);
-        assert_eq!(shown(Type::Enum(vec!["7".into()]), 2, 1), "1");
+        assert_eq!(shown(Type::names(["7".to_owned()]), 2, 0), r#""7""#);
+        assert_eq!(shown(Type::names(["7".to_owned()]), 2, 1), "1");
     }
 }

@@ -33,7 +33,7 @@ pub fn write(cfa: &Cfa, run: &Run, to: impl io::Write) -> io::Result<()> {
     out.timescale(1, TimescaleUnit::US)?;
     out.add_module(&word(&cfa.name))?;
     let locations: Vec<String> = cfa.locations.iter().map(|l| l.name.clone()).collect();
-    let locations = Type::Enum(locations);
+    let locations = Type::names(locations);
     // At least as many bits as the largest number needs.
     let bits = (usize::BITS - cfa.locations.len().saturating_sub(1).leading_zeros()).max(1);
     let mut location = signal(&mut out, &mut taken, "location", &locations, bits)?;

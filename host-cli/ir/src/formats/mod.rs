@@ -101,9 +101,9 @@ fn digest(line: &mut Line<'_>) -> Result<Option<Digest>, ParseError> {
 
 /// A value as it stands in a file: names of enumerations as names of the model are spelled.
 fn spell_value(ty: &Type, width: u32, value: Word) -> String {
-    let Type::Enum(all) = ty else { return value::show(ty, width, value) };
-    match usize::try_from(value).ok().and_then(|i| all.get(i)) {
-        Some(name) if all.iter().filter(|n| *n == name).count() == 1 => names::spell(name),
+    let Type::Enum(_) = ty else { return value::show(ty, width, value) };
+    match ty.name(value) {
+        Some(name) if ty.named(name) == Some(value) => names::spell(name),
         _ => value.to_string(),
     }
 }
@@ -116,13 +116,10 @@ fn assignment(line: &mut Line<'_>, ty: &Type, width: u32) -> Result<Word, ParseE
     let is_number = word.text.starts_with(|c: char| c.is_ascii_digit());
     let read = match ty {
         // Only what is spelled as a name is one, even if an enumeration has a member called `1`.
-        Type::Enum(all) if !is_number => {
+        Type::Enum(_) if !is_number => {
             let name = line.name(&what)?;
-            let mut found = (0..).zip(all).filter(|(_, n)| **n == name.name);
-            match (found.next(), found.next(), name.nth) {
-                (Some((value, _)), None, None) => Some(value).filter(|v| *v <= mask(width)),
-                _ => None,
-            }
+            let value = ty.named(&name.name).filter(|_| name.nth.is_none());
+            value.filter(|v| *v <= mask(width))
         }
         Type::Enum(_) => {
             line.word(&what)?;

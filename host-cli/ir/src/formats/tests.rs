@@ -39,7 +39,7 @@ fn odd_model(r: &mut Random) -> Cfa {
     cfa.properties.iter_mut().for_each(|p| name(&mut p.name));
     let mut ty = |width: u32, ty: &mut Type| match r.below(4) {
         0 if width == 1 => *ty = Type::Bool,
-        1 => *ty = Type::Enum((0..r.below(9)).map(|_| ODD[r.below(14)].to_string()).collect()),
+        1 => *ty = Type::names((0..r.below(9)).map(|_| ODD[r.below(14)].to_string())),
         _ => {}
     };
     cfa.vars.iter_mut().for_each(|v| ty(v.width, &mut v.ty));

@@ -1,0 +1,436 @@
+//! What DWARF says of statics and functions. It is for names alone: nothing that is proved depends on it, and what
+//! cannot be read has no names.
+
+use super::lines::Reader;
+use super::types::{Choice, Found, Kind, Part, Shape, Variant, part_name};
+use gimli::{AttributeValue, DebuggingInformationEntry, DwAt, Dwarf, Operation, Unit, UnitOffset};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use vouch_ir::{Type, Word, deadline, mask};
+
+type Entry<'a> = DebuggingInformationEntry<'a, 'a, Reader>;
+
+/// A static, or the part of one that lies apart.
+struct Static {
+    name: String,
+    kind: Rc<Kind>,
+    /// Its first byte in the static.
+    at: u32,
+    size: u32,
+}
+
+/// A function.
+pub struct Function {
+    /// Names and types of its parameters.
+    pub parameters: Vec<(String, Rc<Kind>)>,
+    /// The type of its result.
+    pub result: Option<Rc<Kind>>,
+    /// Whether it is in Rust.
+    pub is_rust: bool,
+}
+
+/// What debug information says.
+#[derive(Default)]
+pub struct Debug {
+    statics: BTreeMap<u32, Static>,
+    functions: BTreeMap<u32, Function>,
+}
+
+impl Debug {
+    /// Reads it, and of functions those that are wanted.
+    pub fn read(dwarf: Option<&Dwarf<Reader>>, wanted: &dyn Fn(u32) -> bool) -> Debug {
+        let mut debug = Debug::default();
+        let Some(dwarf) = dwarf else { return debug };
+        let mut units = vec![];
+        let mut headers = dwarf.units();
+        while let Ok(Some(header)) = headers.next() {
+            deadline::tick();
+            units.extend(dwarf.unit(header).ok());
+        }
+        let mut types = Types { dwarf, units: &units, known: HashMap::default() };
+        for number in 0..units.len() {
+            // What follows damage is lost, other units are not.
+            let _ = debug.unit(&mut types, number, wanted);
+        }
+        debug
+    }
+
+    fn unit(
+        &mut self,
+        types: &mut Types<'_>,
+        number: usize,
+        wanted: &dyn Fn(u32) -> bool,
+    ) -> Result<(), gimli::Error> {
+        let unit = &types.units[number];
+        let mut is_rust = false;
+        let mut entries = unit.entries();
+        while let Some((_, entry)) = entries.next_dfs()? {
+            deadline::tick();
+            match entry.tag() {
+                gimli::DW_TAG_compile_unit => {
+                    let language = entry.attr_value(gimli::DW_AT_language)?;
+                    is_rust = language == Some(AttributeValue::Language(gimli::DW_LANG_Rust));
+                }
+                gimli::DW_TAG_variable => {
+                    let pieces = pieces(types.dwarf, unit, entry);
+                    if pieces.is_empty() {
+                        continue;
+                    }
+                    let Some(name) = types.name(number, entry) else { continue };
+                    let kind = types.of(number, entry, DEPTH);
+                    for (address, at, size) in pieces {
+                        let size = size.unwrap_or(kind.size);
+                        let part = Static { name: name.clone(), kind: kind.clone(), at, size };
+                        self.statics.entry(address).or_insert(part);
+                    }
+                }
+                gimli::DW_TAG_subprogram => {
+                    let start = entry.attr_value(gimli::DW_AT_low_pc)?;
+                    let start = start.and_then(|at| types.dwarf.attr_address(unit, at).ok()?);
+                    let Some(start) = start.map(|at| at as u32 & !1).filter(|at| wanted(*at))
+                    else {
+                        continue;
+                    };
+                    let function = types.function(number, entry, is_rust)?;
+                    self.functions.entry(start).or_insert(function);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What bytes in RAM are called, and how they are shown.
+    pub fn find(&self, address: u32, bytes: u32) -> Option<(String, Type)> {
+        let (start, found) = self.statics.range(..=address).next_back()?;
+        let at = address - start;
+        if at.checked_add(bytes)? > found.size {
+            return None;
+        }
+        let at = at.checked_add(found.at)?;
+        let Found { path, ty, .. } = found.kind.find(at, bytes)?;
+        Some((format!("{}{path}", found.name), ty))
+    }
+
+    /// A function that was wanted.
+    pub fn function(&self, start: u32) -> Option<&Function> {
+        self.functions.get(&start)
+    }
+}
+
+impl Function {
+    /// Name and type of the argument in a register, by its number among those for arguments. Only as long as each
+    /// parameter is in one register.
+    pub fn argument(&self, number: u32) -> Option<(&str, Type)> {
+        if self.result.as_ref().is_some_and(|result| result.size > 4) {
+            // Where the result is to go may be an argument, too.
+            return None;
+        }
+        let mut registers = 0;
+        for (name, kind) in &self.parameters {
+            let ty = match &kind.shape {
+                _ if kind.size == 0 => continue,
+                Shape::Value(ty) if kind.size <= 4 => ty,
+                _ => return None,
+            };
+            if registers == number {
+                return Some((name, ty.clone()));
+            }
+            registers += 1;
+        }
+        None
+    }
+}
+
+/// Where a static is: addresses, each with its first byte in the static, and how many there are.
+fn pieces(
+    dwarf: &Dwarf<Reader>,
+    unit: &Unit<Reader>,
+    entry: &Entry,
+) -> Vec<(u32, u32, Option<u32>)> {
+    let location = entry.attr_value(gimli::DW_AT_location).ok().flatten();
+    let Some(location) = location.and_then(|location| location.exprloc_value()) else {
+        return vec![];
+    };
+    let (mut pieces, mut here, mut at) = (vec![], None, 0u32);
+    let mut operations = location.operations(unit.encoding());
+    while let Ok(Some(operation)) = operations.next() {
+        deadline::tick();
+        match (operation, here) {
+            (Operation::Address { address }, None) => here = Some(address as u32),
+            (Operation::AddressIndex { index }, None) => {
+                here = dwarf.address(unit, index).ok().map(|address| address as u32);
+            }
+            (Operation::PlusConstant { value }, Some(address)) => {
+                here = Some(address.wrapping_add(value as u32));
+            }
+            (Operation::Piece { size_in_bits, bit_offset: None }, _) => {
+                let size = u32::try_from(size_in_bits / 8).unwrap_or(u32::MAX);
+                pieces.extend(here.take().map(|address| (address, at, Some(size))));
+                at = at.saturating_add(size);
+            }
+            // Something is computed: the bytes there are not those of the static.
+            _ => return vec![],
+        }
+    }
+    pieces.extend(here.map(|address| (address, at, None)));
+    pieces
+}
+
+/// Types in types.
+const DEPTH: u32 = 64;
+/// Names of values.
+const NAMES: usize = 1024;
+
+/// The types of a program.
+struct Types<'a> {
+    dwarf: &'a Dwarf<Reader>,
+    units: &'a [Unit<Reader>],
+    /// By where they stand.
+    known: HashMap<usize, Rc<Kind>>,
+}
+
+impl<'a> Types<'a> {
+    /// Which entry an attribute refers to: its unit, and where it is there.
+    fn target(&self, unit: usize, value: AttributeValue<Reader>) -> Option<(usize, UnitOffset)> {
+        match value {
+            AttributeValue::UnitRef(at) => Some((unit, at)),
+            AttributeValue::DebugInfoRef(at) => {
+                self.units.iter().enumerate().find_map(|(number, unit)| {
+                    let at = at.to_unit_offset(&unit.header)?;
+                    Some((number, at))
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// An attribute of an entry, or of the one that it completes.
+    fn attribute(
+        &self,
+        unit: usize,
+        entry: &Entry,
+        name: DwAt,
+    ) -> Option<(usize, AttributeValue<Reader>)> {
+        if let Some(value) = entry.attr_value(name).ok()? {
+            return Some((unit, value));
+        }
+        let mut at = (unit, entry.offset());
+        for _ in 0..4 {
+            let entry = self.units[at.0].entry(at.1).ok()?;
+            if let Some(value) = entry.attr_value(name).ok()? {
+                return Some((at.0, value));
+            }
+            let origin = entry.attr_value(gimli::DW_AT_abstract_origin).ok()?;
+            let origin = origin.or(entry.attr_value(gimli::DW_AT_specification).ok()?);
+            at = self.target(at.0, origin?)?;
+        }
+        None
+    }
+
+    fn name(&self, unit: usize, entry: &Entry) -> Option<String> {
+        let (unit, name) = self.attribute(unit, entry, gimli::DW_AT_name)?;
+        let name = self.dwarf.attr_string(&self.units[unit], name).ok()?;
+        Some(String::from_utf8_lossy(&name).into_owned())
+    }
+
+    fn number(&self, unit: usize, entry: &Entry, name: DwAt) -> Option<u32> {
+        let (_, value) = self.attribute(unit, entry, name)?;
+        value.udata_value().and_then(|value| u32::try_from(value).ok())
+    }
+
+    fn function(
+        &mut self,
+        unit: usize,
+        entry: &Entry,
+        is_rust: bool,
+    ) -> Result<Function, gimli::Error> {
+        let result = self.attribute(unit, entry, gimli::DW_AT_type).is_some();
+        let result = result.then(|| self.of(unit, entry, DEPTH));
+        let mut parameters = vec![];
+        self.children(unit, entry.offset(), |types, child| {
+            if child.tag() == gimli::DW_TAG_formal_parameter {
+                let name = types.name(unit, child).unwrap_or_default();
+                parameters.push((name, types.of(unit, child, DEPTH)));
+            }
+        });
+        Ok(Function { parameters, result, is_rust })
+    }
+
+    /// Looks at the entries in an entry, as far as they can be read.
+    fn children(&mut self, unit: usize, at: UnitOffset, mut look: impl FnMut(&mut Self, &Entry)) {
+        let units = self.units;
+        let Ok(mut tree) = units[unit].entries_tree(Some(at)) else { return };
+        let Ok(root) = tree.root() else { return };
+        let mut children = root.children();
+        while let Ok(Some(child)) = children.next() {
+            deadline::tick();
+            look(self, child.entry());
+        }
+    }
+
+    /// The type of what an entry describes.
+    fn of(&mut self, unit: usize, entry: &Entry, depth: u32) -> Rc<Kind> {
+        let target = self.attribute(unit, entry, gimli::DW_AT_type);
+        match target.and_then(|(unit, value)| self.target(unit, value)) {
+            Some((unit, at)) => self.kind(unit, at, depth),
+            None => Kind::unknown(),
+        }
+    }
+
+    fn kind(&mut self, unit: usize, at: UnitOffset, depth: u32) -> Rc<Kind> {
+        deadline::tick();
+        let key = at.to_debug_info_offset(&self.units[unit].header).map(|at| at.0);
+        let (Some(key), Some(depth)) = (key, depth.checked_sub(1)) else { return Kind::unknown() };
+        if let Some(kind) = self.known.get(&key) {
+            return kind.clone();
+        }
+        // A type that contains itself is damaged.
+        self.known.insert(key, Kind::unknown());
+        let units = self.units;
+        let kind = match units[unit].entry(at) {
+            Ok(entry) => self.read(unit, &entry, depth),
+            Err(_) => Kind::unknown(),
+        };
+        self.known.insert(key, kind.clone());
+        kind
+    }
+
+    fn read(&mut self, unit: usize, entry: &Entry, depth: u32) -> Rc<Kind> {
+        let size = self.number(unit, entry, gimli::DW_AT_byte_size);
+        let value = |size: Option<u32>, ty| {
+            Rc::new(Kind { size: size.unwrap_or(0), shape: Shape::Value(ty) })
+        };
+        match entry.tag() {
+            gimli::DW_TAG_base_type => {
+                let encoding = self.attribute(unit, entry, gimli::DW_AT_encoding);
+                let ty = match encoding {
+                    Some((_, AttributeValue::Encoding(gimli::DW_ATE_boolean))) => Type::Bool,
+                    Some((
+                        _,
+                        AttributeValue::Encoding(gimli::DW_ATE_signed | gimli::DW_ATE_signed_char),
+                    )) => Type::Signed,
+                    _ => Type::Unsigned,
+                };
+                value(size, ty)
+            }
+            gimli::DW_TAG_pointer_type | gimli::DW_TAG_reference_type => {
+                value(size.or(Some(4)), Type::Unsigned)
+            }
+            gimli::DW_TAG_enumeration_type => {
+                let size = size.unwrap_or(4);
+                let mut names = vec![];
+                self.children(unit, entry.offset(), |types, child| {
+                    let number = child.attr_value(gimli::DW_AT_const_value).ok().flatten();
+                    let number = number.and_then(|number| bits(&number, size));
+                    if let (Some(number), Some(name)) = (number, types.name(unit, child))
+                        && names.len() < NAMES
+                    {
+                        names.push((number, name));
+                    }
+                });
+                value(Some(size), Type::Enum(names))
+            }
+            gimli::DW_TAG_typedef
+            | gimli::DW_TAG_const_type
+            | gimli::DW_TAG_volatile_type
+            | gimli::DW_TAG_atomic_type
+            | gimli::DW_TAG_restrict_type => self.of(unit, entry, depth),
+            gimli::DW_TAG_array_type => {
+                let mut counts = vec![];
+                self.children(unit, entry.offset(), |types, child| {
+                    let count = types.number(unit, child, gimli::DW_AT_count);
+                    let last = types.number(unit, child, gimli::DW_AT_upper_bound);
+                    counts.push(count.or(last.map(|last| last.saturating_add(1))).unwrap_or(0));
+                });
+                counts.truncate(8);
+                let mut kind = self.of(unit, entry, depth);
+                for count in counts.into_iter().rev() {
+                    let size = kind.size.saturating_mul(count);
+                    kind = Rc::new(Kind { size, shape: Shape::Array(kind) });
+                }
+                kind
+            }
+            gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
+                self.record(unit, entry, size.unwrap_or(0), depth)
+            }
+            _ => Kind::unknown(),
+        }
+    }
+
+    fn record(&mut self, unit: usize, entry: &Entry, size: u32, depth: u32) -> Rc<Kind> {
+        let name = self.name(unit, entry).unwrap_or_default();
+        let mut parts: Vec<(String, u32, Rc<Kind>)> = vec![];
+        let mut choice = None;
+        self.children(unit, entry.offset(), |types, child| match child.tag() {
+            gimli::DW_TAG_member => parts.push(types.member(unit, child, depth)),
+            gimli::DW_TAG_variant_part => choice = Some(types.choice(unit, child, depth)),
+            _ => {}
+        });
+        let is_only = parts.iter().filter(|(_, _, kind)| kind.size > 0).count() == 1;
+        let part = |(part, at, kind): (String, u32, Rc<Kind>)| Part {
+            name: part_name(&name, &part, is_only),
+            at,
+            kind,
+        };
+        let mut parts: Vec<Part> = parts.into_iter().map(part).collect();
+        parts.sort_by_key(|part| part.at);
+        let shape = match entry.tag() {
+            gimli::DW_TAG_union_type => Shape::Union(parts),
+            _ => Shape::Record(parts, choice),
+        };
+        Rc::new(Kind { size, shape })
+    }
+
+    /// Name, first byte and type of a member; of a field of bits the bytes that it touches.
+    fn member(&mut self, unit: usize, entry: &Entry, depth: u32) -> (String, u32, Rc<Kind>) {
+        let name = self.name(unit, entry).unwrap_or_default();
+        let at = self.number(unit, entry, gimli::DW_AT_data_member_location);
+        let kind = self.of(unit, entry, depth);
+        let width = self.number(unit, entry, gimli::DW_AT_bit_size);
+        let first = self.number(unit, entry, gimli::DW_AT_data_bit_offset);
+        match (width, first) {
+            (Some(width), Some(first)) => {
+                let size = first.saturating_add(width).div_ceil(8) - first / 8;
+                let shape = Shape::Value(Type::Unsigned);
+                (name, first / 8, Rc::new(Kind { size, shape }))
+            }
+            _ => (name, at.unwrap_or(0), kind),
+        }
+    }
+
+    fn choice(&mut self, unit: usize, entry: &Entry, depth: u32) -> Choice {
+        let tag = entry.attr_value(gimli::DW_AT_discr).ok().flatten();
+        let tag = tag.and_then(|value| self.target(unit, value));
+        let units = self.units;
+        let tag = tag.and_then(|(unit, at)| {
+            let entry = units[unit].entry(at).ok()?;
+            let (_, at, kind) = self.member(unit, &entry, depth);
+            Some((at, kind.size))
+        });
+        let bytes = tag.map_or(4, |(_, size)| size);
+        let mut variants = vec![];
+        self.children(unit, entry.offset(), |types, child| {
+            if child.tag() != gimli::DW_TAG_variant || variants.len() >= NAMES {
+                return;
+            }
+            let value = child.attr_value(gimli::DW_AT_discr_value).ok().flatten();
+            let values: Vec<Word> = value.and_then(|v| bits(&v, bytes)).into_iter().collect();
+            types.children(unit, child.offset(), |types, part| {
+                if part.tag() == gimli::DW_TAG_member {
+                    let (name, at, kind) = types.member(unit, part, depth);
+                    variants.push(Variant { name, values: values.clone(), at, kind });
+                }
+            });
+        });
+        Choice { tag, variants }
+    }
+}
+
+/// The bits of a number of so many bytes.
+fn bits(value: &AttributeValue<Reader>, bytes: u32) -> Option<Word> {
+    let signed = value.sdata_value().map(|number| i128::from(number) as Word);
+    let number = signed.or(value.udata_value().map(Word::from))?;
+    (1..=8).contains(&bytes).then(|| number & mask(8 * bytes))
+}
