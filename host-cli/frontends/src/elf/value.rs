@@ -187,7 +187,7 @@ impl Values {
             Expr::Binary(And, a, b) => self.rewrite_mask(id, a, b),
             Expr::Slice { x, lo } => match self.aligned_bits(x) {
                 // The stack is aligned to 8 bytes, so its lowest bits are known.
-                Some(low) if lo + self.pool.width(id) <= 3 => {
+                Some((_, low)) if lo + self.pool.width(id) <= 3 => {
                     self.pool.constant(low >> lo, self.pool.width(id))
                 }
                 _ => self.push(id),
@@ -374,7 +374,7 @@ impl Values {
         }
         // An address on the stack that is aligned.
         if cleared < 8
-            && let Some(constant) = self.aligned_bits(x)
+            && let Some((1, constant)) = self.aligned_bits(x)
         {
             let constant = self.pool.constant(constant & bits, width);
             return self.pool.binary(BinOp::Add, self.stack, constant);
@@ -392,13 +392,16 @@ impl Values {
         }
     }
 
-    /// The constant part of an address on the stack, which is not indexed.
-    fn aligned_bits(&mut self, x: ExprId) -> Option<Word> {
+    /// How often the stack pointer is in a sum in which nothing else is, and the constant.
+    fn aligned_bits(&mut self, x: ExprId) -> Option<(i32, Word)> {
         if !self.is_on_stack(x) {
             return None;
         }
         let sum = self.sum(x);
-        (sum.terms == [(self.stack, 1)]).then_some(sum.constant)
+        match sum.terms[..] {
+            [(term, times)] if term == self.stack => Some((times, sum.constant)),
+            _ => None,
+        }
     }
 
     /// How many constants a choice is between; nothing if one is not a constant, or there are too many.
