@@ -336,10 +336,11 @@ impl Executor<'_> {
     /// is required, once for each reason: what is required becomes a condition of the path.
     fn targets(&mut self, address: ExprId) -> Result<Vec<(ExprId, Target)>, Stop> {
         let always = self.values.pool.bool(true);
-        let mut targets = vec![];
+        let (mut targets, mut constants) = (vec![], vec![]);
         let mut bad: BTreeMap<Stop, ExprId> = BTreeMap::new();
-        let mut todo = vec![(always, self.values.simplify(address))];
-        while let Some((when, x)) = todo.pop() {
+        // What was made last first: where choices meet again, that is taken up once.
+        let mut todo = BTreeMap::from([(self.values.simplify(address), always)]);
+        while let Some((x, when)) = todo.pop_last() {
             if targets.len() + todo.len() > MOST_POINTERS {
                 return Err(Stop::Address);
             }
@@ -347,18 +348,19 @@ impl Executor<'_> {
                 continue;
             }
             let sum = self.values.sum(x);
+            constants.extend(self.values.as_word(x));
             let stop = if self.values.as_word(x).is_some_and(|address| self.walks_off(address)) {
                 Stop::Memory
             } else if let Some(target) = self.target(&sum) {
                 targets.push((when, target));
                 continue;
             } else if let Some((condition, ways)) = self.values.choice(x) {
-                let [yes, no] = ways;
-                let not = self.values.pool.not(condition);
-                let no_when = self.values.pool.and(when, not);
-                let yes_when = self.values.pool.and(when, condition);
-                todo.push((no_when, no));
-                todo.push((yes_when, yes));
+                for (x, holds) in ways.into_iter().zip([true, false]) {
+                    let here = if holds { condition } else { self.values.pool.not(condition) };
+                    let here = self.values.pool.and(when, here);
+                    let before = todo.get(&x).copied();
+                    todo.insert(x, before.map_or(here, |before| self.values.pool.or(before, here)));
+                }
                 continue;
             } else {
                 self.values.as_word(x).map_or(Stop::Address, Stop::Unknown)
@@ -367,6 +369,7 @@ impl Executor<'_> {
             let before = bad.get(&stop).copied().unwrap_or(no);
             bad.insert(stop, self.values.pool.or(before, when));
         }
+        self.walked_to(constants);
         for (stop, when) in bad {
             self.require_not(when, stop)?;
         }

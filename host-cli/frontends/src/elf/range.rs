@@ -1,7 +1,7 @@
 //! Which values the conditions of a path leave for an index. That only helps to guess which object an address was
 //! meant to be in: an access is required to stay in the object that was chosen, whichever it is.
 
-use super::value::{Sum, Values};
+use super::value::Values;
 use vouch_ir::{BinOp, Expr, ExprId, UnOp, Word, mask};
 
 /// Values from `start` on, `count` of them, beyond the largest from zero on.
@@ -16,6 +16,15 @@ pub struct Range {
 impl Range {
     fn all(width: u32) -> Range {
         Range { start: 0, count: mask(width).saturating_add(1) }
+    }
+
+    /// All that are not in it; all if it is all.
+    fn others(self, width: u32) -> Range {
+        let all = Range::all(width);
+        match all.count - self.count {
+            0 => all,
+            count => Range { start: (self.start + self.count) & mask(width), count },
+        }
     }
 
     /// From the one to the other.
@@ -94,6 +103,37 @@ impl Values {
         }
     }
 
+    /// What is compared less the sum, if that is a constant, and at which width: comparisons often speak of the byte
+    /// that an index was extended from.
+    fn shift(&self, x: ExprId, terms: &[(ExprId, i32)], width: u32) -> Option<(Word, u32)> {
+        let is_same = |a: &[(ExprId, i32)], b: &[(ExprId, i32)]| {
+            a.len() == b.len() && a.iter().all(|term| b.contains(term))
+        };
+        let sum = self.sum(x);
+        if self.pool.width(x) == width && is_same(&sum.terms, terms) {
+            return Some((sum.constant, width));
+        }
+        let [(term, 1)] = terms else { return None };
+        let Expr::Extend { x: small, signed: false } = self.pool.get(*term) else { return None };
+        let narrow = self.pool.width(small);
+        let x = match self.pool.get(x) {
+            Expr::Extend { x, signed: false } => x,
+            _ => x,
+        };
+        if self.pool.width(x) != narrow {
+            return None;
+        }
+        if let Expr::Slice { x, lo: 0 } = self.pool.get(x) {
+            let sum = self.sum(x);
+            if is_same(&sum.terms, terms) {
+                return Some((sum.constant & mask(narrow), narrow));
+            }
+        }
+        let (compared, small) = (self.sum(x), self.sum(small));
+        let by = compared.constant.wrapping_sub(small.constant) & mask(narrow);
+        is_same(&compared.terms, &small.terms).then_some((by, narrow))
+    }
+
     /// The values that a sum without its constant can have if a condition holds, or does not.
     fn range_if(
         &self,
@@ -108,14 +148,13 @@ impl Values {
             return all;
         }
         let of = |c: ExprId, holds: bool| self.range_if(c, holds, terms, width, depth + 1);
-        // The difference between what is compared and the sum, if that is all.
-        let shift = |x: ExprId| {
-            let Sum { terms: its, constant } = self.sum(x);
-            let is_same = its.len() == terms.len() && terms.iter().all(|term| its.contains(term));
-            (is_same && self.pool.width(x) == width).then_some(constant)
-        };
-        let moved = |first: Word, last: Word, by: Word| {
-            Range::between(first.wrapping_sub(by) & mask(width), last.wrapping_sub(by) & mask(width), width)
+        let shift = |x: ExprId| self.shift(x, terms, width);
+        let moved = |first: Word, last: Word, (by, narrow): (Word, u32)| {
+            let most = mask(narrow);
+            let least = first.wrapping_sub(by) & most;
+            let last = last.min(most).wrapping_sub(by) & most;
+            let fits = first <= most && (narrow == width || least <= last);
+            if fits { Range::between(least, last, width) } else { all }
         };
         match self.pool.get(condition) {
             Expr::Unary(UnOp::Not, c) => of(c, !holds),
@@ -123,10 +162,11 @@ impl Values {
                 let (a, b) = (of(a, holds), of(b, holds));
                 if (op == BinOp::And) == holds { a.both(b, width) } else { a.either(b, width) }
             }
-            Expr::Binary(BinOp::Eq, a, b) if holds => {
+            Expr::Binary(BinOp::Eq, a, b) => {
                 match (self.pool.as_const(a), self.pool.as_const(b), shift(a), shift(b)) {
                     (Some(value), _, _, Some(by)) | (_, Some(value), Some(by), _) => {
-                        moved(value, value, by)
+                        let only = moved(value, value, by);
+                        if holds { only } else { only.others(width) }
                     }
                     _ => all,
                 }

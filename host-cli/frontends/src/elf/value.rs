@@ -453,6 +453,9 @@ impl Values {
 
     /// A condition that a value depends on by a choice in it, and the value either way.
     pub fn choice(&mut self, x: ExprId) -> Option<(ExprId, [ExprId; 2])> {
+        if let Some(choice) = self.choice_of_terms(x) {
+            return Some(choice);
+        }
         /// Deeper, or among more nodes, nobody looks.
         const MOST: usize = 200;
         let (mut todo, mut seen, mut found) = (vec![x], 0, None);
@@ -473,6 +476,27 @@ impl Values {
             let mut done = HashMap::default();
             done.insert(condition, way);
             let chosen = self.pool.replace(x, &mut done);
+            self.simplify(chosen)
+        });
+        Some((condition, ways))
+    }
+
+    /// The same, if a term of a sum is a choice: then only that has to be looked into.
+    fn choice_of_terms(&mut self, x: ExprId) -> Option<(ExprId, [ExprId; 2])> {
+        let sum = self.sum(x);
+        let condition = sum.terms.iter().find_map(|(term, _)| match self.pool.get(*term) {
+            Expr::Ite(c, ..) => Some(c),
+            _ => None,
+        })?;
+        let width = self.pool.width(x);
+        let ways = [true, false].map(|way| {
+            let mut chosen = Sum { terms: vec![], constant: sum.constant };
+            for (term, times) in &sum.terms {
+                let term = self.branch(condition, way, *term);
+                self.collect(term, *times, &mut chosen, 0);
+            }
+            chosen.constant &= mask(width);
+            let chosen = self.total(&chosen, width);
             self.simplify(chosen)
         });
         Some((condition, ways))
