@@ -46,10 +46,10 @@ const CONFIG: ButtonConfig<u32> =
 machine!(Counter, Counter { button: Button::new(Pin, CONFIG), served: 0 }, |counter| {
     unsafe { NOW = NOW.wrapping_add(u32::from(vouch_input_u8())) };
     counter.button.tick();
-    let clicks = counter.button.clicks();
-    if clicks > if FAULT { 4 } else { 2 } {
-        counter.button.reset();
-        counter.served = 0;
+    let button = &mut counter.button;
+    if button.clicks() > if FAULT { 4 } else { 2 } || button.holds() > 2 {
+        button.reset();
+        counter.served = (counter.served + 1) % 100;
     }
-    check(counter.button.clicks() <= 3);
+    check(button.clicks() <= 3 && counter.served < 100);
 });

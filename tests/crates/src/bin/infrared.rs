@@ -10,7 +10,7 @@ type Decoder = <Nec as DecoderFactory<u32>>::Decoder;
 
 machine!(Decoder, <Nec as DecoderFactory<u32>>::decoder(1_000_000), |decoder| {
     let edge = vouch_input_bool();
-    let state = ProtocolDecoder::<u32, _>::event(decoder, edge, vouch_input_u32());
+    let state = ProtocolDecoder::<u32, _>::event(decoder, edge, vouch_input_u32() >> 8);
     let command = ProtocolDecoder::<u32, _>::command(decoder);
     match state {
         State::Done => {
@@ -18,7 +18,7 @@ machine!(Decoder, <Nec as DecoderFactory<u32>>::decoder(1_000_000), |decoder| {
             ProtocolDecoder::<u32, _>::reset(decoder);
         }
         State::Error(_) => ProtocolDecoder::<u32, _>::reset(decoder),
-        State::Receiving => check(!FAULT || command.is_none()),
+        State::Receiving => check(!FAULT),
         State::Idle => {}
     }
 });
