@@ -21,6 +21,7 @@ pub mod escape;
 pub mod eval;
 pub mod expr;
 pub mod formats;
+pub mod interrupt;
 pub mod live;
 pub mod read;
 pub mod run;

@@ -26,7 +26,12 @@ pub fn c(name: &str, flags: &[&str], folder: &Path) -> PathBuf {
 
 /// Builds a Rust program; flags are those of `rustc`.
 pub fn rust(name: &str, target: &str, flags: &[&str], folder: &Path) -> PathBuf {
-    let elf = folder.join(format!("{name}-{target}{}.elf", flags.concat()));
+    rust_as(name, &format!("{name}{}", flags.concat()), target, flags, folder)
+}
+
+/// The same, with a name for the file.
+pub fn rust_as(name: &str, file: &str, target: &str, flags: &[&str], folder: &Path) -> PathBuf {
+    let elf = folder.join(format!("{file}-{target}.elf"));
     let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
     let mut rustc = Command::new(rustc);
     rustc.current_dir(sources()).args(["--edition", "2024", "--crate-type", "bin", "-g"]);

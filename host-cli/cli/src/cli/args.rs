@@ -291,8 +291,10 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// How machine code is lifted.
     pub fn elf(&self) -> ElfOptions {
-        let ElfArgs { init, inputs } = self.elf.clone();
-        ElfOptions { entry: self.c.entry.clone(), init, inputs }
+        let ElfArgs { init, inputs, interrupts, always } = self.elf.clone();
+        let interrupts = interrupts.into_iter().map(|Interrupt(name, priority)| (name, priority));
+        let interrupts = interrupts.collect();
+        ElfOptions { entry: self.c.entry.clone(), init, inputs, interrupts, always }
     }
 }
 
@@ -308,6 +310,43 @@ pub struct ElfArgs {
     #[arg(long = "input", env = "VOUCH_INPUT", hide_env = true, value_name = "SYMBOL")]
     #[arg(value_delimiter = ',')]
     pub inputs: Vec<String>,
+    /// A function that handles an interrupt: it may run between two steps, and before each access of the step to
+    /// what both use. The priority is that of the interrupt controller (0 to 255): smaller numbers interrupt
+    /// larger ones; without one it is 0. Can be repeated
+    #[arg(long = "interrupt", env = "VOUCH_INTERRUPT", hide_env = true)]
+    #[arg(value_name = "HANDLER[:PRIORITY]", value_delimiter = ',')]
+    pub interrupts: Vec<Interrupt>,
+    /// A function that must return true between any two steps; can be repeated
+    #[arg(long, env = "VOUCH_ALWAYS", hide_env = true, value_name = "FUNCTION")]
+    #[arg(value_delimiter = ',')]
+    pub always: Vec<String>,
+}
+
+/// A handler of an interrupt, and its priority.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Interrupt(pub String, pub u8);
+
+impl std::str::FromStr for Interrupt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Interrupt, String> {
+        // Paths of Rust have colons, too.
+        let (name, priority) = match text.rsplit_once(':') {
+            Some((name, number)) if !name.ends_with(':') => {
+                let (digits, radix) = match number.strip_prefix("0x") {
+                    Some(digits) => (digits, 16),
+                    None => (number, 10),
+                };
+                let what = || format!("the priority `{number}` is not a number from 0 to 255");
+                (name, u8::from_str_radix(digits, radix).map_err(|_| what())?)
+            }
+            _ => (text, 0),
+        };
+        match name.is_empty() {
+            true => Err("a handler's name is missing".into()),
+            false => Ok(Interrupt(name.into(), priority)),
+        }
+    }
 }
 
 /// What only C needs.

@@ -257,6 +257,7 @@ impl Executor<'_> {
             }
             Area::Of(Kind::Ram) => {
                 let start = start as u32;
+                self.share(start, bytes, false)?;
                 self.partition.note(start, bytes);
                 self.ram.extend(start..start.saturating_add(bytes));
                 let cells: Vec<Cell> =
@@ -304,6 +305,7 @@ impl Executor<'_> {
                 if !all {
                     return Err(Stop::Unknown(start));
                 }
+                self.share(start, bytes, true)?;
                 self.partition.note(start, bytes);
                 self.ram.extend(start..start.saturating_add(bytes));
                 Cell::Ram(start)

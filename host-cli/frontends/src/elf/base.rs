@@ -70,6 +70,15 @@ pub enum Slot {
     Memory(Cell, u32),
 }
 
+/// Registers, flags and special registers: 32, 4 and 3.
+pub const FIXED: usize = 39;
+/// Special registers are the last; they alone outlive a step, and there is one of each for all.
+pub const SPECIALS: usize = 36;
+/// How far the numbers of registers are apart that belong to different handlers.
+pub const FIXED_BANK: u32 = 64;
+/// The same for their stacks, in bytes.
+pub const BANK: i32 = 1 << 24;
+
 /// How bytes of RAM belong together: where an access has begun or ended, a variable does.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Partition {
@@ -122,6 +131,8 @@ pub fn reset(elf: &Elf, cell: Cell) -> Option<Known> {
 pub struct Base<'a> {
     elf: &'a Elf,
     partition: &'a Partition,
+    /// Which variables keep registers and the stack.
+    bank: u32,
     /// What is known at the location that execution has begun at.
     pub shape: Shape,
     /// What the variables stand for.
@@ -140,6 +151,7 @@ impl<'a> Base<'a> {
         Base {
             elf,
             partition,
+            bank: 0,
             shape: Shape::default(),
             slots: vec![],
             numbers: HashMap::default(),
@@ -148,9 +160,10 @@ impl<'a> Base<'a> {
         }
     }
 
-    /// Begins at a location.
-    pub fn begin(&mut self, shape: Shape) {
+    /// Begins at a location of code that has these variables for registers and the stack.
+    pub fn begin(&mut self, shape: Shape, bank: u32) {
         self.shape = shape;
+        self.bank = bank;
         self.unwritten.clear();
     }
 
@@ -164,7 +177,19 @@ impl<'a> Base<'a> {
 
     /// The slot that a byte belongs to.
     pub fn slot(&self, cell: Cell) -> Slot {
-        self.partition.slot(cell)
+        match self.partition.slot(cell) {
+            Slot::Memory(Cell::Stack(at), bytes) => {
+                let below = (self.bank as i32).wrapping_mul(BANK);
+                Slot::Memory(Cell::Stack(at.wrapping_sub(below)), bytes)
+            }
+            slot => slot,
+        }
+    }
+
+    /// The slot of a register or flag.
+    pub fn fixed(&self, index: usize) -> Slot {
+        let bank = if index < SPECIALS { self.bank } else { 0 };
+        Slot::Fixed(index as u32 + bank * FIXED_BANK)
     }
 
     /// A new input.
@@ -193,13 +218,13 @@ impl<'a> Base<'a> {
                 Some(known @ (Known::Stack(_) | Known::StackFrom(_) | Known::From(_))),
                 Cell::Stack(at),
             ) => {
-                let var = self.var(self.partition.slot(cell));
+                let var = self.var(self.slot(cell));
                 let var = values.pool.var(var, 32);
                 let address = known.address(values, var);
                 values.pool.slice(address, 8 * (at & 3) as u32, 8)
             }
             (Some(_), _) => {
-                let slot = self.partition.slot(cell);
+                let slot = self.slot(cell);
                 let var = self.var(slot);
                 let Slot::Memory(start, bytes) = slot else {
                     return values.pool.constant(0, 8);
@@ -207,7 +232,7 @@ impl<'a> Base<'a> {
                 let whole = values.pool.var(var, 8 * bytes);
                 let at = match (start, cell) {
                     (Cell::Ram(start), Cell::Ram(at)) => at - start,
-                    (Cell::Stack(start), Cell::Stack(at)) => (at - start) as u32,
+                    (Cell::Stack(_), Cell::Stack(at)) => (at & 3) as u32,
                     _ => 0,
                 };
                 values.pool.slice(whole, 8 * at, 8)

@@ -1,14 +1,16 @@
 //! The automaton of what was lifted: with names, and without what does not matter.
 
 use super::abi::Abi;
-use super::base::Slot;
+use super::base::{FIXED_BANK, Slot};
+use super::context::Handler;
 use super::layout::Layout;
-use super::lift::{Lifted, Place, register};
+use super::lift::{Lifted, Pause, Place, Task, register};
 use super::outcome::{Bad, Consumed, Source, Stop};
 use super::reader::Elf;
 use super::state::Cell;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use vouch_ir::interrupt;
 use vouch_ir::live::Live;
 use vouch_ir::{
     Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, Type, Var, VarId,
@@ -46,7 +48,8 @@ pub struct Program {
 }
 
 /// Makes the automaton. With `whole` it has variables that no property depends on, too.
-pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool) -> Program {
+pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
+    let Task { elf, layout, handlers, .. } = task;
     let span = Span::default();
     let mut cfa = Cfa::new(name);
     cfa.pool = lifted.values.pool;
@@ -57,9 +60,15 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
     let mut numbers: HashMap<Slot, VarId> =
         slots.iter().enumerate().map(|(i, slot)| (*slot, VarId(i as u32))).collect();
     let mut locations = BTreeMap::from([(Place::Init, cfa.init)]);
+    let begins = (0..handlers.len() as u32).flat_map(|n| [Place::Handler(n), Place::Handled(n)]);
+    for place in begins {
+        let at = cfa.add_location(location(elf, handlers, &lifted.pauses, &place), span);
+        locations.insert(place, at);
+    }
     for way in &lifted.ways {
         if !locations.contains_key(&way.to) {
-            let at = cfa.add_location(location(elf, &way.to), span);
+            let name = location(elf, handlers, &lifted.pauses, &way.to);
+            let at = cfa.add_location(name, span);
             locations.insert(way.to.clone(), at);
         }
     }
@@ -89,6 +98,11 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
         let error = *errors.entry(key.clone()).or_insert_with(|| cfa.add_location(key.1, span));
         cfa.add_edge(Edge { from: *from, to: error, guard: *when, updates: vec![], span });
     }
+    // That nothing can fail is an answer, too.
+    if !errors.keys().any(|(is_limit, _)| !is_limit) {
+        let name = String::from("no failure");
+        errors.insert((false, name.clone()), cfa.add_location(name, span));
+    }
     for ((is_limit, name), error) in errors {
         let id = PropertyId(cfa.properties.len() as u32);
         cfa.properties.push(Property { name, error, span });
@@ -98,10 +112,40 @@ pub fn build(elf: &Elf, layout: &Layout, lifted: Lifted, name: &str, whole: bool
         let Consumed { input, when, source } = read;
         Some(Read { from: *locations.get(&place)?, input, when, source })
     });
-    let reads = reads.collect();
+    let mut reads: Vec<Read> = reads.collect();
+    let copied = interrupt(&mut cfa, handlers, &lifted.pauses, &locations);
+    for (copy, original) in copied {
+        let more = reads.iter().filter(|read| read.from == original).cloned();
+        let more: Vec<Read> = more.map(|read| Read { from: copy, ..read }).collect();
+        reads.extend(more);
+    }
     let spans = ranges(lifted.code.into_iter());
     let (varying, depth) = (lifted.varying, lifted.depth);
     prune(Program { cfa, slots, varying, reads, depth, spans }, whole)
+}
+
+/// Lets the handlers run where they may; returns which locations are copies of which.
+fn interrupt(
+    cfa: &mut Cfa,
+    handlers: &[Handler],
+    pauses: &[Pause],
+    locations: &BTreeMap<Place, LocId>,
+) -> Vec<(LocId, LocId)> {
+    let handler = |(number, handler): (usize, &Handler)| {
+        Some(interrupt::Handler {
+            name: handler.name.clone(),
+            priority: handler.priority.into(),
+            entry: *locations.get(&Place::Handler(number as u32))?,
+            exit: *locations.get(&Place::Handled(number as u32))?,
+        })
+    };
+    let handlers: Vec<_> = handlers.iter().enumerate().filter_map(handler).collect();
+    let pauses = pauses.iter().filter_map(|pause| {
+        let handlers = pause.handlers.iter().map(|(number, when)| (*number as usize, *when));
+        Some(interrupt::Pause { at: *locations.get(&pause.at)?, handlers: handlers.collect() })
+    });
+    let pauses: Vec<_> = pauses.collect();
+    interrupt::interleave(cfa, &handlers, &pauses)
 }
 
 /// Neighbours as ranges.
@@ -119,6 +163,7 @@ fn ranges(addresses: impl Iterator<Item = u32>) -> Vec<std::ops::Range<u32>> {
 fn var(abi: &Abi, layout: &Layout, slot: Slot) -> Var {
     let (name, width) = match slot {
         Slot::Fixed(index) => {
+            let index = index % FIXED_BANK;
             (register(abi, index), if (32..36).contains(&index) { 1 } else { 32 })
         }
         Slot::Memory(Cell::Ram(at), bytes) => (layout.name(at), 8 * bytes),
@@ -127,14 +172,24 @@ fn var(abi: &Abi, layout: &Layout, slot: Slot) -> Var {
     Var { name, width, ty: Type::Unsigned, kind: VarKind::State }
 }
 
-fn location(elf: &Elf, place: &Place) -> String {
+fn location(elf: &Elf, handlers: &[Handler], pauses: &[Pause], place: &Place) -> String {
+    let handler = |number: &u32| {
+        handlers.get(*number as usize).map_or("handler".into(), |handler| handler.name.clone())
+    };
     match place {
         Place::Init => "init".into(),
         Place::Step => "step".into(),
-        Place::Loop(point) => match elf.lines.line(point.pc) {
-            Some(line) => format!("loop at {line}"),
-            None => format!("loop at {:#010x}", point.pc),
-        },
+        Place::Handler(number) => handler(number),
+        Place::Handled(number) => format!("{} returns", handler(number)),
+        Place::Always(number) => format!("always {number}"),
+        Place::Loop(point) => {
+            let is_pause = pauses.iter().any(|pause| pause.at == *place);
+            let what = if is_pause { "access" } else { "loop" };
+            match elf.lines.line(point.pc) {
+                Some(line) => format!("{what} at {line}"),
+                None => format!("{what} at {:#010x}", point.pc),
+            }
+        }
     }
 }
 
@@ -142,6 +197,10 @@ fn location(elf: &Elf, place: &Place) -> String {
 fn bad_name(elf: &Elf, bad: &Bad) -> String {
     let (what, at) = match bad {
         Bad::Failure(what, at) => (*what, *at),
+        Bad::Always(at) => {
+            let name = elf.function(*at).map_or_else(|| format!("{at:#010x}"), |f| f.shown());
+            return format!("always {name}");
+        }
         Bad::Limit(stop, at) => (stop.name(), *at),
     };
     match elf.lines.line(at) {
@@ -168,6 +227,7 @@ pub fn reason(stop: &Stop) -> String {
         Stop::Instruction(what) => format!("an instruction that cannot be lifted: {what}"),
         Stop::Recursion(name) => format!("`{name}` calls itself"),
         Stop::Supervisor => "a call of a supervisor".into(),
+        Stop::Torn => "an instruction makes several accesses to what a handler shares".into(),
     }
 }
 

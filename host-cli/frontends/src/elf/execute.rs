@@ -6,6 +6,7 @@
 
 use super::abi::Abi;
 use super::base::{Base, Partition};
+use super::context::{Context, Interrupts};
 use super::failure;
 use super::graph::{Graph, Graphs, instruction, is_local};
 use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
@@ -47,6 +48,8 @@ pub struct Executor<'a> {
     pub functions: &'a BTreeMap<u32, (String, u32, bool)>,
     /// Loops that are locations.
     pub cuts: &'a mut BTreeSet<Point>,
+    /// Handlers that may interrupt it.
+    pub interrupts: &'a mut Interrupts,
     /// The values.
     pub values: Values,
     /// Where they come from.
@@ -71,6 +74,11 @@ pub struct Executor<'a> {
     rounds: BTreeMap<Point, (u32, usize)>,
     count: u32,
     restart: Option<Restart>,
+    /// Whether there is a new pause, so that execution begins anew in the end.
+    pub is_paused: bool,
+    /// The accesses of the instruction so far, and which of them was to something that is shared.
+    pub accesses: u32,
+    pub shared: Option<u32>,
 }
 
 /// Whether the path goes on at once.
@@ -87,6 +95,7 @@ impl<'a> Executor<'a> {
         graphs: &'a mut Graphs,
         functions: &'a BTreeMap<u32, (String, u32, bool)>,
         cuts: &'a mut BTreeSet<Point>,
+        interrupts: &'a mut Interrupts,
         base: Base<'a>,
     ) -> Executor<'a> {
         let mut values = Values::new(InputId(0));
@@ -98,10 +107,11 @@ impl<'a> Executor<'a> {
             graphs,
             functions,
             cuts,
+            interrupts,
             values,
             base,
             partition: Partition::default(),
-            now: State::new(word, bit, 0),
+            now: State::new(word, bit, Context::Init),
             lowest: 0,
             code: BTreeSet::new(),
             ram: BTreeSet::new(),
@@ -112,6 +122,9 @@ impl<'a> Executor<'a> {
             rounds: BTreeMap::new(),
             count: 0,
             restart: None,
+            is_paused: false,
+            accesses: 0,
+            shared: None,
         }
     }
 
@@ -130,7 +143,8 @@ impl<'a> Executor<'a> {
             self.now = state;
             self.go();
         }
-        if let Some(restart) = self.restart.take() {
+        let paused = std::mem::take(&mut self.is_paused).then_some(Restart::Cut);
+        if let Some(restart) = self.restart.take().or(paused) {
             return Err(restart);
         }
         for (offset, input) in self.base.unwritten() {
@@ -142,7 +156,7 @@ impl<'a> Executor<'a> {
     }
 
     /// The order of the innermost function.
-    fn graph(&mut self) -> Rc<Graph> {
+    pub fn graph(&mut self) -> Rc<Graph> {
         let entry = self.now.frames.last().map_or(self.now.pc, |f| f.entry);
         self.graphs.get(self.elf, entry)
     }
@@ -277,6 +291,10 @@ impl<'a> Executor<'a> {
 
     /// Runs one instruction.
     fn step(&mut self) -> Result<Flow, Stop> {
+        if !std::mem::take(&mut self.now.is_resumed) && self.is_pause() {
+            return Ok(Flow::Done);
+        }
+        (self.accesses, self.shared) = (0, None);
         let (pc, it) = (self.now.pc, self.now.it);
         let Some(decoded) = instruction(self.elf, pc, it) else {
             return Err(self.refused(pc, it));
@@ -363,10 +381,7 @@ impl<'a> Executor<'a> {
 
     /// Lets the path wait until all others have arrived that lead here.
     fn wait(&mut self, from: u32, graph: &Graph) {
-        let mut path: Vec<u32> = self.now.frames.iter().skip(1).map(|f| f.order).collect();
-        let order = graph.position(self.now.pc);
-        path.push(order);
-        let point = Point { path, frames: self.now.frames.clone(), pc: self.now.pc };
+        let (order, point) = (graph.position(self.now.pc), self.point(graph));
         if graph.is_head(self.now.pc) {
             let conditions = self.now.conditions.len();
             let (rounds, first) = self.rounds.entry(point.clone()).or_default();
@@ -380,6 +395,11 @@ impl<'a> Executor<'a> {
                 return;
             }
         }
+        self.arrive(point);
+    }
+
+    /// Lets the path end at a location, or wait.
+    pub fn arrive(&mut self, point: Point) {
         let state = self.now.clone();
         let place = match self.cuts.contains(&point) {
             true => &mut self.outcome.arrived,
@@ -626,12 +646,18 @@ impl Machine for Executor<'_> {
         self.now.special(special)
     }
     fn set_special(&mut self, special: Special, value: ExprId) {
+        // Before interrupts are disabled, one may come.
+        if self.is_open() {
+            self.pause();
+        }
         *self.now.special_mut(special) = self.values.simplify(value);
     }
     fn load(&mut self, address: ExprId, bytes: u32, aligned: bool) -> Result<ExprId, Stop> {
+        self.accesses += 1;
         self.read(address, bytes, aligned)
     }
     fn store(&mut self, address: ExprId, value: ExprId, aligned: bool) -> Result<(), Stop> {
+        self.accesses += 1;
         self.write(address, value, aligned)
     }
     fn update(
@@ -640,6 +666,7 @@ impl Machine for Executor<'_> {
         bytes: u32,
         new: impl FnOnce(&mut Self, ExprId) -> ExprId,
     ) -> Result<ExprId, Stop> {
+        self.accesses += 1;
         let old = self.read(address, bytes, true)?;
         let value = new(self, old);
         self.write(address, value, true)?;

@@ -1,27 +1,24 @@
 //! From a program to an automaton: which locations there are, and what is known at each.
 //!
-//! A location is the beginning of a step, or a loop that does not end by itself. What is known there is found
+//! A location is the beginning of a step, a loop that does not end by itself, or an access before which a handler may run. What is known there is found
 //! as the greatest fixpoint: at first every static has its reset value, and wherever execution from a location
 //! arrives at another with something else, that becomes a variable, until nothing changes. So what no step
 //! writes is a constant, above all pointers that are kept in statics.
 
 use super::abi::Abi;
-use super::base::{Base, Known, Partition, Shape, Slot, reset};
+use super::base::{Base, FIXED, Known, Partition, SPECIALS, Shape, Slot, reset};
+use super::context::{Context, Handler, Interrupts};
 use super::execute::{Executor, RETURN};
 use super::graph::Graphs;
-use super::isa::{Flag, Reg};
+use super::isa::{Flag, Reg, Special};
 use super::layout::Layout;
+use super::meet::{depth, meet, pauses};
 use super::outcome::{Bad, Consumed, Outcome, Restart, Source};
 use super::reader::Elf;
 use super::state::{Cell, Frame, Point, State};
 use super::value::Values;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::{ExprId, Input, deadline};
-
-/// Registers, flags and special registers: 32, 4 and 3.
-const FIXED: usize = 39;
-/// Special registers are the last; they alone outlive a step.
-const SPECIALS: usize = 36;
 
 /// A location.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -30,8 +27,35 @@ pub enum Place {
     Init,
     /// Before a step.
     Step,
-    /// At the head of a loop.
+    /// Before a handler.
+    Handler(u32),
+    /// After a handler.
+    Handled(u32),
+    /// Before a function that says whether all is well.
+    Always(u32),
+    /// At the head of a loop, or before an access that a handler may interrupt.
     Loop(Point),
+}
+
+impl Place {
+    /// Whose code it is in.
+    pub fn context(&self) -> Context {
+        match self {
+            Place::Init => Context::Init,
+            Place::Step => Context::Step,
+            Place::Handler(number) | Place::Handled(number) => Context::Handler(*number),
+            Place::Always(number) => Context::Always(*number),
+            Place::Loop(point) => point.context,
+        }
+    }
+}
+
+/// A location at which handlers may run.
+pub struct Pause {
+    /// Which.
+    pub at: Place,
+    /// The handlers, and when.
+    pub handlers: Vec<(u32, ExprId)>,
 }
 
 /// A way from a location to another.
@@ -58,6 +82,8 @@ pub struct Lifted {
     pub inputs: Vec<Input>,
     /// Between locations.
     pub ways: Vec<Way>,
+    /// Where handlers may run.
+    pub pauses: Vec<Pause>,
     /// What must not be reached, from where and when.
     pub bad: Vec<(Place, Bad, ExprId)>,
     /// Inputs that are read from each location, in the order of reading.
@@ -82,8 +108,14 @@ pub struct Task<'a> {
     pub entry: u32,
     /// That of the one that is called before.
     pub init: Option<u32>,
+    /// Handlers of interrupts.
+    pub handlers: Vec<Handler>,
+    /// The addresses of functions that say whether all is well between two steps.
+    pub always: Vec<u32>,
 }
 
+/// The bit of `mstatus` that enables interrupts.
+const MIE: u32 = 8;
 /// Rounds that are tried; each makes at least one byte a variable, or learns of a jump or loop.
 const MOST_ROUNDS: u32 = 2000;
 
@@ -93,18 +125,23 @@ pub fn lift(task: &Task) -> Option<Lifted> {
     let mut cuts = BTreeSet::new();
     let mut shapes: BTreeMap<Place, Shape> = BTreeMap::new();
     let mut partition = Partition::default();
+    let mut interrupts = Interrupts::new(&task.handlers);
+    let mut depths = BTreeMap::new();
     shapes.insert(Place::Init, beginning());
     for round in 0..MOST_ROUNDS {
         deadline::phase(format!("lifting machine code, round {}", round + 1));
         let bytes = partition.clone();
         let base = Base::new(task.elf, &bytes);
+        let shared = interrupts.clone();
+        let Task { elf, layout, functions, .. } = task;
         let mut executor =
-            Executor::new(task.elf, task.layout, &mut graphs, task.functions, &mut cuts, base);
+            Executor::new(elf, layout, &mut graphs, functions, &mut cuts, &mut interrupts, base);
         let before = shapes.clone();
         let mut outcomes = vec![];
         let mut restart = None;
         for (place, shape) in &before {
-            executor.base.begin(shape.clone());
+            executor.base.begin(shape.clone(), place.context().bank());
+            executor.lowest = 0;
             let outcome = match run(task, place, shape, &mut executor) {
                 Ok(outcome) => outcome,
                 Err(why) => {
@@ -112,7 +149,10 @@ pub fn lift(task: &Task) -> Option<Lifted> {
                     break;
                 }
             };
-            arrivals(&outcome).for_each(|(to, state)| join(&mut shapes, &to, state, &mut executor));
+            let depth = depths.entry(place.context()).or_insert(0);
+            *depth = executor.lowest.unsigned_abs().max(*depth);
+            let arrived = arrivals(place, &outcome);
+            arrived.for_each(|(to, state)| join(&mut shapes, &to, state, &mut executor));
             outcomes.push((place.clone(), outcome));
         }
         for bound in executor.partition.bounds() {
@@ -122,12 +162,15 @@ pub fn lift(task: &Task) -> Option<Lifted> {
             shapes.retain(|place, _| !matches!(place, Place::Loop(_)));
             drop(executor);
             cuts.clear();
+            interrupts.pauses.clear();
             continue;
         }
-        if restart.is_none() && shapes == before {
+        meet(task, &mut shapes, &mut executor);
+        if restart.is_none() && shapes == before && *executor.interrupts == shared {
             separate(&shapes, &mut partition);
             if partition == bytes {
-                return Some(finish(executor, &shapes, outcomes));
+                let depth = depth(&depths, &task.handlers);
+                return Some(finish(task, executor, &shapes, outcomes, depth));
             }
         }
     }
@@ -157,13 +200,21 @@ fn beginning() -> Shape {
     let mut fixed = vec![Known::Var; FIXED];
     fixed[SPECIALS..].fill(Known::Constant(0));
     // On RISC-V interrupts are enabled by a bit that is set.
-    fixed[FIXED - 1] = Known::Constant(8);
+    fixed[FIXED - 1] = Known::Constant(MIE.into());
     Shape { fixed, ..Shape::default() }
 }
 
-/// Where a stretch of execution leads to.
-fn arrivals(outcome: &Outcome) -> impl Iterator<Item = (Place, &State)> {
-    let returned = outcome.returned.iter().map(|state| (Place::Step, state));
+/// Where a stretch of execution leads to that began at a location.
+fn arrivals<'a>(
+    from: &Place,
+    outcome: &'a Outcome,
+) -> impl Iterator<Item = (Place, &'a State)> + use<'a> {
+    let end = match from.context() {
+        Context::Init | Context::Step => Some(Place::Step),
+        Context::Handler(number) => Some(Place::Handled(number)),
+        Context::Always(_) => None,
+    };
+    let returned = end.into_iter().zip(&outcome.returned);
     returned.chain(outcome.arrived.iter().map(|(point, state)| (Place::Loop(point.clone()), state)))
 }
 
@@ -177,23 +228,29 @@ fn run(
     let entry = match place {
         Place::Init => task.init,
         Place::Step => Some(task.entry),
+        Place::Handler(number) => task.handlers.get(*number as usize).map(|h| h.entry),
+        Place::Always(number) => task.always.get(*number as usize).copied(),
+        Place::Handled(_) => return Ok(Outcome::default()),
         Place::Loop(_) => None,
     };
+    let context = place.context();
     let (word, bit) = (executor.values.word(0), executor.values.pool.bool(false));
-    let mut state = State::new(word, bit, 0);
+    let mut state = State::new(word, bit, context);
+    // At both handlers have had their turn.
+    state.is_resumed = matches!(place, Place::Step | Place::Loop(_));
     let abi = executor.abi;
     for (index, (value, known)) in state.fixed_mut().zip(&shape.fixed).enumerate() {
         let width = width(index);
         *value = match known {
             Known::Constant(value) => executor.values.pool.constant(*value, width),
             Known::Var if matches!(place, Place::Loop(_)) || index >= SPECIALS => {
-                let var = executor.base.var(Slot::Fixed(index as u32));
+                let var = executor.base.var(executor.base.fixed(index));
                 executor.values.pool.var(var, width)
             }
             // Registers that belong to the caller.
             Known::Var => executor.base.input(&mut executor.values, "caller's".into(), width),
             known => {
-                let var = executor.base.var(Slot::Fixed(index as u32));
+                let var = executor.base.var(executor.base.fixed(index));
                 let var = executor.values.pool.var(var, width);
                 known.address(&mut executor.values, var)
             }
@@ -201,13 +258,17 @@ fn run(
     }
     if let Place::Loop(point) = place {
         state.pc = point.pc;
+        state.it = point.it;
         state.frames = point.frames.clone();
-        return executor.run(state);
+        let outcome = executor.run(state)?;
+        return Ok(returned(task, executor, context, outcome));
     }
     let Some(entry) = entry else {
         return Ok(Outcome { returned: Some(state), ..Outcome::default() });
     };
-    for (number, reg) in abi.arguments.iter().enumerate() {
+    // A handler finds in them whatever was there.
+    let arguments = if let Context::Handler(_) = context { &[] } else { abi.arguments };
+    for (number, reg) in arguments.iter().enumerate() {
         let source = Source::Argument(number as u32);
         *state.reg_mut(Reg(*reg)) = executor.fresh(format!("argument {number}"), 32, source);
     }
@@ -218,7 +279,33 @@ fn run(
     }
     state.pc = entry;
     state.frames = vec![Frame { order: 0, site: 0, entry, back: Some(RETURN) }];
-    executor.run(state)
+    let outcome = executor.run(state)?;
+    Ok(returned(task, executor, context, outcome))
+}
+
+/// What its return means to others.
+fn returned(
+    task: &Task,
+    executor: &mut Executor,
+    context: Context,
+    mut outcome: Outcome,
+) -> Outcome {
+    let Some(state) = &mut outcome.returned else { return outcome };
+    match context {
+        Context::Init | Context::Step => {}
+        // It was enabled, or it would not have run (RISC-V).
+        Context::Handler(_) => *state.special_mut(Special::Mstatus) = executor.values.word(MIE),
+        Context::Always(number) => {
+            let result = state.reg(executor.abi.result());
+            let path = executor.values.all(&state.conditions);
+            let fails = executor.values.is_equal(result, 0);
+            let when = executor.values.pool.and(path, fails);
+            if let Some(function) = task.always.get(number as usize) {
+                outcome.bad.insert(Bad::Always(*function), when);
+            }
+        }
+    }
+    outcome
 }
 
 /// The width of a register or flag.
@@ -357,7 +444,7 @@ fn join_stack(
     let words: BTreeSet<i32> = words.collect();
     for word in words {
         let cells = [0, 1, 2, 3].map(|i| Cell::Stack(word + i));
-        if *to == Place::Step || word < low {
+        if !matches!(to, Place::Loop(_)) || word < low {
             new.memory.retain(|cell, _| !cells.contains(cell));
             continue;
         }
@@ -398,16 +485,29 @@ fn known_word(shape: &Shape, word: i32) -> Option<Known> {
 
 /// Puts together what the last round has found.
 fn finish(
+    task: &Task,
     mut executor: Executor,
     shapes: &BTreeMap<Place, Shape>,
     outcomes: Vec<(Place, Outcome)>,
+    depth: u32,
 ) -> Lifted {
     let (mut ways, mut bad, mut consumed) = (vec![], vec![], vec![]);
+    let mut open = vec![];
+    for (place, shape) in shapes {
+        let handlers = pauses(place, shape, &mut executor);
+        if !handlers.is_empty() {
+            open.push(Pause { at: place.clone(), handlers });
+        }
+    }
+    for number in 0..task.always.len() as u32 {
+        let (from, to) = (Place::Step, Place::Always(number));
+        ways.push(Way { from, to, guard: executor.values.pool.bool(true), updates: vec![] });
+    }
     for (from, outcome) in outcomes {
         if let Some(shape) = shapes.get(&from) {
-            executor.base.begin(shape.clone());
+            executor.base.begin(shape.clone(), from.context().bank());
         }
-        for (to, state) in arrivals(&outcome) {
+        for (to, state) in arrivals(&from, &outcome) {
             let Some(shape) = shapes.get(&to) else { continue };
             let guard = executor.values.all(&state.conditions);
             let updates = updates(&mut executor, state, &to, shape);
@@ -439,9 +539,10 @@ fn finish(
         inputs: executor.base.inputs,
         values: executor.values,
         ways,
+        pauses: open,
         bad,
         consumed,
-        depth: executor.lowest.unsigned_abs(),
+        depth,
         code: executor.code,
         ram: executor.ram,
     }
@@ -481,16 +582,21 @@ fn updates(
             continue;
         }
         let value = distance(executor, *known, value, width(index));
-        updates.push((Slot::Fixed(index as u32), value));
+        updates.push((executor.base.fixed(index), value));
     }
     let mut cells = cells(state, &executor.base.shape, Some(shape));
     cells.retain(|cell| {
         let known = shape.memory.get(cell).copied().or(reset(executor.elf, *cell));
         !matches!(known, None | Some(Known::Constant(_) | Known::Stack(_)))
     });
-    let slots: BTreeSet<Slot> = cells.into_iter().map(|cell| executor.base.slot(cell)).collect();
-    for slot in slots {
-        let Slot::Memory(start, bytes) = slot else { continue };
+    let slots = cells.into_iter().map(|cell| (executor.base.slot(cell), cell));
+    let slots: BTreeMap<Slot, Cell> = slots.collect();
+    for (slot, cell) in slots {
+        let Slot::Memory(first, bytes) = slot else { continue };
+        let start = match cell {
+            Cell::Stack(at) => Cell::Stack(at & !3),
+            Cell::Ram(_) => first,
+        };
         let cells: Vec<Cell> = (0..bytes).map(|at| start.plus(at)).collect();
         let parts: Vec<ExprId> = cells.iter().map(|cell| byte(executor, state, *cell)).collect();
         let known = match start {

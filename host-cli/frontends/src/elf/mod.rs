@@ -9,12 +9,14 @@
 //! - `graph`: the order in which instructions are run. `base`: where values come from.
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something.
-//! - `lift`: locations, and what is known at each. `shared`: what other code may change. `build`: the automaton.
+//! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
+//! - `lift`, `meet`: locations, and what is known at each. `shared`: what other code may change. `build`: the automaton.
 
 mod abi;
 mod access;
 mod base;
 mod build;
+mod context;
 mod execute;
 mod failure;
 mod graph;
@@ -22,7 +24,9 @@ pub mod isa;
 mod layout;
 mod lift;
 mod lines;
+mod meet;
 mod outcome;
+mod pause;
 mod range;
 pub mod reader;
 mod shared;
@@ -32,13 +36,14 @@ mod value;
 use super::{Compiled, Diagnostic};
 pub use base::Slot;
 pub use build::{Program, Read};
+use context::Handler;
 use layout::Layout;
 pub use outcome::Source;
 use outcome::{Bad, Stop};
 use reader::Elf;
 pub use state::Cell;
 use std::collections::BTreeMap;
-use vouch_ir::Span;
+use vouch_ir::{Property, Span};
 
 /// What an ELF file begins with.
 pub const MAGIC: &[u8] = b"\x7fELF";
@@ -52,6 +57,11 @@ pub struct ElfOptions {
     pub init: Option<String>,
     /// Statics and functions that are inputs.
     pub inputs: Vec<String>,
+    /// Functions that handle interrupts, and how urgent each is: as in the interrupt controller, smaller numbers are
+    /// more urgent.
+    pub interrupts: Vec<(String, u8)>,
+    /// Functions that say whether all is well between two steps.
+    pub always: Vec<String>,
 }
 
 fn error(message: impl Into<String>, help: impl Into<String>) -> Vec<Diagnostic> {
@@ -66,7 +76,10 @@ pub fn compile(
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let program = lift(bytes, name, options, false)?;
     let mut warnings = vec![];
-    if program.cfa.properties.len() == program.cfa.limits.len() {
+    let is_reached = |property: &Property| program.cfa.edges.iter().any(|e| e.to == property.error);
+    let is_limit = |at: &usize| program.cfa.limits.iter().any(|limit| limit.index() == *at);
+    let mut properties = program.cfa.properties.iter().enumerate().filter(|(at, _)| !is_limit(at));
+    if !properties.any(|(_, property)| is_reached(property)) {
         let what = "nothing in the step can fail: there is nothing to check";
         let warning = Diagnostic::warning(what, Span::default(), "");
         warnings.push(warning.help("call `vouch_fail` where the machine must not come, or panic"));
@@ -111,29 +124,40 @@ pub fn lift(
             }
         }
     }
+    let mut handlers = vec![];
+    for (name, priority) in &options.interrupts {
+        let (name, priority) = (name.clone(), *priority);
+        handlers.push(Handler { entry: function(&elf, &name)?, name, priority });
+    }
+    let always = options.always.iter().map(|name| function(&elf, name));
+    let always = always.collect::<Result<Vec<u32>, _>>()?;
     let layout = Layout::new(&elf, statics);
-    let task = lift::Task { elf: &elf, layout: &layout, functions: &functions, entry, init };
+    let (elf, layout, functions) = (&elf, &layout, &functions);
+    let task = lift::Task { elf, layout, functions, entry, init, handlers, always };
     let Some(lifted) = lift::lift(&task) else {
         return Err(error(
             "the program cannot be lifted: there is no end to it",
             "name a smaller step",
         ));
     };
-    if let Some(refusal) = refusal(&elf, &lifted) {
+    if let Some(refusal) = refusal(elf, &lifted) {
         return Err(refusal);
     }
-    let entries: Vec<u32> = init.into_iter().chain([entry]).collect();
-    if let Some(shared) = shared::find(&elf, &layout, &lifted, &entries) {
+    let handlers = task.handlers.iter().map(|handler| handler.entry);
+    let entries = init.into_iter().chain([entry]).chain(handlers).chain(task.always.clone());
+    let entries: Vec<u32> = entries.collect();
+    if let Some(shared) = shared::find(elf, layout, &lifted, &entries) {
         let shared::Shared { name, by, at } = shared;
         let message =
             format!("`{name}` is used outside of the step, too: by {by} ({})", elf.place(at));
         let help = format!(
-            "if that runs before the first step, name it: `--init FUNCTION`; if `{name}` can be anything \
-             whenever it is read: `--input {name}`; or leave the other code out of the program"
+            "if that runs before the first step, name it: `--init FUNCTION`; if it handles an interrupt: \
+             `--interrupt FUNCTION`; if `{name}` can be anything whenever it is read: `--input {name}`; or leave \
+             the other code out of the program"
         );
         return Err(error(message, help));
     }
-    Ok(build::build(&elf, &layout, lifted, name, whole))
+    Ok(build::build(&task, lifted, name, whole))
 }
 
 /// What makes the whole program impossible to check: a limit that every run reaches, or recursion.

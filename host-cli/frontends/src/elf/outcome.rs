@@ -36,6 +36,8 @@ pub enum Stop {
     Demand(Demand),
     /// `svc`.
     Supervisor,
+    /// An instruction makes several accesses to what a handler shares: that may run in between.
+    Torn,
 }
 
 impl Stop {
@@ -52,6 +54,7 @@ impl Stop {
             Stop::Instruction(_) => "instruction_limit",
             Stop::Recursion(_) => "recursion_limit",
             Stop::Supervisor => "supervisor_limit",
+            Stop::Torn => "interrupt_limit",
         }
     }
 }
@@ -70,6 +73,8 @@ pub enum Restart {
 pub enum Bad {
     /// The program says that something failed: what, and the address of the call.
     Failure(&'static str, u32),
+    /// A function, at this address, says that something does not hold that always must.
+    Always(u32),
     /// What is modelled ends, at this address.
     Limit(Stop, u32),
 }

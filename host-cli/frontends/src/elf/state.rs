@@ -1,5 +1,6 @@
 //! What a path knows at one point of its way, and how two that meet become one.
 
+use super::context::Context;
 use super::isa::{Flag, It, Reg, Special};
 use super::value::Values;
 use std::collections::BTreeMap;
@@ -48,6 +49,10 @@ pub struct Point {
     pub frames: Vec<Frame>,
     /// The address.
     pub pc: u32,
+    /// Whether that is in an IT block.
+    pub it: It,
+    /// Whose code it is.
+    pub context: Context,
 }
 
 /// Registers: those of RISC-V are 32.
@@ -69,11 +74,15 @@ pub struct State {
     pub pc: u32,
     /// Whether that is in an IT block.
     pub it: It,
+    /// Whose code it is.
+    pub context: Context,
+    /// Whether handlers have already had their turn before the next instruction.
+    pub is_resumed: bool,
 }
 
 impl State {
     /// A state in which everything has this value of 32 bits, and flags that of 1 bit.
-    pub fn new(word: ExprId, bit: ExprId, pc: u32) -> State {
+    pub fn new(word: ExprId, bit: ExprId, context: Context) -> State {
         State {
             regs: [word; REGS],
             flags: [bit; 4],
@@ -81,8 +90,10 @@ impl State {
             memory: Rc::default(),
             conditions: vec![],
             frames: vec![],
-            pc,
+            pc: 0,
             it: It::NONE,
+            context,
+            is_resumed: false,
         }
     }
     /// All that is not memory, in a fixed order.
@@ -108,6 +119,10 @@ impl State {
     /// A flag, to be written.
     pub fn flag_mut(&mut self, flag: Flag) -> &mut ExprId {
         &mut self.flags[flag as usize]
+    }
+    /// All special registers.
+    pub fn specials(&self) -> [ExprId; 3] {
+        self.specials
     }
     /// A special register.
     pub fn special(&self, special: Special) -> ExprId {

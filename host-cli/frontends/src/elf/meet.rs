@@ -1,0 +1,121 @@
+//! Where handlers and the code that they interrupt meet: what both know of memory, and when which may run.
+
+use super::base::{FIXED, Known, SPECIALS, Shape, reset};
+use super::context::{Context, Handler};
+use super::execute::Executor;
+use super::lift::{Place, Task};
+use super::state::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use vouch_ir::ExprId;
+
+/// Bytes of stack: of a step, and on top of it one handler of each priority, with what the processor saves.
+pub fn depth(depths: &BTreeMap<Context, u32>, handlers: &[Handler]) -> u32 {
+    /// Eight registers, and a word so that the stack is aligned.
+    const SAVED: u32 = 36;
+    let of = |context: Context| depths.get(&context).copied().unwrap_or(0);
+    let mut levels: BTreeMap<u8, u32> = BTreeMap::new();
+    for (number, handler) in handlers.iter().enumerate() {
+        let level = levels.entry(handler.priority).or_insert(0);
+        *level = (of(Context::Handler(number as u32)).saturating_add(SAVED)).max(*level);
+    }
+    let step = of(Context::Init).max(of(Context::Step));
+    levels.values().fold(step, |sum, level| sum.saturating_add(*level))
+}
+
+/// Makes what handlers and the code that they interrupt know of memory the same: each finds what the other has left.
+pub fn meet(task: &Task, shapes: &mut BTreeMap<Place, Shape>, executor: &mut Executor) {
+    let Some(step) = shapes.get(&Place::Step).cloned() else { return };
+    let ram = |shape: &Shape| -> BTreeMap<Cell, Known> {
+        let all = shape.memory.iter().filter(|(cell, _)| matches!(cell, Cell::Ram(_)));
+        all.map(|(cell, known)| (*cell, *known)).collect()
+    };
+    if !task.handlers.is_empty() {
+        let mut places: Vec<Place> = vec![];
+        for (place, shape) in shapes.iter() {
+            let is_end = matches!(place, Place::Handled(_));
+            if is_end || !pauses(place, shape, executor).is_empty() {
+                places.push(place.clone());
+            }
+        }
+        let known = |place: &Place, cell: &Cell| {
+            let shape = shapes.get(place)?;
+            shape.memory.get(cell).copied().or(reset(executor.elf, *cell))
+        };
+        let cells = places.iter().filter_map(|place| shapes.get(place));
+        let cells: BTreeSet<Cell> = cells.flat_map(|shape| ram(shape).into_keys()).collect();
+        let mut memory = BTreeMap::new();
+        for cell in cells {
+            let mut all = places.iter().filter_map(|place| known(place, &cell));
+            let first = all.next().unwrap_or(Known::Var);
+            let both = if all.all(|other| other == first) { first } else { Known::Var };
+            memory.insert(cell, both);
+        }
+        let mut specials = vec![];
+        for index in SPECIALS..FIXED {
+            let all = places.iter().filter_map(|place| shapes.get(place)?.fixed.get(index));
+            let both = all.copied().reduce(|a, b| if a == b { a } else { Known::Var });
+            specials.push(both.unwrap_or(Known::Var));
+        }
+        let set = |shape: &mut Shape| {
+            shape.memory.retain(|cell, _| !matches!(cell, Cell::Ram(_)));
+            let differ = memory.iter().filter(|(cell, known)| {
+                reset(executor.elf, **cell).is_none_or(|reset| reset != **known)
+            });
+            shape.memory.extend(differ.map(|(cell, known)| (*cell, *known)));
+        };
+        for place in &places {
+            if let Some(shape) = shapes.get_mut(place) {
+                set(shape);
+                shape.fixed.truncate(SPECIALS);
+                shape.fixed.extend(&specials);
+            }
+        }
+        for number in 0..task.handlers.len() as u32 {
+            let mut shape = Shape { fixed: vec![Known::Var; FIXED], ..Shape::default() };
+            set(&mut shape);
+            // It runs because it is enabled; on RISC-V others are not, then.
+            shape.fixed[SPECIALS..].copy_from_slice(&specials);
+            shape.fixed[SPECIALS] = Known::Constant(0);
+            shape.fixed[FIXED - 1] = Known::Constant(0);
+            shapes.insert(Place::Handler(number), shape);
+        }
+    }
+    let step = shapes.get(&Place::Step).unwrap_or(&step).clone();
+    for number in 0..task.always.len() as u32 {
+        let memory = ram(&step);
+        let shape = Shape { memory, fixed: step.fixed.clone(), frames: vec![] };
+        shapes.insert(Place::Always(number), shape);
+    }
+}
+
+/// The handlers that may run at a location, each with when.
+pub fn pauses(place: &Place, shape: &Shape, executor: &mut Executor) -> Vec<(u32, ExprId)> {
+    let is_pause = match place {
+        Place::Step => true,
+        Place::Loop(point) => executor.interrupts.pauses.contains(point),
+        Place::Init | Place::Handler(_) | Place::Handled(_) | Place::Always(_) => false,
+    };
+    if !is_pause {
+        return vec![];
+    }
+    let mut specials = [executor.values.word(0); 3];
+    for (index, special) in (SPECIALS..).zip(&mut specials) {
+        *special = match shape.fixed.get(index) {
+            Some(Known::Constant(value)) => executor.values.pool.constant(*value, 32),
+            _ => {
+                let var = executor.base.var(executor.base.fixed(index));
+                executor.values.pool.var(var, 32)
+            }
+        };
+    }
+    let numbers: Vec<u32> = executor.interrupts.of(place.context()).collect();
+    let mut found = vec![];
+    for number in numbers {
+        let handler = &executor.interrupts.handlers[number as usize];
+        let when = handler.is_enabled(executor.elf.isa, specials, &mut executor.values);
+        if executor.values.pool.as_const(when) != Some(0) {
+            found.push((number, when));
+        }
+    }
+    found
+}
