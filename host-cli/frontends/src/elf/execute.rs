@@ -225,13 +225,13 @@ impl<'a> Executor<'a> {
         /// Elements are not larger.
         const STEP: u32 = 64;
         let Some(last) = self.walked.get(&self.site()) else { return false };
-        let object = self.layout.thing(address);
         let mut is_near = false;
         for last in last {
-            if *last == address || self.layout.thing(*last) == object {
+            let Some(object) = self.layout.thing(*last) else { continue };
+            if (object.start..object.end).contains(&address) {
                 return false;
             }
-            is_near |= last.abs_diff(address) <= STEP && self.layout.thing(*last).is_some();
+            is_near |= last.abs_diff(address) <= STEP;
         }
         is_near
     }
