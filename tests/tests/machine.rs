@@ -47,6 +47,37 @@ fn a_pump_in_c() {
     c("pump", None);
 }
 
+/// An index that is folded into an address, and the lowest bits of an address on the stack.
+#[test]
+fn addresses_as_compilers_compute_them() {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        for level in ["-Os", "-O2"] {
+            let build = |flags: &[&str]| {
+                programs::c("address", &[&[cpu, level], flags].concat(), folder.path())
+            };
+            agrees(&build(&[]), &options(None), Verdict::Safe);
+            assert_eq!(verdict(&build(&["-DBROKEN"]), &options(None)), Verdict::Unsafe);
+        }
+    }
+}
+
+/// Crates as they are published. `cargo xtask bench-elf` has more of them.
+#[test]
+fn machines_of_crates() {
+    let names = ["dcf77", "midi", "minicbor"];
+    for fault in [false, true] {
+        let folder = programs::crates(&names, "thumbv6m-none-eabi", fault);
+        for elf in names.map(|name| folder.join(name)) {
+            let options = options(Some("init"));
+            match fault {
+                false => agrees(&elf, &options, Verdict::Safe),
+                true => assert_eq!(verdict(&elf, &options), Verdict::Unsafe, "{}", elf.display()),
+            }
+        }
+    }
+}
+
 /// Loops that become locations, a pointer in a static, a table of functions, an array on the stack.
 #[test]
 fn a_queue_in_c() {

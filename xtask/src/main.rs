@@ -7,6 +7,7 @@ mod alone;
 mod bench;
 mod bench_c;
 mod bench_device;
+mod bench_elf;
 mod boards;
 mod demo;
 mod elf;
@@ -31,7 +32,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 17] = [
+const TASKS: [Task; 18] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -71,6 +72,11 @@ const TASKS: [Task; 17] = [
         "bench-c",
         "check C programs with known verdicts; FOLDER, --timeout S, --filter TEXT, --jobs N",
         bench_c::task,
+    ),
+    (
+        "bench-elf",
+        "check machine code of crates from crates.io; --timeout S, --filter TEXT",
+        bench_elf::task,
     ),
     (
         "race",

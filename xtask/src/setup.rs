@@ -2,8 +2,8 @@
 //!
 //! When all is there it only looks, and needs no network.
 
-use crate::boards;
 use crate::shell::{self, Usage};
+use crate::{boards, project};
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ pub fn run() -> Result<()> {
         program(&QEMU_ARM)?;
         program(&QEMU_RISCV)?;
         program(&CPP)?;
-        program(&ARM_GCC)
+        program(&ARM_GCC)?;
+        crates()
     })
 }
 
@@ -96,6 +97,22 @@ fn rust() -> Result<()> {
         .collect();
     rustup("target", &targets)?;
     rustup("component", &components)
+}
+
+/// Crates whose machine code the tests check: fetched, so that building them needs no network.
+fn crates() -> Result<()> {
+    let manifest = project::root().join("tests/crates/Cargo.toml");
+    let fetch = || {
+        let mut cargo = shell::cargo();
+        cargo.args(["fetch", "--quiet", "--locked", "--manifest-path"]).arg(&manifest);
+        cargo
+    };
+    let mut offline = fetch();
+    offline.arg("--offline").stderr(Stdio::null());
+    match shell::exit_code(&mut offline)? {
+        0 => Ok(()),
+        _ => shell::run(&mut fetch()),
+    }
 }
 
 fn missing_targets(sysroot: &Path) -> Vec<&'static str> {

@@ -60,3 +60,17 @@ pub fn rust_as(name: &str, file: &str, target: &str, flags: &[&str], folder: &Pa
     run(&mut rustc);
     elf
 }
+
+/// Builds state machines of crates from crates.io, and returns the folder that they are in; with `fault` what they
+/// assert is broken.
+pub fn crates(names: &[&str], target: &str, fault: bool) -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let kind = if fault { "fault" } else { "good" };
+    let folder = tests.join("../target/crates").join(format!("z-{kind}"));
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.current_dir(tests.join("crates")).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "z");
+    cargo.args(["build", "--quiet", "--release", "--locked", "--target", target, "--target-dir"]);
+    cargo.arg(&folder).args(fault.then_some("--features=fault"));
+    run(cargo.args(names.iter().map(|name| format!("--bin={name}"))));
+    folder.join(target).join("release")
+}

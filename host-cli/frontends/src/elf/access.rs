@@ -6,10 +6,11 @@
 
 use super::base::Known;
 use super::execute::Executor;
-use super::layout::{HIGHEST, Kind, LOWEST};
+use super::layout::{HIGHEST, Kind, LOWEST, Thing};
 use super::outcome::{Source, Stop};
 use super::state::Cell;
 use super::value::Sum;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use vouch_ir::{BinOp, Expr, ExprId, Word};
 
@@ -17,6 +18,9 @@ use vouch_ir::{BinOp, Expr, ExprId, Word};
 const MOST_POINTERS: usize = 64;
 /// Elements that an index can choose between.
 const MOST_ELEMENTS: i64 = 4096;
+
+/// Indices that vary more tell nothing about where they begin.
+const FAR: u32 = 0x1_0000;
 
 /// What memory is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -339,12 +343,15 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Where an address can be, each with when; the conditions exclude each other.
+    /// Where an address can be, each with when; the conditions exclude each other. That it is in none of the others
+    /// is required, once for each reason: what is required becomes a condition of the path.
     fn targets(&mut self, address: ExprId) -> Result<Vec<(ExprId, Target)>, Stop> {
         let always = self.values.pool.bool(true);
-        let mut targets = vec![];
-        let mut todo = vec![(always, self.values.simplify(address))];
-        while let Some((when, x)) = todo.pop() {
+        let (mut targets, mut constants) = (vec![], vec![]);
+        let mut bad: BTreeMap<Stop, ExprId> = BTreeMap::new();
+        // What was made last first: where choices meet again, that is taken up once.
+        let mut todo = BTreeMap::from([(self.values.simplify(address), always)]);
+        while let Some((x, when)) = todo.pop_last() {
             if targets.len() + todo.len() > MOST_POINTERS {
                 return Err(Stop::Address);
             }
@@ -352,24 +359,30 @@ impl Executor<'_> {
                 continue;
             }
             let sum = self.values.sum(x);
-            if self.values.as_word(x).is_some_and(|address| self.walks_off(address)) {
-                self.require_not(when, Stop::Memory)?;
+            constants.extend(self.values.as_word(x));
+            let stop = if self.values.as_word(x).is_some_and(|address| self.walks_off(address)) {
+                Stop::Memory
             } else if let Some(target) = self.target(&sum) {
                 targets.push((when, target));
+                continue;
             } else if let Some((condition, ways)) = self.values.choice(x) {
-                let [yes, no] = ways;
-                let not = self.values.pool.not(condition);
-                let no_when = self.values.pool.and(when, not);
-                let yes_when = self.values.pool.and(when, condition);
-                todo.push((no_when, no));
-                todo.push((yes_when, yes));
+                for (x, holds) in ways.into_iter().zip([true, false]) {
+                    let here = if holds { condition } else { self.values.pool.not(condition) };
+                    let here = self.values.pool.and(when, here);
+                    let before = todo.get(&x).copied();
+                    todo.insert(x, before.map_or(here, |before| self.values.pool.or(before, here)));
+                }
+                continue;
             } else {
-                let stop = match self.values.as_word(x) {
-                    Some(address) => Stop::Unknown(address),
-                    None => Stop::Address,
-                };
-                self.require_not(when, stop)?;
-            }
+                self.values.as_word(x).map_or(Stop::Address, Stop::Unknown)
+            };
+            let no = self.values.pool.bool(false);
+            let before = bad.get(&stop).copied().unwrap_or(no);
+            bad.insert(stop, self.values.pool.or(before, when));
+        }
+        self.walked_to(constants);
+        for (stop, when) in bad {
+            self.require_not(when, stop)?;
         }
         if targets.is_empty() { Err(Stop::NoWay) } else { Ok(targets) }
     }
@@ -393,12 +406,22 @@ impl Executor<'_> {
                 Some(Target { area, start: constant.into(), index: None })
             }
             [] if is_clean && (LOWEST..HIGHEST).contains(&constant) => {
-                let thing = self.layout.thing(constant)?;
+                let thing = self.pointed_into(&rest, constant)?;
                 let (start, end) = (thing.start.into(), thing.end.into());
                 self.indexed(Area::Of(thing.kind), &rest, constant.into(), start, end)
             }
             _ => None,
         }
+    }
+
+    /// The object that an address was meant to be in: where the least index leads to that is left. Compilers move
+    /// what is subtracted from an index into the constant: a table for 24 to 27 is addressed from 24 before it.
+    fn pointed_into(&self, terms: &[(ExprId, i32)], constant: u32) -> Option<Thing> {
+        let range = self.values.range(&self.now.conditions, terms, 32);
+        let least = constant.wrapping_add(range.start as u32);
+        let is_small = range.count <= Word::from(FAR);
+        let first = is_small.then(|| self.layout.thing(least)).flatten();
+        first.or_else(|| self.layout.thing(constant))
     }
 
     fn indexed(

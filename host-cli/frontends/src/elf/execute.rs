@@ -70,8 +70,8 @@ pub struct Executor<'a> {
     queue: BTreeMap<Point, State>,
     /// Paths in an IT block.
     apart: Vec<State>,
-    /// For instructions and who called them the address that they accessed last.
-    walked: HashMap<(u64, u32), u32>,
+    /// For instructions and who called them the addresses that they could access last.
+    walked: HashMap<(u64, u32), Vec<u32>>,
     /// For heads of loops: rounds, and how many conditions there were before the first.
     rounds: BTreeMap<Point, (u32, usize)>,
     count: u32,
@@ -227,15 +227,29 @@ impl<'a> Executor<'a> {
     pub fn walks_off(&mut self, address: u32) -> bool {
         /// Elements are not larger.
         const STEP: u32 = 64;
+        let Some(last) = self.walked.get(&self.site()) else { return false };
+        let mut is_near = false;
+        for last in last {
+            let Some(object) = self.layout.thing(*last) else { continue };
+            if (object.start..object.end).contains(&address) {
+                return false;
+            }
+            is_near |= last.abs_diff(address) <= STEP;
+        }
+        is_near
+    }
+
+    /// Notes which addresses an instruction can access in this round.
+    pub fn walked_to(&mut self, addresses: Vec<u32>) {
+        let site = self.site();
+        self.walked.insert(site, addresses);
+    }
+
+    /// An instruction, and who called it.
+    fn site(&self) -> (u64, u32) {
         let mut hasher = FxHasher::default();
         self.now.frames.hash(&mut hasher);
-        let last = self.walked.insert((hasher.finish(), self.now.pc), address);
-        let Some(last) = last.filter(|last| *last != address && last.abs_diff(address) <= STEP)
-        else {
-            return false;
-        };
-        let objects = [last, address].map(|at| self.layout.thing(at));
-        objects[0].is_some() && objects[0] != objects[1]
+        (hasher.finish(), self.now.pc)
     }
 
     /// A value that the outside decides about.

@@ -5,7 +5,7 @@
 //! - [`isa`]: what instructions do. `abi`: how functions call each other.
 //! - [`reader`], `lines`, `debug`, `types`: what the file holds.
 //! - `layout`: what lies where in memory.
-//! - `value`: expressions, simplified. `state`: what a path knows.
+//! - `value`: expressions, simplified. `range`: which values conditions leave. `state`: what a path knows.
 //! - `graph`: the order in which instructions are run. `base`: where values come from.
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something.
@@ -31,6 +31,7 @@ mod meet;
 mod names;
 mod outcome;
 mod pause;
+mod range;
 pub mod reader;
 mod shared;
 mod state;

@@ -187,7 +187,7 @@ impl Values {
             Expr::Binary(And, a, b) => self.rewrite_mask(id, a, b),
             Expr::Slice { x, lo } => match self.aligned_bits(x) {
                 // The stack is aligned to 8 bytes, so its lowest bits are known.
-                Some(low) if lo + self.pool.width(id) <= 3 => {
+                Some((_, low)) if lo + self.pool.width(id) <= 3 => {
                     self.pool.constant(low >> lo, self.pool.width(id))
                 }
                 _ => self.push(id),
@@ -374,7 +374,7 @@ impl Values {
         }
         // An address on the stack that is aligned.
         if cleared < 8
-            && let Some(constant) = self.aligned_bits(x)
+            && let Some((1, constant)) = self.aligned_bits(x)
         {
             let constant = self.pool.constant(constant & bits, width);
             return self.pool.binary(BinOp::Add, self.stack, constant);
@@ -392,13 +392,16 @@ impl Values {
         }
     }
 
-    /// The constant part of an address on the stack, which is not indexed.
-    fn aligned_bits(&mut self, x: ExprId) -> Option<Word> {
+    /// How often the stack pointer is in a sum in which nothing else is, and the constant.
+    fn aligned_bits(&mut self, x: ExprId) -> Option<(i32, Word)> {
         if !self.is_on_stack(x) {
             return None;
         }
         let sum = self.sum(x);
-        (sum.terms == [(self.stack, 1)]).then_some(sum.constant)
+        match sum.terms[..] {
+            [(term, times)] if term == self.stack => Some((times, sum.constant)),
+            _ => None,
+        }
     }
 
     /// How many constants a choice is between; nothing if one is not a constant, or there are too many.
@@ -450,6 +453,9 @@ impl Values {
 
     /// A condition that a value depends on by a choice in it, and the value either way.
     pub fn choice(&mut self, x: ExprId) -> Option<(ExprId, [ExprId; 2])> {
+        if let Some(choice) = self.choice_of_terms(x) {
+            return Some(choice);
+        }
         /// Deeper, or among more nodes, nobody looks.
         const MOST: usize = 200;
         let (mut todo, mut seen, mut found) = (vec![x], 0, None);
@@ -470,6 +476,27 @@ impl Values {
             let mut done = HashMap::default();
             done.insert(condition, way);
             let chosen = self.pool.replace(x, &mut done);
+            self.simplify(chosen)
+        });
+        Some((condition, ways))
+    }
+
+    /// The same, if a term of a sum is a choice: then only that has to be looked into.
+    fn choice_of_terms(&mut self, x: ExprId) -> Option<(ExprId, [ExprId; 2])> {
+        let sum = self.sum(x);
+        let condition = sum.terms.iter().find_map(|(term, _)| match self.pool.get(*term) {
+            Expr::Ite(c, ..) => Some(c),
+            _ => None,
+        })?;
+        let width = self.pool.width(x);
+        let ways = [true, false].map(|way| {
+            let mut chosen = Sum { terms: vec![], constant: sum.constant };
+            for (term, times) in &sum.terms {
+                let term = self.branch(condition, way, *term);
+                self.collect(term, *times, &mut chosen, 0);
+            }
+            chosen.constant &= mask(width);
+            let chosen = self.total(&chosen, width);
             self.simplify(chosen)
         });
         Some((condition, ways))
