@@ -8,6 +8,11 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("machine")
 }
 
+/// One of them.
+pub fn source(file: &str) -> PathBuf {
+    sources().join(file)
+}
+
 fn run(command: &mut Command) {
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
