@@ -96,7 +96,7 @@ const HOST: [Layer; 15] = [
     ("memory", &[]),
     ("write", &[]),
     ("pipeline", &[]),
-    ("report", &["verdict"]),
+    ("report", &["replay", "verdict"]),
     ("export", &[]),
     ("signing", &["pipeline"]),
     ("transport", &["write"]),
@@ -104,7 +104,8 @@ const HOST: [Layer; 15] = [
     ("judge", &["answer", "verdict"]),
     ("lint", &["engines", "judge"]),
     ("client", &["answer", "memory", "signing", "transport"]),
-    ("check", &["answer", "client", "engines", "judge", "pipeline"]),
+    ("replay", &["judge", "pipeline", "transport", "verdict"]),
+    ("check", &["answer", "client", "engines", "judge", "pipeline", "replay"]),
     ("log", &["client"]),
 ];
 
