@@ -90,7 +90,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 15] = [
+const HOST: [Layer; 16] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
