@@ -1,7 +1,6 @@
 //! What can be said of a property, and why nothing can.
 
 use crate::deadline::Over;
-use crate::replay::Obstacle;
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
@@ -122,6 +121,59 @@ impl fmt::Display for Reason {
                 };
                 write!(f, "validation {over}; the engine has found it {claim}")
             }
+        }
+    }
+}
+
+/// Why a run could not be tried on the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Obstacle {
+    /// QEMU is not installed: the name of the command.
+    NoQemu(&'static str),
+    /// No machine has memory where the program wants it.
+    NoMachine,
+    /// Only the image of the program is there.
+    NoProgram,
+    /// The run depends on what nobody can give: registers and words of the stack that were never written.
+    Chance,
+    /// A handler of an interrupt runs in the middle of something, and that moment was not found.
+    Interrupts,
+    /// QEMU could not be talked to.
+    Failed(String),
+}
+
+impl Obstacle {
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Obstacle::NoQemu(_) => {
+                "install QEMU for Arm and RISC-V (Debian, Ubuntu: `apt install qemu-system-arm \
+                 qemu-system-misc`)"
+            }
+            Obstacle::NoProgram => "check the ELF file itself: `vouch check FILE.elf --entry NAME`",
+            Obstacle::Chance => "give every local variable a value before it is used",
+            Obstacle::NoMachine | Obstacle::Interrupts | Obstacle::Failed(_) => {
+                "try it on your board: `--trace FILE.gdb` writes the run as a script for a debugger"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Obstacle::NoQemu(command) => write!(f, "{command} is not installed"),
+            Obstacle::NoMachine => {
+                f.write_str("no machine of QEMU has memory where the program wants it")
+            }
+            Obstacle::NoProgram => f.write_str("the image does not hold the program"),
+            Obstacle::Chance => {
+                f.write_str("the run depends on registers or stack words that were never written")
+            }
+            Obstacle::Interrupts => {
+                f.write_str("a handler of an interrupt does not come at the same moment again")
+            }
+            Obstacle::Failed(why) => f.write_str(why),
         }
     }
 }

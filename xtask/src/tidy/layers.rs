@@ -90,13 +90,13 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 15] = [
+const HOST: [Layer; 16] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
     ("write", &[]),
     ("pipeline", &[]),
-    ("report", &["verdict"]),
+    ("report", &["replay", "verdict"]),
     ("export", &[]),
     ("signing", &["pipeline"]),
     ("transport", &["write"]),
@@ -104,7 +104,8 @@ const HOST: [Layer; 15] = [
     ("judge", &["answer", "verdict"]),
     ("lint", &["engines", "judge"]),
     ("client", &["answer", "memory", "signing", "transport"]),
-    ("check", &["answer", "client", "engines", "judge", "pipeline"]),
+    ("replay", &["judge", "pipeline", "transport", "verdict"]),
+    ("check", &["answer", "client", "engines", "judge", "pipeline", "replay"]),
     ("log", &["client"]),
 ];
 

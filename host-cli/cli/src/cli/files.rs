@@ -12,6 +12,7 @@ use vouch_host::formats::{self, ParseError, ParseErrorKind};
 use vouch_host::ir::Trace;
 use vouch_host::pipeline::{self, Loaded};
 use vouch_host::read;
+use vouch_host::replay::script::Story;
 use vouch_host::report::json::Outcome;
 use vouch_host::report::{self, formats::Written};
 use vouch_host::validate::Run;
@@ -121,7 +122,7 @@ pub fn write_trace(
         Failure::new(Kind::Output, format!("cannot write {}: {e}", path.display()))
     };
     let Loaded { cfa, digest, origin, .. } = model;
-    let written = Written { cfa, trace, run, digest: *digest, origin };
+    let written = Written { cfa, trace, run, digest: *digest, story: Story::of(origin, run) };
     let bytes = report::formats::write(path, &written).map_err(|e| broken(&e))?;
     write(path, &bytes, inputs)
 }

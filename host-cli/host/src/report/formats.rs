@@ -3,7 +3,6 @@
 use super::{json, vcd};
 use crate::formats::{self, Names};
 use crate::ir::{Cfa, Trace};
-use crate::pipeline::Origin;
 use crate::replay::script::{self, Story};
 use crate::validate::Run;
 use std::path::Path;
@@ -18,8 +17,8 @@ pub struct Written<'a> {
     pub run: &'a Run,
     /// SHA-256 of the source.
     pub digest: [u8; 32],
-    /// What the model was made from.
-    pub origin: &'a Origin,
+    /// The same for people, if it is one of a program; else why not.
+    pub story: Result<Story, String>,
 }
 
 /// A file format for runs.
@@ -72,27 +71,19 @@ fn object(written: &Written<'_>) -> Result<Vec<u8>, String> {
 }
 
 fn gdb(written: &Written<'_>) -> Result<Vec<u8>, String> {
-    story(written).map(|story| script::gdb::write(&story).into_bytes())
+    story(written).map(|story| script::gdb::write(story).into_bytes())
 }
 
 fn c(written: &Written<'_>) -> Result<Vec<u8>, String> {
-    story(written).map(|story| script::c::write(&story).into_bytes())
+    story(written).map(|story| script::c::write(story).into_bytes())
 }
 
 fn rust(written: &Written<'_>) -> Result<Vec<u8>, String> {
-    story(written).map(|story| script::rust::write(&story).into_bytes())
+    story(written).map(|story| script::rust::write(story).into_bytes())
 }
 
-fn story(written: &Written<'_>) -> Result<Story, String> {
-    match written.origin {
-        Origin::Program(binary) => Story::new(binary, written.run),
-        Origin::Elsewhere => Err("this format needs the program, not its image alone\n\
-             help: check the ELF file itself"
-            .into()),
-        Origin::Model => Err("this format is for runs of programs in machine code (ELF files)\n\
-             help: end the file's name in `.vcd`, `.json` or `.txt`"
-            .into()),
-    }
+fn story<'a>(written: &'a Written<'_>) -> Result<&'a Story, String> {
+    written.story.as_ref().map_err(String::clone)
 }
 
 fn text(written: &Written<'_>) -> Result<Vec<u8>, String> {

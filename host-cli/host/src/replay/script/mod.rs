@@ -7,6 +7,7 @@ pub mod rust;
 use super::plan::{Plan, Read};
 use crate::frontend::elf::reader::Elf;
 use crate::frontend::elf::{Binary, Source};
+use crate::pipeline::Origin;
 use crate::validate::Run;
 
 /// A run, ready to be told.
@@ -37,6 +38,21 @@ struct Input {
 }
 
 impl Story {
+    /// A run of a model, if that was lifted from a program; fails with why it cannot be told.
+    pub fn of(origin: &Origin, run: &Run) -> Result<Story, String> {
+        match origin {
+            Origin::Program(binary) => Story::new(binary, run),
+            Origin::Elsewhere => Err("this format needs the program, not its image alone\n\
+                 help: check the ELF file itself"
+                .into()),
+            Origin::Model => {
+                Err("this format is for runs of programs in machine code (ELF files)\n\
+                 help: end the file's name in `.vcd`, `.json` or `.txt`"
+                    .into())
+            }
+        }
+    }
+
     /// A run of a program; fails with why it cannot be told.
     pub fn new(binary: &Binary, run: &Run) -> Result<Story, String> {
         let program = &binary.program;

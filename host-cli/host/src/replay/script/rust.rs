@@ -15,8 +15,9 @@ fn ty(width: u32, signed: bool) -> &'static str {
 
 /// A name for a test.
 fn identifier(text: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
-    format!("no_{}", text.chars().map(plain).collect::<String>())
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_ascii_lowercase).collect();
+    format!("no_{}", words.join("_"))
 }
 
 /// The test.
