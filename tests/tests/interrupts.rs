@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use vouch_host::check::{self, By, Request};
 use vouch_host::engines::{Engine, Memory};
+use vouch_host::frontend::c::COptions;
 use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::judge::Question;
 use vouch_host::pipeline;
@@ -31,8 +32,11 @@ fn options(entry: &str, handlers: &[(&str, u8)]) -> ElfOptions {
 }
 
 fn verdict(elf: &Path, options: &ElfOptions) -> Verdict {
-    let options = pipeline::Options { elf: options.clone(), ..pipeline::Options::default() };
-    let model = pipeline::load(elf, &options).unwrap_or_else(|e| panic!("{}: {e}", elf.display()));
+    checked(elf, &pipeline::Options { elf: options.clone(), ..pipeline::Options::default() })
+}
+
+fn checked(path: &Path, options: &pipeline::Options) -> Verdict {
+    let model = pipeline::load(path, options).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let request = Request::new(Question::new(&model.cfa, None, vec![]));
     let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
     check::check(&model, &request, by, &mut |_| {}).unwrap().judgement.verdict()
@@ -75,4 +79,46 @@ fn a_handler_that_is_not_named_is_missed() {
     let error = pipeline::load(&elf, &options).unwrap_err().to_string();
     assert!(error.contains("used outside of the step"), "{error}");
     assert!(error.contains("--interrupt FUNCTION"), "{error}");
+}
+
+/// The same program as C and as what the compiler makes of it: the verdicts are the same.
+#[test]
+fn c_and_its_machine_code_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let one: &[(&str, u8)] = &[("handler", 0)];
+    let equal: &[(&str, u8)] = &[("handler", 64), ("urgent", 64)];
+    let nested: &[(&str, u8)] = &[("handler", 64), ("urgent", 32)];
+    let cases = [
+        ("-DGUARD=1", one, Verdict::Safe),
+        ("-DGUARD=2", one, Verdict::Safe),
+        ("-DGUARD=0", one, Verdict::Unsafe),
+        ("-DGUARD=1", equal, Verdict::Safe),
+        ("-DGUARD=1", nested, Verdict::Unsafe),
+    ];
+    for (guard, handlers, expected) in cases {
+        let options = options("step", handlers);
+        let interrupts = options.interrupts.clone();
+        let c = COptions {
+            entry: "step".into(),
+            repeat: true,
+            define: vec![guard.strip_prefix("-D").unwrap().into(), "vouch_fail=reach_error".into()],
+            interrupts,
+            ..COptions::default()
+        };
+        let path = programs::source("shared.c");
+        let c = pipeline::Options { c, ..pipeline::Options::default() };
+        assert_eq!(checked(&path, &c), expected, "C {guard} {handlers:?}");
+        for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+            for level in ["-O0", "-O2"] {
+                let keep = "-Wl,-u,handler,-u,urgent";
+                let mut flags = vec![cpu, level, guard, "-ffunction-sections"];
+                flags.extend(["-Wl,--gc-sections", "-Wl,-u,handler"]);
+                if handlers.len() > 1 {
+                    flags.push(keep);
+                }
+                let elf = programs::c("shared", &flags, folder.path());
+                assert_eq!(verdict(&elf, &options), expected, "{cpu} {level} {guard} {handlers:?}");
+            }
+        }
+    }
 }

@@ -51,8 +51,8 @@ pub struct Compiled {
     pub cfa: ir::Cfa,
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
-    /// What else is known of it, for who looks closer: headings and texts.
-    pub about: Vec<(&'static str, String)>,
+    /// The program that it was lifted from.
+    pub binary: Option<std::sync::Arc<elf::Binary>>,
 }
 
 /// What arithmetic does when a result does not fit its type.

@@ -4,5 +4,7 @@
 pub const MEMORY: &str = "memory_limit";
 /// A call deeper than recursion is followed.
 pub const RECURSION: &str = "recursion_limit";
+/// An access that a handler of an interrupt may run in the middle of.
+pub const INTERRUPT: &str = "interrupt_limit";
 /// A place that the source says is never reached.
 pub const UNREACHABLE: &str = "unreachable_limit";

@@ -36,6 +36,7 @@ use crate::frontend::limits;
 use crate::ir::{Cfa, PropertyId};
 use crate::judge::{Finding, Judgement, Question, judge_simplified};
 use crate::pipeline::Loaded;
+use crate::replay;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::{Stats, Verdict as Claim};
 
@@ -216,7 +217,12 @@ fn device_request(model: &Loaded, request: &Request) -> CheckRequest {
 fn judged_in_time(model: &Loaded, request: &Request, answer: &Answer) -> Judgement {
     let Loaded { cfa, simplified, map, .. } = model;
     let question = &request.question;
-    let judge = || judge_simplified(cfa, simplified, map, question, answer, request.validate);
+    let judge = || {
+        let validate = request.validate;
+        let mut judgement = judge_simplified(cfa, simplified, map, question, answer, validate);
+        replay::confirm(model, &mut judgement);
+        judgement
+    };
     request.last_moments.enter(judge).unwrap_or_else(|over| {
         let unknown = |p: &PropertyId| (*p, Finding::Unknown(over.into()));
         Judgement {

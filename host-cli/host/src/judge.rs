@@ -48,6 +48,8 @@ pub struct Broken {
     pub trace: Trace,
     /// The same with all values filled in; `None` if it was not replayed.
     pub run: Option<Run>,
+    /// The machine that it was replayed on, if the model is a program's.
+    pub replayed: Option<&'static str>,
 }
 
 /// What is known of a property.
@@ -73,7 +75,10 @@ impl Finding {
 
     /// Whether more work would not change it, unless it changes what it rests on.
     pub fn is_settled(&self) -> bool {
-        !matches!(self, Finding::Unknown(reason) if !matches!(reason, Reason::Until(_)))
+        match self {
+            Finding::Safe | Finding::Unsafe(_) => true,
+            Finding::Unknown(reason) => matches!(reason, Reason::Until(_) | Reason::NotReplayed(_)),
+        }
     }
 }
 
@@ -90,6 +95,8 @@ pub struct Judgement {
     pub validated: bool,
     /// What it took to check the certificate.
     pub checked: Option<CertificateStats>,
+    /// Runs of the automaton that were not confirmed on its program: of those properties nothing is known.
+    pub unconfirmed: Vec<(PropertyId, Broken)>,
 }
 
 impl Judgement {
@@ -114,13 +121,17 @@ impl Judgement {
                 _ => None,
             })
         };
-        reasons().find(|r| matches!(r, Reason::Invalid(_))).or_else(|| reasons().next())
+        let is_bug = |r: &&Reason| matches!(r, Reason::Invalid(_) | Reason::NotReproduced(_));
+        let is_run = |r: &&Reason| matches!(r, Reason::NotReplayed(_));
+        reasons().find(is_bug).or_else(|| reasons().find(is_run)).or_else(|| reasons().next())
     }
 
     /// The claims that did not survive validation.
     pub fn complaints(&self) -> impl Iterator<Item = (PropertyId, &str)> {
         self.all().filter_map(|(p, f)| match f {
-            Finding::Unknown(Reason::Invalid(why)) => Some((*p, why.as_str())),
+            Finding::Unknown(Reason::Invalid(why) | Reason::NotReproduced(why)) => {
+                Some((*p, why.as_str()))
+            }
             _ => None,
         })
     }
@@ -224,6 +235,7 @@ fn judge_with(
         certificate,
         validated: validate && known && sound,
         checked: checked.flatten(),
+        unconfirmed: vec![],
     }
 }
 
@@ -302,7 +314,7 @@ fn refute(
         }
         false => None,
     };
-    Ok(Broken { trace, run })
+    Ok(Broken { trace, run, replayed: None })
 }
 
 /// An invariant, decoded and checked.

@@ -23,6 +23,7 @@ pub mod lint;
 pub mod log;
 pub mod memory;
 pub mod pipeline;
+pub mod replay;
 pub mod report;
 pub mod signing;
 pub mod transport;

@@ -4,7 +4,7 @@ use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
 use crate::deadline;
 use crate::frontend::c::COptions;
-use crate::frontend::elf::ElfOptions;
+use crate::frontend::elf::{Binary, ElfOptions};
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::{BitLit, Cfa, Clause, LocId, VarId};
 use crate::read;
@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use vouch_core::image::{ImageError, Preamble, VERSION};
 
 /// What an image file's name ends with.
@@ -43,6 +44,17 @@ impl Options {
     }
 }
 
+/// What a model was made from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Origin {
+    /// It was written as such.
+    Model,
+    /// It was lifted from this program.
+    Program(Arc<Binary>),
+    /// It was lifted from a program that is not at hand.
+    Elsewhere,
+}
+
 /// A model, ready to be checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loaded {
@@ -60,8 +72,8 @@ pub struct Loaded {
     pub digest: [u8; 32],
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
-    /// What else is known of it: headings and texts. An image does not tell.
-    pub about: Vec<(&'static str, String)>,
+    /// Whether it was a program.
+    pub origin: Origin,
 }
 
 /// Why a file is not a model that can be checked.
@@ -208,7 +220,7 @@ fn finish(
         source,
         digest,
         warnings: compiled.warnings,
-        about: compiled.about,
+        origin: compiled.binary.map_or(Origin::Model, Origin::Program),
     })
 }
 
@@ -220,7 +232,7 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
         return Err(broken(DebugError::Image(ImageError::Version(preamble.version))));
     }
     let (image, debug) = debug::split(bytes).map_err(broken)?;
-    let Some(Debug { cfa, simplified, map, source_path, source }) = debug else {
+    let Some(Debug { cfa, simplified, map, source_path, source, is_program }) = debug else {
         return Err(LoadError::Unexplained { path: path.to_path_buf() });
     };
     let image = AlignedImage::new(image);
@@ -232,8 +244,8 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let source = Source { path: source_path, text: source };
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
     let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
-    let (warnings, about) = (vec![], vec![]);
-    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings, about })
+    let origin = if is_program { Origin::Elsewhere } else { Origin::Model };
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![], origin })
 }
 
 /// Clauses that may be invariants, in the image's numbers: locations and literals.
@@ -278,6 +290,7 @@ impl Loaded {
             map: self.map.clone(),
             source_path: name.map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
             source: self.source.text.clone(),
+            is_program: self.origin != Origin::Model,
         };
         let model = Model { image: self.image.to_vec(), map: self.map.clone() };
         debug::write(&model, &debug)

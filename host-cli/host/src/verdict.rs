@@ -1,6 +1,7 @@
 //! What can be said of a property, and why nothing can.
 
 use crate::deadline::Over;
+use crate::replay::Obstacle;
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
@@ -74,6 +75,10 @@ pub enum Reason {
     Invalid(String),
     /// A certificate is sound, but not about what was asked.
     OtherQuestion,
+    /// The automaton has a run that breaks it, but that was not tried on the program that it was lifted from.
+    NotReplayed(Obstacle),
+    /// The automaton has a run that breaks it, but the program does something else: this.
+    NotReproduced(String),
     /// There was no time to check what the engine said.
     Unchecked {
         /// What it said.
@@ -107,6 +112,8 @@ impl fmt::Display for Reason {
             ),
             Reason::OtherQuestion => f.write_str("the certificate answers another question"),
             Reason::Invalid(why) => write!(f, "validation failed: {why}"),
+            Reason::NotReplayed(obstacle) => write!(f, "not replayed: {obstacle}"),
+            Reason::NotReproduced(what) => write!(f, "not reproduced on the program: {what}"),
             Reason::Unchecked { claim, over } => {
                 let over = match over {
                     Over::Timeout => "ran out of time",

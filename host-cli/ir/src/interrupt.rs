@@ -34,7 +34,7 @@ pub struct Pause {
     pub handlers: Vec<(usize, ExprId)>,
 }
 
-/// Lets the handlers run where they may. Returns the locations that are copies: each with what it is a copy of.
+/// Lets the handlers run where they may. What they were copied from stays, and nothing leads there. Returns the locations that are copies: each with what it is a copy of.
 pub fn interleave(cfa: &mut Cfa, handlers: &[Handler], pauses: &[Pause]) -> Vec<(LocId, LocId)> {
     let bodies: Vec<Body> = handlers.iter().map(|handler| Body::of(cfa, handler)).collect();
     let inside: BTreeSet<LocId> = bodies.iter().flat_map(|body| body.locations.clone()).collect();
@@ -44,9 +44,7 @@ pub fn interleave(cfa: &mut Cfa, handlers: &[Handler], pauses: &[Pause]) -> Vec<
             all.copy(*handler, pause.at, *when, u32::MAX);
         }
     }
-    let copied = all.copied;
-    cfa.edges.retain(|edge| !inside.contains(&edge.from));
-    copied
+    all.copied
 }
 
 /// What a handler consists of.
@@ -141,11 +139,11 @@ mod tests {
             names.map(|name| cfa.add_location(name, span));
         let zero = cfa.pool.constant(0, 8);
         let yes = cfa.pool.bool(true);
-        let mut edge = |from, to, updates: Vec<(VarId, ExprId)>, cfa: &mut Cfa| {
+        let edge = |from, to, updates: Vec<(VarId, ExprId)>, cfa: &mut Cfa| {
             cfa.add_edge(Edge { from, to, guard: yes, updates, span });
         };
         edge(cfa.init, load, vec![(x, zero), (t, zero), (u, zero)], &mut cfa);
-        let mut plus = |var, by: u128, cfa: &mut Cfa| {
+        let plus = |var, by: u128, cfa: &mut Cfa| {
             let (old, by) = (cfa.read(var), cfa.pool.constant(by, 8));
             cfa.pool.binary(BinOp::Add, old, by)
         };

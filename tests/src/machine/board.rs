@@ -2,15 +2,10 @@
 
 use crate::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::time::{Duration, Instant};
 use vouch_host::frontend::elf::Source;
 use vouch_host::frontend::elf::reader::Elf;
-use vouch_host::transport::companion::{self, Companion};
-use vouch_host::transport::probe::gdb::Gdb;
-use vouch_host::transport::probe::rtt::Memory;
+use vouch_host::replay::board::{self, Register};
+use vouch_host::replay::machines::{MACHINES, Machine};
 
 /// How a call ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,18 +20,16 @@ pub enum End {
 
 /// A running board.
 pub struct Board {
-    gdb: Gdb<UnixStream>,
+    board: board::Board,
     /// Functions that are inputs, with the bits of their results; negative if these have a sign.
     inputs: BTreeMap<u32, i32>,
     failures: BTreeSet<u32>,
     /// RAM at reset, after initialisation: section by section.
     ram: Vec<(u32, Vec<u8>)>,
-    _process: Companion,
-    _folder: tempfile::TempDir,
 }
 
 /// A board with a Cortex-M3, flash where STM32 have it, and 128 KiB of RAM.
-const MACHINE: &str = "netduino2";
+const MACHINE: &Machine = &MACHINES[0];
 /// Where the stack begins.
 const STACK: u32 = 0x2001_f000;
 /// Where functions return to.
@@ -48,28 +41,14 @@ const XPSR: u32 = 25;
 
 impl Board {
     /// Starts a board with this program.
-    pub fn start(path: &Path, elf: &Elf) -> Board {
-        let folder = tempfile::Builder::new().prefix("vouch-").tempdir().unwrap();
-        let socket = folder.path().join("gdb");
-        let gdb = format!("unix:{},server=on,wait=off", socket.display());
-        let loader = format!("loader,file={}", path.display());
-        let args = ["-machine", MACHINE, "-nodefaults", "-display", "none", "-monitor", "none"];
-        let args = args.into_iter().chain(["-S", "-gdb", &gdb, "-device", &loader]);
-        let program = companion::find(Path::new("qemu-system-arm")).expect("QEMU is installed");
-        let complaints = File::create(folder.path().join("stderr")).unwrap();
-        let process = Companion::start(&program, args, complaints, folder.path()).unwrap();
-        let start = Instant::now();
-        let stream = loop {
-            match UnixStream::connect(&socket) {
-                Ok(stream) => break stream,
-                Err(e) => assert!(start.elapsed() < Duration::from_secs(10), "{e}"),
+    pub fn start(elf: &Elf) -> Board {
+        assert_eq!(MACHINE.name, "netduino2");
+        let mut board = board::Board::start(MACHINE).unwrap_or_else(|e| panic!("{e}"));
+        for section in elf.sections() {
+            if let Some(bytes) = &section.bytes {
+                board.write(section.start, bytes).unwrap();
             }
-            std::thread::sleep(Duration::from_millis(5));
-        };
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        let mut gdb = Gdb::new(stream);
-        // Before it has told which registers there are, QEMU does not let single ones be written.
-        gdb.ask("qXfer:features:read:target.xml:0,ff0").unwrap();
+        }
         let functions = || elf.functions();
         let inputs = functions().filter(|f| f.name.starts_with("vouch_input_"));
         let bits = |name: &str| match name.rsplit('_').next() {
@@ -84,9 +63,9 @@ impl Board {
         let failures = functions().filter(|f| fails(&f.name) || fails(&f.shown()));
         let failures: BTreeSet<u32> = failures.map(|f| f.start).collect();
         for at in inputs.keys().chain(&failures).chain([&BACK]) {
-            assert_eq!(gdb.ask(&format!("Z1,{at:x},2")).unwrap(), "OK");
+            board.stop_at(*at).unwrap();
         }
-        Board { gdb, inputs, failures, ram: vec![], _process: process, _folder: folder }
+        Board { board, inputs, failures, ram: vec![] }
     }
 
     /// Gives RAM its contents at reset.
@@ -94,7 +73,7 @@ impl Board {
         self.ram.clear();
         for section in elf.sections().iter().filter(|s| s.is_writable) {
             let Some(bytes) = &section.bytes else { continue };
-            self.gdb.write(section.start, bytes).unwrap();
+            self.board.write(section.start, bytes).unwrap();
             self.ram.push((section.start, bytes.clone()));
         }
     }
@@ -104,7 +83,7 @@ impl Board {
         let mut found = Ok(());
         for (start, before) in &mut self.ram {
             let mut now = vec![0; before.len()];
-            self.gdb.read(*start, &mut now).unwrap();
+            self.board.read(*start, &mut now).unwrap();
             let bytes = (*start..).zip(before.iter().zip(&now));
             for (at, (a, b)) in bytes.filter(|(at, (a, b))| a != b && !known.contains(at)) {
                 found = Err(format!("{at:#x} is not a variable and changed from {a:#x} to {b:#x}"));
@@ -116,25 +95,22 @@ impl Board {
 
     /// Writes memory.
     pub fn write(&mut self, at: u32, bytes: &[u8]) {
-        self.gdb.write(at, bytes).unwrap();
+        self.board.write(at, bytes).unwrap();
     }
 
     /// Reads memory.
     pub fn read(&mut self, at: u32, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
-        self.gdb.read(at, &mut bytes).unwrap();
+        self.board.read(at, &mut bytes).unwrap();
         bytes
     }
 
     fn set(&mut self, register: u32, value: u32) {
-        let hex = format!("P{register:x}={:08x}", value.swap_bytes());
-        assert_eq!(self.gdb.ask(&hex).unwrap(), "OK", "{hex}");
+        self.board.set(Register(register), value).unwrap();
     }
 
     fn get(&mut self, register: u32) -> u32 {
-        let hex = self.gdb.ask("g").unwrap();
-        let at = 8 * register as usize;
-        u32::from_str_radix(&hex[at..at + 8], 16).unwrap().swap_bytes()
+        self.board.get(Register(register)).unwrap()
     }
 
     /// Calls a function that reads these inputs.
@@ -158,12 +134,10 @@ impl Board {
         self.set(XPSR, 0x0100_0000);
         self.set(PC, function);
         loop {
-            self.gdb.resume().unwrap();
-            if let Err(e) = self.gdb.stopped() {
-                let _ = self.gdb.halt();
-                return End::Odd(format!("it does not stop ({e}), at {:#x}", self.get(PC)));
-            }
-            let pc = self.get(PC);
+            let pc = match self.board.resume() {
+                Ok(pc) => pc,
+                Err(e) => return End::Odd(format!("it does not stop: {e}")),
+            };
             if pc == BACK {
                 return match reads.next() {
                     None => End::Returned,

@@ -42,7 +42,7 @@ pub fn compare(
     let address = |name: &String| elf.function_named(name).unwrap().start;
     let entry = address(options.entry.as_ref().unwrap());
     let mut rng = Rng::new(seed);
-    let mut board = Board::start(path, &elf);
+    let mut board = Board::start(&elf);
     let mut compared = Compared::default();
     let mut walk = Walk::new(&program);
     let mut start = None;

@@ -8,6 +8,11 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("machine")
 }
 
+/// One of them.
+pub fn source(file: &str) -> PathBuf {
+    sources().join(file)
+}
+
 fn run(command: &mut Command) {
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -15,11 +20,25 @@ fn run(command: &mut Command) {
 
 /// Builds a C program; `arm-none-eabi-gcc` is what `cargo xtask setup` installs.
 pub fn c(name: &str, flags: &[&str], folder: &Path) -> PathBuf {
-    let elf = folder.join(format!("{name}{}.elf", flags.concat()));
+    c_at(name, flags, FLASH, RAM, folder)
+}
+
+/// Where flash and RAM are unless said otherwise.
+const FLASH: u32 = 0x0800_0000;
+const RAM: u32 = 0x2000_0000;
+
+/// Builds a C program for a processor with flash and RAM at these addresses.
+pub fn c_at(name: &str, flags: &[&str], flash: u32, ram: u32, folder: &Path) -> PathBuf {
+    let elf = folder.join(format!("{name}{}-{flash:x}-{ram:x}.elf", flags.concat()));
+    let script = std::fs::read_to_string(sources().join("link.x")).unwrap();
+    let script = script.replace("0x08000000", &format!("{flash:#x}"));
+    let script = script.replace("0x20000000", &format!("{ram:#x}"));
+    let link = folder.join(format!("{flash:x}-{ram:x}.x"));
+    std::fs::write(&link, script).unwrap();
+    let link = format!("-Wl,-T,{},-e,step,-u,init", link.display());
     let mut gcc = Command::new("arm-none-eabi-gcc");
     gcc.current_dir(sources()).args(["-mthumb", "-g", "-ffreestanding", "-nostdlib"]).args(flags);
-    gcc.args(["-Wl,-T,link.x,-e,step,-u,init", &format!("{name}.c"), "io.c", "-lgcc", "-o"])
-        .arg(&elf);
+    gcc.args([&link, &format!("{name}.c"), "io.c", "-lgcc", "-o"]).arg(&elf);
     run(&mut gcc);
     elf
 }

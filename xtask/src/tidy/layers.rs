@@ -57,13 +57,14 @@ const DEVICE: [Layer; 12] = [
 ];
 
 /// Automata and all that is said of them.
-const IR: [Layer; 12] = [
+const IR: [Layer; 13] = [
     ("deadline", &[]),
     ("escape", &[]),
     ("read", &["deadline"]),
     ("cfa", &["expr", "eval"]),
     ("expr", &["deadline", "eval"]),
     ("eval", &["cfa", "expr"]),
+    ("interrupt", &["cfa", "deadline", "expr"]),
     ("live", &["cfa", "deadline", "expr"]),
     ("run", &["cfa", "expr", "term"]),
     ("term", &["cfa", "expr", "eval"]),

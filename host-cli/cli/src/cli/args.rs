@@ -291,9 +291,8 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// How machine code is lifted.
     pub fn elf(&self) -> ElfOptions {
-        let ElfArgs { init, inputs, interrupts, always } = self.elf.clone();
-        let interrupts = interrupts.into_iter().map(|Interrupt(name, priority)| (name, priority));
-        let interrupts = interrupts.collect();
+        let ElfArgs { init, inputs, always } = self.elf.clone();
+        let interrupts = self.c.interrupts();
         ElfOptions { entry: self.c.entry.clone(), init, inputs, interrupts, always }
     }
 }
@@ -310,12 +309,6 @@ pub struct ElfArgs {
     #[arg(long = "input", env = "VOUCH_INPUT", hide_env = true, value_name = "SYMBOL")]
     #[arg(value_delimiter = ',')]
     pub inputs: Vec<String>,
-    /// A function that handles an interrupt: it may run between two steps, and before each access of the step to
-    /// what both use. The priority is that of the interrupt controller (0 to 255): smaller numbers interrupt
-    /// larger ones; without one it is 0. Can be repeated
-    #[arg(long = "interrupt", env = "VOUCH_INTERRUPT", hide_env = true)]
-    #[arg(value_name = "HANDLER[:PRIORITY]", value_delimiter = ',')]
-    pub interrupts: Vec<Interrupt>,
     /// A function that must return true between any two steps; can be repeated
     #[arg(long, env = "VOUCH_ALWAYS", hide_env = true, value_name = "FUNCTION")]
     #[arg(value_delimiter = ',')]
@@ -357,6 +350,12 @@ pub struct CArgs {
     #[arg(long, env = "VOUCH_DATA_MODEL", hide_env = true, value_name = "MODEL")]
     #[arg(default_value = "ilp32")]
     pub data_model: DataModel,
+    /// A function that handles an interrupt: it may run between two steps, and before each access of the step to
+    /// what both use. The priority is that of the interrupt controller (0 to 255): smaller numbers interrupt
+    /// larger ones; without one it is 0. Can be repeated
+    #[arg(long = "interrupt", env = "VOUCH_INTERRUPT", hide_env = true)]
+    #[arg(value_name = "HANDLER[:PRIORITY]", value_delimiter = ',')]
+    pub interrupts: Vec<Interrupt>,
     /// The function that is run [default: main; for ELF files it must be named]
     #[arg(long, env = "VOUCH_ENTRY", hide_env = true, value_name = "FUNCTION")]
     pub entry: Option<String>,
@@ -383,9 +382,15 @@ pub struct CArgs {
 }
 
 impl CArgs {
+    fn interrupts(&self) -> Vec<(String, u8)> {
+        let all = self.interrupts.iter();
+        all.map(|Interrupt(name, priority)| (name.clone(), *priority)).collect()
+    }
+
     /// As the front end wants it.
     pub fn options(&self) -> COptions {
         COptions {
+            interrupts: self.interrupts(),
             model: self.data_model,
             entry: self.entry.clone().unwrap_or(COptions::default().entry),
             repeat: self.repeat,

@@ -120,7 +120,8 @@ pub fn write_trace(
     let broken = |e: &dyn std::fmt::Display| {
         Failure::new(Kind::Output, format!("cannot write {}: {e}", path.display()))
     };
-    let written = Written { cfa: &model.cfa, trace, run, digest: model.digest };
+    let Loaded { cfa, digest, origin, .. } = model;
+    let written = Written { cfa, trace, run, digest: *digest, origin };
     let bytes = report::formats::write(path, &written).map_err(|e| broken(&e))?;
     write(path, &bytes, inputs)
 }

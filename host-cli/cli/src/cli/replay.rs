@@ -7,6 +7,8 @@ use super::failure::{Failure, Kind};
 use super::{files, verdict};
 use std::path::Path;
 use vouch_host::formats::{self, Names};
+use vouch_host::judge::{Broken, Finding, Judgement};
+use vouch_host::replay::confirm;
 use vouch_host::report::json;
 use vouch_host::report::json::PropertyOutcome;
 use vouch_host::validate;
@@ -28,17 +30,32 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
     })?;
 
     let property = Names::new(&model.cfa).property(run.property);
-    outcome.verdict = Verdict::Unsafe;
+    let mut judgement = Judgement { validated: true, ..Judgement::default() };
+    let broken = Broken { trace: trace.clone(), run: Some(run.clone()), replayed: None };
+    judgement.findings.push((run.property, Finding::Unsafe(Box::new(broken))));
+    context.stage("replaying");
+    confirm(&model, &mut judgement);
+    context.finish();
+    outcome.verdict = judgement.verdict();
+    outcome.reason = judgement.reason().cloned();
+    verdict::alarm(&model.cfa, &judgement, context);
+    outcome.detail = outcome.reason.as_ref().and_then(|reason| verdict::advice(reason, true));
+    let replayed = judgement.findings.iter().find_map(|(_, finding)| match finding {
+        Finding::Unsafe(broken) => broken.replayed.map(Into::into),
+        _ => None,
+    });
     outcome.engine = Some("replay".into());
     outcome.target = Some("host".into());
     outcome.property = Some(property.clone());
-    outcome.validated = true;
+    outcome.validated = judgement.validated;
     outcome.trace_len = Some(run.steps.len());
     outcome.trace = Some(json::trace(&model.cfa, &run));
     outcome.properties = vec![PropertyOutcome {
         name: property,
-        verdict: Verdict::Unsafe,
+        verdict: outcome.verdict,
         trace_len: Some(run.steps.len()),
+        reason: outcome.reason.clone(),
+        replayed,
         ..PropertyOutcome::default()
     }];
     if let Some(path) = &args.trace {
@@ -47,7 +64,7 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
         context.note(&format!("run written to {}", path.display()));
     }
     if !context.json && !context.quiet {
-        verdict::show_run(context, &model.cfa, &run);
+        verdict::show_run(context, &model.cfa, &run, outcome.verdict != Verdict::Unsafe);
     }
     Ok(verdict::show(context, &outcome))
 }

@@ -48,11 +48,13 @@ pub fn add_stats(outcome: &mut Outcome, stats: &Stats) {
     outcome.propagations = Some(stats.propagations);
 }
 
+/// The runs that break properties; behind them those of the automaton that were not confirmed on its program.
 fn broken(judgement: &Judgement) -> impl Iterator<Item = (PropertyId, &Broken)> {
-    judgement.all().filter_map(|(p, finding)| match finding {
+    let broken = judgement.all().filter_map(|(p, finding)| match finding {
         Finding::Unsafe(broken) => Some((*p, &**broken)),
         _ => None,
-    })
+    });
+    broken.chain(judgement.unconfirmed.iter().map(|(p, broken)| (*p, broken)))
 }
 
 /// Puts a judgement into an outcome.
@@ -82,6 +84,10 @@ pub fn add_judgement(
             Finding::Unknown(reason) => Some(reason.clone()),
             _ => None,
         },
+        replayed: match finding {
+            Finding::Unsafe(broken) => broken.replayed.map(Into::into),
+            _ => None,
+        },
         safe_steps: match finding {
             Finding::Unknown(reason) if reason.is_end() => {
                 answer.steps.get(p.index()).copied().filter(|n| *n > 0).map(Into::into)
@@ -92,10 +98,11 @@ pub fn add_judgement(
     outcome.properties = judgement.all().map(property).collect();
 }
 
-/// Shows a run as a table.
-pub fn show_run(context: &Context, cfa: &Cfa, run: &Run) {
+/// Shows a run as a table; one that is not confirmed on the program is said to be the automaton's.
+pub fn show_run(context: &Context, cfa: &Cfa, run: &Run, is_open: bool) {
     let names = Names::new(cfa);
-    context.print(&format!("A run that breaks {}:\n", names.property(run.property)));
+    let whose = if is_open { "A run of the automaton, not of the program," } else { "A run" };
+    context.print(&format!("{whose} that breaks {}:\n", names.property(run.property)));
     context.print(&format!("{}\n\n", table::run_in(cfa, run, &context.style).trim_end()));
 }
 
@@ -119,8 +126,9 @@ pub fn show(context: &Context, outcome: &Outcome) -> u8 {
 }
 
 /// What to do about a verdict that is not known.
-fn advice(reason: &Reason, engine_is_here: bool) -> Option<&'static str> {
-    match reason {
+pub fn advice(reason: &Reason, engine_is_here: bool) -> Option<String> {
+    let fixed = match reason {
+        Reason::NotReplayed(obstacle) => return Some(format!("help: {}", obstacle.help())),
         Reason::Budget => Some("help: allow more work with `--budget`"),
         Reason::Timeout => {
             Some("help: allow more time with `--timeout`, or check one with `--property`")
@@ -142,7 +150,8 @@ fn advice(reason: &Reason, engine_is_here: bool) -> Option<&'static str> {
              parameters (`--bind`), or check on this machine (`vouch check`)",
         ),
         _ => None,
-    }
+    };
+    fixed.map(Into::into)
 }
 
 /// What an engine answered to `check` or `run`, with all that is known of how it came about.
@@ -207,7 +216,7 @@ pub fn report(
     add_judgement(&mut outcome, &model.cfa, property, judgement, answer);
     let is_here = outcome.device.is_none();
     let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_ref()?, is_here));
-    outcome.detail = outcome.detail.or(advice.map(Into::into));
+    outcome.detail = outcome.detail.or(advice);
     alarm(&model.cfa, judgement, context);
     let vacuous = context.deadline().enter(|| vacuous(answered, judgement, context));
     let vacuous = vacuous.unwrap_or_default();
@@ -215,8 +224,11 @@ pub fn report(
     context.warn(&model.source, &vacuous);
     let written = write_files(answered, judgement, context);
     if !context.json && !context.quiet {
-        for run in broken(judgement).filter_map(|b| b.1.run.as_ref()) {
-            show_run(context, &model.cfa, run);
+        for (property, broken) in broken(judgement) {
+            let is_open = judgement.unconfirmed.iter().any(|open| open.0 == property);
+            if let Some(run) = &broken.run {
+                show_run(context, &model.cfa, run, is_open);
+            }
         }
         if !question.bindings.is_empty() {
             let bindings = show_bindings(&model.cfa, &question.bindings);
@@ -251,7 +263,7 @@ fn vacuous(answered: &Answered<'_>, judgement: &Judgement, context: &Context) ->
 }
 
 /// Says loudly that the engine was wrong.
-fn alarm(cfa: &Cfa, judgement: &Judgement, context: &Context) {
+pub fn alarm(cfa: &Cfa, judgement: &Judgement, context: &Context) {
     let names = Names::new(cfa);
     let mut lines = String::new();
     for (property, why) in judgement.complaints() {
@@ -261,9 +273,10 @@ fn alarm(cfa: &Cfa, judgement: &Judgement, context: &Context) {
             why.replace('\n', "\n    ")
         ));
     }
+    let on = if judgement.unconfirmed.is_empty() { "" } else { " on the program" };
     if !lines.is_empty() {
         context.alarm(&format!(
-            "INTERNAL ERROR: an answer of the engine did not survive its validation.\n{lines}\
+            "INTERNAL ERROR: an answer of the engine did not survive its validation{on}.\n{lines}\
              No verdict is given on this. It is a bug of vouch, or a device that does not work as it \
              should:\nplease report it, with the model and this message."
         ));

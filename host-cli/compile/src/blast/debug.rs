@@ -12,7 +12,7 @@ use vouch_core::image::{self, ImageError, Preamble};
 use vouch_ir::{Cfa, Expr, ExprId, Span, expr::MAX_WIDTH, mask};
 
 /// The version that is written and read.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 /// Marks the chunk.
 const MAGIC: [u8; 4] = *b"VDBG";
 /// Magic, version, reserved, length, checksum.
@@ -34,6 +34,8 @@ pub struct Debug {
     pub source_path: String,
     /// The source.
     pub source: String,
+    /// Whether it was lifted from a program, on which runs have to be replayed.
+    pub is_program: bool,
 }
 
 /// Why a file could not be read.
@@ -304,7 +306,10 @@ mod tests {
         let model = compile(&simple.cfa, hash, &Options::default()).unwrap();
         let map = model.map.clone();
         let simplified = Some((simple.cfa, simple.back));
-        (model, Debug { cfa, simplified, map, source_path: "x.vch".into(), source })
+        (
+            model,
+            Debug { cfa, simplified, map, source_path: "x.vch".into(), source, is_program: false },
+        )
     }
 
     /// The types of the chunk are its format (`docs/formats/image.md`): whoever changes one of them sees it

@@ -40,6 +40,14 @@ pub enum Builtin {
     VaStart,
     /// The list in the first argument becomes that in the second.
     VaCopy,
+    /// Handlers of interrupts may run.
+    Pause,
+    /// Interrupts are disabled, or enabled.
+    Mask(bool),
+    /// Whether they are disabled.
+    Masked,
+    /// They are disabled if the argument is odd.
+    SetMask,
 }
 
 /// Functions of the bits of a number.
@@ -74,6 +82,9 @@ impl Builtin {
                 | Builtin::Assume
                 | Builtin::Stop
                 | Builtin::Unreachable
+                | Builtin::Pause
+                | Builtin::Mask(_)
+                | Builtin::SetMask
         )
     }
 }
@@ -108,6 +119,12 @@ pub fn find(name: &str) -> Option<Builtin> {
         | "__builtin_malloc" | "__builtin_free" | "kmalloc" | "kfree" => Builtin::Heap,
         "__builtin_va_start" => Builtin::VaStart,
         "__builtin_va_copy" => Builtin::VaCopy,
+        super::interrupt::PAUSE => Builtin::Pause,
+        // As CMSIS calls them, and what the instructions do.
+        "__disable_irq" | "__vouch_disable_irq" => Builtin::Mask(true),
+        "__enable_irq" | "__vouch_enable_irq" => Builtin::Mask(false),
+        "__get_PRIMASK" | "__vouch_get_PRIMASK" => Builtin::Masked,
+        "__set_PRIMASK" | "__vouch_set_PRIMASK" => Builtin::SetMask,
         _ => return bits(name).or_else(|| overflow(name)),
     })
 }

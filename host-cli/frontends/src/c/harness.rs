@@ -8,11 +8,11 @@
 
 use super::tree::{Expr, ExprKind, Function, Global, Unit};
 use super::types::Type;
-use super::{COptions, DataModel, Program, builtin, calls, on_large_stack};
+use super::{COptions, DataModel, Program, builtin, calls, fail, on_large_stack};
 use crate::{Diagnostic, Options, Source};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
-use vouch_ir::{Cfa, Trace, Word};
+use vouch_ir::{Cfa, Span, Trace, Word};
 
 /// What the program says and does when the run breaks a property: it ends with the one that it shows,
 /// and continues after others, as on the target.
@@ -70,6 +70,11 @@ pub fn write(
     trace: &Trace,
 ) -> Result<String, Vec<Diagnostic>> {
     on_large_stack(|| {
+        if !options.c.interrupts.is_empty() {
+            let what = "a C program cannot say when an interrupt comes";
+            let help = "use `--trace`";
+            return Err(Box::new(fail(what, Span::default(), "no harness of this").help(help)));
+        }
         let program = Program::new(source, options)?;
         Ok(text(&program, include, options, cfa, trace))
     })

@@ -1,7 +1,7 @@
 //! C, as compilers for microcontrollers and verification tasks write it: `docs/c.md`.
 //!
 //! Text → [`preprocess`] → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] → [`lower`] →
-//! automaton. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
+//! automaton. [`interrupt`] puts handlers in before that. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
 //! competitions of any verdict; [`calls`] tells what a run's calls return. [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
 //! [`warn`] notes where a check says less than it seems to, [`questions`] asks what never happens.
 
@@ -9,6 +9,7 @@ mod builtin;
 mod calls;
 mod constant;
 pub mod harness;
+mod interrupt;
 mod layout;
 mod lexer;
 mod lower;
@@ -96,6 +97,8 @@ pub struct COptions {
     pub include: Vec<String>,
     /// Macros.
     pub define: Vec<String>,
+    /// Functions that handle interrupts, and how urgent each is: smaller numbers are more urgent.
+    pub interrupts: Vec<(String, u8)>,
 }
 
 impl Default for COptions {
@@ -108,6 +111,7 @@ impl Default for COptions {
             recursion: 24,
             include: vec![],
             define: vec![],
+            interrupts: vec![],
         }
     }
 }
@@ -117,7 +121,7 @@ pub fn compile(source: &Source, options: &Options) -> Result<Compiled, Vec<Diagn
     on_large_stack(|| {
         let program = Program::new(source, options)?;
         let warnings = warn::warnings(&program, options);
-        Ok(Compiled { cfa: program.into_cfa(), warnings, about: vec![] })
+        Ok(Compiled { cfa: program.into_cfa(), warnings, binary: None })
     })
 }
 
@@ -184,9 +188,10 @@ impl Program {
     fn read(text: String, line: &dyn Fn(u32) -> usize, options: &Options) -> Result<Program, Fail> {
         deadline::phase("reading the program");
         let (tokens, packing) = lexer::lex_packed(&text)?;
-        let unit = parser::parse(tokens, packing, types::Types::new(options.c.model))?;
+        let mut unit = parser::parse(tokens, packing, types::Types::new(options.c.model))?;
+        let handlers = interrupt::prepare(&mut unit, &options.c.entry, &options.c.interrupts)?;
         deadline::phase("making an automaton of the program");
-        let (cfa, notes) = lower::lower(&unit, line, options)?;
+        let (cfa, notes) = lower::lower(&unit, line, &handlers, options)?;
         Ok(Program { text, preprocessed: None, unit, cfa, notes })
     }
 

@@ -330,6 +330,42 @@ impl Expr {
         }
     }
 
+    /// Calls `visit` for each direct operand, which it may change.
+    pub fn operands_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        use ExprKind::*;
+        match &mut self.kind {
+            Int(_) | Global(_) | Local(_) | Function(_) | Refused(_) => {}
+            Neg(a) | Not(a) | IsZero(a) | Cast(a) | Deref(a) | Address(a) | VaArg(a) => visit(a),
+            Member { of, .. } => visit(of),
+            Binary(_, a, b)
+            | Distance(a, b)
+            | AndThen(a, b)
+            | OrElse(a, b)
+            | Comma(a, b)
+            | Assign(a, b)
+            | Index(a, b)
+            | Move { pointer: a, by: b, .. }
+            | Update { place: a, value: b, .. } => {
+                visit(a);
+                visit(b);
+            }
+            Choice(a, b, c) => [a, b, c].into_iter().for_each(|e| visit(e)),
+            Call(_, args) => args.iter_mut().for_each(visit),
+            CallPointer(callee, args) => {
+                visit(callee);
+                args.iter_mut().for_each(visit);
+            }
+            Statements(stmts) => stmts.iter_mut().for_each(|s| s.expressions_mut(visit)),
+            Literal(_, init) => init.items.iter_mut().for_each(|i| visit(&mut i.value)),
+        }
+    }
+
+    /// Calls `change` for all below this expression, and for itself.
+    pub fn change(&mut self, change: &mut dyn FnMut(&mut Expr)) {
+        self.operands_mut(&mut |e| e.change(change));
+        change(self);
+    }
+
     /// Whether evaluating it twice, or not at all, is not the same as once.
     pub fn has_effect(&self) -> bool {
         let mut effect = false;
@@ -417,6 +453,42 @@ impl Stmt {
                 next.iter().for_each(visit);
             }
             StmtKind::Case(_, s) | StmtKind::Label(_, s) => s.expressions(visit),
+            StmtKind::Goto(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(None)
+            | StmtKind::Refused(_) => {}
+        }
+    }
+
+    /// Calls `visit` for each expression that stands directly in it or in a statement below; it may be
+    /// changed.
+    pub fn expressions_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.kind {
+            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => visit(e),
+            StmtKind::Declare(_, init) => {
+                init.iter_mut().flat_map(|i| &mut i.items).for_each(|i| visit(&mut i.value));
+            }
+            StmtKind::Block(stmts) => stmts.iter_mut().for_each(|s| s.expressions_mut(visit)),
+            StmtKind::If(c, a, b) => {
+                visit(c);
+                a.expressions_mut(visit);
+                b.iter_mut().for_each(|s| s.expressions_mut(visit));
+            }
+            StmtKind::While(c, body) | StmtKind::Switch(c, _, _, body) => {
+                visit(c);
+                body.expressions_mut(visit);
+            }
+            StmtKind::DoWhile(body, c) => {
+                body.expressions_mut(visit);
+                visit(c);
+            }
+            StmtKind::For(c, next, body) => {
+                c.iter_mut().for_each(&mut *visit);
+                body.expressions_mut(visit);
+                next.iter_mut().for_each(visit);
+            }
+            StmtKind::Case(_, s) | StmtKind::Label(_, s) => s.expressions_mut(visit),
             StmtKind::Goto(_)
             | StmtKind::Break
             | StmtKind::Continue

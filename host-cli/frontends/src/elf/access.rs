@@ -106,7 +106,7 @@ impl Executor<'_> {
             self.require_not(when, Stop::Alignment)?;
             return Ok(None);
         }
-        self.read_at(target.area, target.start, bytes).map(Some)
+        self.read_at(target.area, target.start, bytes, when).map(Some)
     }
 
     fn read_element(
@@ -119,11 +119,11 @@ impl Executor<'_> {
     ) -> Result<Option<ExprId>, Stop> {
         let offsets = self.elements(target, index, bytes, aligned, when)?;
         if let Area::Of(Kind::Peripheral | Kind::Input) = target.area {
-            return self.read_at(target.area, target.start, bytes).map(Some);
+            return self.read_at(target.area, target.start, bytes, when).map(Some);
         }
         let mut result: Option<ExprId> = None;
         for offset in offsets.into_iter().rev() {
-            let value = self.read_at(target.area, target.start + offset, bytes)?;
+            let value = self.read_at(target.area, target.start + offset, bytes, when)?;
             result = Some(match result {
                 None => value,
                 Some(other) => {
@@ -232,15 +232,21 @@ impl Executor<'_> {
         false
     }
 
-    fn read_at(&mut self, area: Area, start: i64, bytes: u32) -> Result<ExprId, Stop> {
+    fn read_at(
+        &mut self,
+        area: Area,
+        start: i64,
+        bytes: u32,
+        when: ExprId,
+    ) -> Result<ExprId, Stop> {
         match area {
-            Area::Of(Kind::Peripheral) => {
-                let name = format!("peripheral {:#010x}", start as u32);
-                Ok(self.fresh(name, 8 * bytes, Source::Load(self.now.pc)))
-            }
-            Area::Of(Kind::Input) => {
-                let name = self.layout.name(start as u32);
-                Ok(self.fresh(name, 8 * bytes, Source::Load(self.now.pc)))
+            Area::Of(kind @ (Kind::Peripheral | Kind::Input)) => {
+                let name = match kind {
+                    Kind::Peripheral => format!("peripheral {:#010x}", start as u32),
+                    _ => self.layout.name(start as u32),
+                };
+                self.outside.insert(self.now.pc);
+                Ok(self.fresh_if(when, name, 8 * bytes, Source::Load(self.now.pc)))
             }
             Area::Of(Kind::Flash) => {
                 let mut value: Word = 0;
@@ -292,7 +298,10 @@ impl Executor<'_> {
         let bytes = self.values.pool.width(value) / 8;
         let first = match area {
             // What the outside does with it is up to the outside.
-            Area::Of(Kind::Peripheral | Kind::Input) => return Ok(()),
+            Area::Of(Kind::Peripheral | Kind::Input) => {
+                self.outside.insert(self.now.pc);
+                return Ok(());
+            }
             Area::Of(Kind::Flash) => return self.require_not(when, Stop::Flash(start as u32)),
             Area::Of(Kind::Ram) => {
                 let start = start as u32;

@@ -26,6 +26,48 @@ pub struct Read {
     pub source: Source,
 }
 
+/// What the outside decides about.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outside {
+    /// Functions whose result is an input: name, width, and whether the result is sign-extended.
+    pub functions: BTreeMap<u32, (String, u32, bool)>,
+    /// Statics that are inputs: first address and one past the last.
+    pub statics: Vec<(u32, u32)>,
+    /// Handlers of interrupts, and how urgent each is.
+    pub priorities: BTreeMap<u32, u8>,
+    /// Instructions whose effect is not the program's own: they access peripherals or statics that are inputs,
+    /// special registers or the monitor, or wait.
+    pub instructions: BTreeSet<u32>,
+}
+
+/// What a program is about to do at a location.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum At {
+    /// To call the function that comes before the first step, if there is one.
+    Init(Option<u32>),
+    /// To call the function that is a step.
+    Step(u32),
+    /// To call the handler of an interrupt.
+    Handler(u32),
+    /// To call a function that must always return true.
+    Always(u32),
+    /// To execute the instruction at this address, in the middle of a call.
+    Code(u32),
+}
+
+impl At {
+    fn of(task: &Task, place: &Place) -> Option<At> {
+        Some(match place {
+            Place::Init => At::Init(task.init),
+            Place::Step => At::Step(task.entry),
+            Place::Handler(number) => At::Handler(task.handlers.get(*number as usize)?.entry),
+            Place::Always(number) => At::Always(*task.always.get(*number as usize)?),
+            Place::Loop(point) => At::Code(point.pc),
+            Place::Handled(_) => return None,
+        })
+    }
+}
+
 /// A program, lifted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
@@ -45,6 +87,12 @@ pub struct Program {
     pub spans: Vec<std::ops::Range<u32>>,
     /// What people want to know of it: headings and texts.
     pub about: Vec<(&'static str, String)>,
+    /// Where each property is broken: the address of the call of a function that fails, or of a trap.
+    pub failures: Vec<BTreeSet<u32>>,
+    /// What the program is about to do at each location.
+    pub at: BTreeMap<LocId, At>,
+    /// What does not come from the program.
+    pub outside: Outside,
 }
 
 /// Makes the automaton. With `whole` it has variables that no property depends on, too.
@@ -90,6 +138,7 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
         cfa.add_edge(Edge { from: *from, to: *to, guard: way.guard, updates, span });
     }
     let mut errors: BTreeMap<(bool, String), LocId> = BTreeMap::new();
+    let mut places: BTreeMap<LocId, BTreeSet<u32>> = BTreeMap::new();
     for (place, bad, when) in &lifted.bad {
         let Some(from) = locations.get(place) else { continue };
         if cfa.pool.as_const(*when) == Some(0) {
@@ -97,6 +146,8 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
         }
         let key = (matches!(bad, Bad::Limit(..)), bad_name(elf, bad));
         let error = *errors.entry(key.clone()).or_insert_with(|| cfa.add_location(key.1, span));
+        let (Bad::Failure(_, at) | Bad::Always(at) | Bad::Limit(_, at)) = bad;
+        places.entry(error).or_default().insert(*at);
         cfa.add_edge(Edge { from: *from, to: error, guard: *when, updates: vec![], span });
     }
     // That nothing can fail is an answer, too.
@@ -113,17 +164,25 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
         let Consumed { input, when, source } = read;
         Some(Read { from: *locations.get(&place)?, input, when, source })
     });
+    let failures = cfa.properties.iter().map(|p| places.remove(&p.error).unwrap_or_default());
+    let failures = failures.collect();
     let mut reads: Vec<Read> = reads.collect();
     let copied = interrupt(&mut cfa, handlers, &lifted.pauses, &locations);
+    let mut at: BTreeMap<LocId, At> =
+        locations.iter().filter_map(|(place, id)| Some((*id, At::of(task, place)?))).collect();
     for (copy, original) in copied {
+        at.extend(at.get(&original).copied().map(|known| (copy, known)));
         let more = reads.iter().filter(|read| read.from == original).cloned();
         let more: Vec<Read> = more.map(|read| Read { from: copy, ..read }).collect();
         reads.extend(more);
     }
     let spans = ranges(lifted.code.into_iter());
     let (varying, depth) = (lifted.varying, lifted.depth);
+    let outside = Outside { instructions: lifted.outside, ..Outside::default() };
     let step = locations.get(&Place::Step).copied();
-    prune(Program { cfa, step, slots, varying, reads, depth, spans, about }, whole)
+    let program =
+        Program { cfa, step, slots, varying, reads, depth, spans, about, failures, at, outside };
+    prune(program, whole)
 }
 
 /// Lets the handlers run where they may; returns which locations are copies of which.

@@ -64,6 +64,8 @@ pub struct Executor<'a> {
     pub code: BTreeSet<u32>,
     /// Bytes of RAM that were accessed.
     pub ram: BTreeSet<u32>,
+    /// Instructions whose effect is not the program's own.
+    pub outside: BTreeSet<u32>,
     outcome: Outcome,
     queue: BTreeMap<Point, State>,
     /// Paths in an IT block.
@@ -115,6 +117,7 @@ impl<'a> Executor<'a> {
             lowest: 0,
             code: BTreeSet::new(),
             ram: BTreeSet::new(),
+            outside: BTreeSet::new(),
             outcome: Outcome::default(),
             queue: BTreeMap::new(),
             apart: vec![],
@@ -237,9 +240,16 @@ impl<'a> Executor<'a> {
 
     /// A value that the outside decides about.
     pub fn fresh(&mut self, name: String, width: u32, source: Source) -> ExprId {
+        let always = self.values.pool.bool(true);
+        self.fresh_if(always, name, width, source)
+    }
+
+    /// A value that the outside decides about, and that this path reads only if `read`.
+    pub fn fresh_if(&mut self, read: ExprId, name: String, width: u32, source: Source) -> ExprId {
         let value = self.base.input(&mut self.values, name, width);
         let input = InputId(self.base.inputs.len() as u32 - 1);
-        let when = self.values.all(&self.now.conditions);
+        let path = self.values.all(&self.now.conditions);
+        let when = self.values.pool.and(path, read);
         self.outcome.consumed.push(Consumed { input, when, source });
         value
     }
@@ -286,6 +296,9 @@ impl<'a> Executor<'a> {
             return Err(self.refused(pc, it));
         };
         self.touched(pc, decoded.length);
+        if decoded.waits() {
+            self.outside.insert(pc);
+        }
         let fall = pc.wrapping_add(decoded.length);
         if let Some(condition) = decoded.condition {
             let holds = condition.holds(self);
@@ -629,9 +642,11 @@ impl Machine for Executor<'_> {
         *self.now.flag_mut(flag) = value;
     }
     fn special(&mut self, special: Special) -> ExprId {
+        self.outside.insert(self.now.pc);
         self.now.special(special)
     }
     fn set_special(&mut self, special: Special, value: ExprId) {
+        self.outside.insert(self.now.pc);
         // Before interrupts are disabled, one may come.
         if self.is_open() {
             self.pause();
@@ -659,6 +674,7 @@ impl Machine for Executor<'_> {
         Ok(old)
     }
     fn monitor(&mut self) -> ExprId {
+        self.outside.insert(self.now.pc);
         self.fresh("monitor".into(), 1, Source::Monitor(self.now.pc))
     }
     fn set_monitor(&mut self, _: bool) {}

@@ -94,6 +94,8 @@ pub struct Lifted {
     pub code: BTreeSet<u32>,
     /// Bytes of RAM that were accessed.
     pub ram: BTreeSet<u32>,
+    /// Instructions whose effect is not the program's own.
+    pub outside: BTreeSet<u32>,
 }
 
 /// What is lifted.
@@ -545,6 +547,7 @@ fn finish(
         depth,
         code: executor.code,
         ram: executor.ram,
+        outside: executor.outside,
     }
 }
 

@@ -39,7 +39,7 @@ mod value;
 
 use super::{Compiled, Diagnostic};
 pub use base::Slot;
-pub use build::{Program, Read};
+pub use build::{At, Outside, Program, Read};
 use context::Handler;
 use layout::Layout;
 pub use outcome::Source;
@@ -47,6 +47,7 @@ use outcome::{Bad, Stop};
 use reader::Elf;
 pub use state::Cell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use vouch_ir::{Property, Span};
 
 /// What an ELF file begins with.
@@ -88,7 +89,29 @@ pub fn compile(
         let warning = Diagnostic::warning(what, Span::default(), "");
         warnings.push(warning.help("call `vouch_fail` where the machine must not come, or panic"));
     }
-    Ok(Compiled { cfa: program.cfa, warnings, about: program.about })
+    let cfa = program.cfa.clone();
+    let binary = Binary { file: bytes.to_vec(), program };
+    Ok(Compiled { cfa, warnings, binary: Some(Arc::new(binary)) })
+}
+
+/// A program as a file and as an automaton: what it takes to run the one along the other.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Binary {
+    /// The file.
+    pub file: Vec<u8>,
+    /// What was made of it.
+    pub program: Program,
+}
+
+/// Whether a call of a function says that something failed.
+pub fn fails(function: &reader::Symbol) -> bool {
+    failure::failure(&function.name, &function.shown()).is_some()
+}
+
+/// Whether the outside decides about what is read at an address that is not on the stack.
+pub fn is_outside(elf: &Elf, outside: &Outside, address: u32) -> bool {
+    let kind = Layout::new(elf, outside.statics.clone()).kind(address);
+    matches!(kind, Some(layout::Kind::Peripheral | layout::Kind::Input))
 }
 
 /// Lifts a program, and tells what its automaton has to do with it. With `whole` the automaton has variables
@@ -135,8 +158,10 @@ pub fn lift(
     }
     let always = options.always.iter().map(|name| function(&elf, name));
     let always = always.collect::<Result<Vec<u32>, _>>()?;
-    let layout = Layout::new(&elf, statics);
-    let (elf, layout, functions) = (&elf, &layout, &functions);
+    let priorities = handlers.iter().map(|handler| (handler.entry, handler.priority)).collect();
+    let outside = Outside { functions, statics, priorities, ..Outside::default() };
+    let layout = Layout::new(&elf, outside.statics.clone());
+    let (elf, layout, functions) = (&elf, &layout, &outside.functions);
     let task = lift::Task { elf, layout, functions, entry, init, handlers, always };
     let Some(lifted) = lift::lift(&task) else {
         return Err(error(
@@ -161,7 +186,10 @@ pub fn lift(
         );
         return Err(error(message, help));
     }
-    Ok(build::build(&task, lifted, name, whole))
+    let mut program = build::build(&task, lifted, name, whole);
+    let instructions = std::mem::take(&mut program.outside.instructions);
+    program.outside = Outside { instructions, ..outside };
+    Ok(program)
 }
 
 /// What makes the whole program impossible to check: a limit that every run reaches, or recursion.

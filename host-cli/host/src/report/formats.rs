@@ -3,6 +3,8 @@
 use super::{json, vcd};
 use crate::formats::{self, Names};
 use crate::ir::{Cfa, Trace};
+use crate::pipeline::Origin;
+use crate::replay::script::{self, Story};
 use crate::validate::Run;
 use std::path::Path;
 
@@ -16,6 +18,8 @@ pub struct Written<'a> {
     pub run: &'a Run,
     /// SHA-256 of the source.
     pub digest: [u8; 32],
+    /// What the model was made from.
+    pub origin: &'a Origin,
 }
 
 /// A file format for runs.
@@ -28,9 +32,12 @@ pub struct Format {
 }
 
 /// All of them.
-pub const FORMATS: [Format; 3] = [
+pub const FORMATS: [Format; 6] = [
     Format { extension: "vcd", about: "waveforms", write: waveforms },
     Format { extension: "json", about: "JSON", write: object },
+    Format { extension: "gdb", about: "of a program: a script for gdb", write: gdb },
+    Format { extension: "c", about: "of a program: a test in C", write: c },
+    Format { extension: "rs", about: "of a program: a test in Rust", write: rust },
     Format { extension: "", about: "text", write: text },
 ];
 
@@ -64,6 +71,30 @@ fn object(written: &Written<'_>) -> Result<Vec<u8>, String> {
     Ok(format!("{text}\n").into_bytes())
 }
 
+fn gdb(written: &Written<'_>) -> Result<Vec<u8>, String> {
+    story(written).map(|story| script::gdb::write(&story).into_bytes())
+}
+
+fn c(written: &Written<'_>) -> Result<Vec<u8>, String> {
+    story(written).map(|story| script::c::write(&story).into_bytes())
+}
+
+fn rust(written: &Written<'_>) -> Result<Vec<u8>, String> {
+    story(written).map(|story| script::rust::write(&story).into_bytes())
+}
+
+fn story(written: &Written<'_>) -> Result<Story, String> {
+    match written.origin {
+        Origin::Program(binary) => Story::new(binary, written.run),
+        Origin::Elsewhere => Err("this format needs the program, not its image alone\n\
+             help: check the ELF file itself"
+            .into()),
+        Origin::Model => Err("this format is for runs of programs in machine code (ELF files)\n\
+             help: end the file's name in `.vcd`, `.json` or `.txt`"
+            .into()),
+    }
+}
+
 fn text(written: &Written<'_>) -> Result<Vec<u8>, String> {
     let text = formats::trace::write(written.cfa, written.trace, Some(written.digest));
     Ok(text.map_err(|e| e.to_string())?.into_bytes())
@@ -75,7 +106,11 @@ mod tests {
 
     #[test]
     fn the_last_format_takes_every_file() {
-        assert_eq!(listed(), "waveforms (.vcd), JSON (.json), text (anything else)");
+        assert_eq!(
+            listed(),
+            "waveforms (.vcd), JSON (.json), of a program: a script for gdb (.gdb), of a program: a test in C \
+             (.c), of a program: a test in Rust (.rs), text (anything else)"
+        );
         assert!(FORMATS.iter().position(|f| f.extension.is_empty()) == Some(FORMATS.len() - 1));
     }
 }

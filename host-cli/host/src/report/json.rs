@@ -110,6 +110,9 @@ pub struct PropertyOutcome {
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+    /// If it is broken and the model a program's: the machine of QEMU that the program does the same on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<String>,
     /// If it is not known: no run of so many steps breaks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub safe_steps: Option<u64>,

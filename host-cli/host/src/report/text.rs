@@ -27,7 +27,11 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
             (Verdict::Unsafe, validated) => {
                 let run =
                     p.trace_len.map_or("run".into(), |n| format!("run of {}", count(n, "step")));
-                format!("{run}{}", if validated { ", replayed" } else { ", not replayed" })
+                match (&p.replayed, validated) {
+                    (Some(on), _) => format!("{run}, replayed on the program in QEMU ({on})"),
+                    (None, true) => format!("{run}, replayed"),
+                    (None, false) => format!("{run}, not replayed"),
+                }
             }
             (Verdict::Unknown, _) => {
                 let steps = p

@@ -58,6 +58,8 @@ pub enum Hazard {
     Recursion,
     /// The program says that it cannot get here, but it does.
     Unreachable,
+    /// A handler may run in the middle of an access.
+    Torn,
 }
 
 /// What a property means for the others.
@@ -257,7 +259,7 @@ impl Lower<'_> {
             Hazard::Division => checks.division,
             Hazard::Shift => checks.shift,
             Hazard::Overflow => self.options.overflow == Overflow::Error,
-            Hazard::Alignment | Hazard::Recursion | Hazard::Unreachable => false,
+            Hazard::Alignment | Hazard::Recursion | Hazard::Unreachable | Hazard::Torn => false,
         }
     }
 
@@ -288,6 +290,7 @@ impl Lower<'_> {
             },
             Hazard::Recursion => (limits::RECURSION, PropertyKind::Limit),
             Hazard::Unreachable => (limits::UNREACHABLE, PropertyKind::Limit),
+            Hazard::Torn => (limits::INTERRUPT, PropertyKind::Limit),
         };
         let condition = self.under_context(condition);
         if !name.is_empty() {

@@ -442,6 +442,20 @@ impl Lower<'_> {
             Builtin::Nothing => {
                 self.arguments(args)?;
             }
+            Builtin::Pause => self.pause(args, span)?,
+            Builtin::Mask(disabled) => {
+                let value = self.cfa.pool.bool(disabled);
+                self.set_masked(value)?;
+            }
+            Builtin::Masked => return self.is_masked(result, span),
+            Builtin::SetMask => {
+                let Some(value) = args.first() else {
+                    return Err(fail("the argument is missing", span, "called without one"));
+                };
+                let value = self.scalar(value)?;
+                let value = self.cfa.pool.slice(value, 0, 1);
+                self.set_masked(value)?;
+            }
             Builtin::Bits(bits) => {
                 let param = function.locals[..function.params].first().map(|l| &l.ty);
                 return self.bits(bits, args, param, result, span);

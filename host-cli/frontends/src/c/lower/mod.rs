@@ -10,6 +10,7 @@
 //! - [`expression`], [`arithmetic`], [`statement`]
 //! - [`notes`]: what the automaton has to do with the text
 //! - [`call`]: inlining, recursion up to its bound, functions that are known by name
+//! - [`interrupt`]: where handlers may run
 //! - [`intrinsic`]: those of the compiler that compute; [`variadic`]: any number of arguments
 
 mod arithmetic;
@@ -17,6 +18,7 @@ mod block;
 mod call;
 mod copy;
 mod expression;
+mod interrupt;
 mod intrinsic;
 mod memory;
 pub mod notes;
@@ -24,12 +26,14 @@ mod object;
 mod statement;
 mod variadic;
 
+use super::interrupt::Handler;
 use super::reach::Reach;
 use super::tree::{Function, FunctionId, GlobalId, LocalId, Unit};
 use super::types::Type;
 use super::{Fail, fail};
 use crate::Options;
 use block::Block;
+use interrupt::Interrupts;
 use notes::{Branching, Notes};
 use object::{Object, ObjectId};
 use std::collections::{HashMap, HashSet};
@@ -106,12 +110,14 @@ struct Lower<'a> {
     inputs: HashMap<(String, usize), InputId>,
     notes: Notes,
     branching: Option<Branching>,
+    interrupts: Interrupts<'a>,
 }
 
-/// Lowers what `options.c.entry` does.
+/// Lowers what `options.c.entry` does, and handlers that interrupt it.
 pub fn lower(
     unit: &Unit,
     lines: &dyn Fn(u32) -> usize,
+    handlers: &[Handler],
     options: &Options,
 ) -> Result<(Cfa, Notes), Fail> {
     let entry = unit.functions.iter().position(|f| *f.name == *options.c.entry && f.body.is_some());
@@ -130,7 +136,7 @@ pub fn lower(
     let mut lower = Lower {
         unit,
         options,
-        reach: Reach::new(unit, &roots(unit, entry)),
+        reach: Reach::new(unit, &roots(unit, entry, handlers)),
         cfa,
         lines,
         block: Block::dead(start),
@@ -153,6 +159,7 @@ pub fn lower(
         inputs: HashMap::new(),
         notes: Notes::default(),
         branching: None,
+        interrupts: Interrupts::new(handlers),
     };
     lower.run(entry)?;
     lower.note_names();
@@ -195,8 +202,9 @@ fn in_order(
 }
 
 /// Everything that is called from outside.
-fn roots(unit: &Unit, entry: FunctionId) -> Vec<FunctionId> {
-    [vec![entry], constructors(unit, entry), destructors(unit, entry)].concat()
+fn roots(unit: &Unit, entry: FunctionId, handlers: &[Handler]) -> Vec<FunctionId> {
+    let handlers = handlers.iter().map(|handler| handler.function).collect();
+    [vec![entry], constructors(unit, entry), destructors(unit, entry), handlers].concat()
 }
 
 impl Lower<'_> {
@@ -212,6 +220,7 @@ impl Lower<'_> {
             let again = self.location("loop", span);
             self.jump(again);
             self.block = self.fresh_block(again);
+            self.pause_here();
             self.call_entry(entry, span)?;
             self.jump(again);
         } else {
@@ -223,13 +232,16 @@ impl Lower<'_> {
             let end = self.cfa.add_location("end", span);
             self.jump(end);
         }
+        self.handlers()?;
         let mut next = 0;
         while next < self.instances.len() {
             self.instance_body(next)?;
             next += 1;
         }
         self.return_edges();
-        self.initial_edge(start)
+        self.initial_edge(start)?;
+        self.interleave();
+        Ok(())
     }
 
     /// Calls functions that take nothing.
@@ -270,6 +282,7 @@ impl Lower<'_> {
                 self.initialise_global(id)?;
             }
         }
+        self.enable_interrupts();
         self.jump(start);
         Ok(())
     }

@@ -99,6 +99,17 @@ pub(super) struct Branching {
 }
 
 impl Lower<'_> {
+    /// What holds of locations holds of their copies.
+    pub(super) fn note_copies(&mut self, copied: &[(LocId, LocId)]) {
+        for (copy, original) in copied {
+            let more = self.notes.samples.iter().filter(|sample| sample.at == *original);
+            let more: Vec<Sample> = more
+                .map(|sample| Sample { at: *copy, input: sample.input, call: sample.call })
+                .collect();
+            self.notes.samples.extend(more);
+        }
+    }
+
     fn noted(&self, at: LocId, span: Span) -> Place {
         let (function, depth) = self.current();
         Place { at, span, function, depth }

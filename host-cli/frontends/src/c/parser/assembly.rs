@@ -1,5 +1,6 @@
 //! Assembly. What the processor does is not known here, but programs write assembly without any
-//! instruction, to keep a compiler from knowing too much; that does nothing but move its operands.
+//! instruction, to keep a compiler from knowing too much; that does nothing but move its operands. And they
+//! disable and enable interrupts.
 
 use super::Parser;
 use crate::c::token::TokenKind;
@@ -26,11 +27,32 @@ impl Parser {
     pub(super) fn assembly(&mut self) -> Result<StmtKind, Fail> {
         self.asm_words();
         let start = self.at;
-        let empty = match self.peek_at(1) {
-            TokenKind::Text(text) => text.units.iter().all(|u| matches!(u, 9 | 10 | 13 | 32)),
-            _ => false,
+        let text: Option<String> = match self.peek_at(1) {
+            TokenKind::Text(text) => {
+                Some(text.units.iter().filter_map(|u| char::from_u32(*u)).collect())
+            }
+            _ => None,
         };
-        if !empty {
+        let words: Vec<String> = (text.iter())
+            .flat_map(|text| text.split([' ', ',', '\t', '\n', '\r']))
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let of_mask = match words[..] {
+            ["cpsid", "i"] => Some("__vouch_disable_irq"),
+            ["cpsie", "i"] => Some("__vouch_enable_irq"),
+            ["mrs", "%0", "primask"] => Some("__vouch_get_PRIMASK"),
+            ["msr", "primask", "%0"] => Some("__vouch_set_PRIMASK"),
+            // Barriers order what happens in order here.
+            [] | ["dmb" | "dsb" | "isb"] | ["dmb" | "dsb" | "isb", "sy" | "0xf"] => None,
+            _ => {
+                self.skip_parens()?;
+                self.expect(";")?;
+                return Ok(StmtKind::Refused("inline assembly"));
+            }
+        };
+        if text.is_none() {
             self.skip_parens()?;
             self.expect(";")?;
             return Ok(StmtKind::Refused("inline assembly"));
@@ -42,7 +64,41 @@ impl Parser {
         self.at = start;
         self.skip_parens()?;
         self.expect(";")?;
-        Ok(moves(outputs, inputs).unwrap_or(StmtKind::Refused("inline assembly")))
+        let done = match of_mask {
+            Some(function) => self.mask(function, outputs, inputs)?,
+            None => moves(outputs, inputs),
+        };
+        Ok(done.unwrap_or(StmtKind::Refused("inline assembly")))
+    }
+
+    /// An instruction that disables or enables interrupts, as a function that does the same. `None` if its operands
+    /// are others.
+    fn mask(
+        &mut self,
+        function: &str,
+        outputs: Vec<(String, Expr)>,
+        inputs: Vec<(String, Expr)>,
+    ) -> Result<Option<StmtKind>, Fail> {
+        let span = self.span();
+        let id = self.implicit_function(&function.into(), span)?;
+        let ty = self.unit.functions[id].result.clone();
+        let arguments = match (function, inputs.len()) {
+            ("__vouch_set_PRIMASK", 1) => inputs.into_iter().map(|(_, value)| value).collect(),
+            ("__vouch_set_PRIMASK", _) | (_, 1..) => return Ok(None),
+            _ => vec![],
+        };
+        let call = Expr { kind: ExprKind::Call(id, arguments), ty: ty.clone(), span };
+        let mut outputs = outputs.into_iter();
+        Ok(match (function, outputs.next(), outputs.next()) {
+            ("__vouch_get_PRIMASK", Some((_, place)), None) if place.is_place() => {
+                let to = place.ty.clone();
+                let value = Expr { kind: ExprKind::Cast(Box::new(call)), ty: to.clone(), span };
+                let kind = ExprKind::Assign(Box::new(place), Box::new(value));
+                Some(StmtKind::Expr(Expr { kind, ty: to, span }))
+            }
+            ("__vouch_get_PRIMASK", ..) | (_, Some(_), _) => None,
+            _ => Some(StmtKind::Expr(call)),
+        })
     }
 
     /// Operands, each with its constraint.

@@ -11,7 +11,15 @@ use std::rc::Rc;
 use vouch_ir::Span;
 
 /// `unsigned long` is `size_t` in every data model, and `long` is `ptrdiff_t`.
-const LIBRARY: [&str; 95] = [
+const LIBRARY: [&str; 103] = [
+    "void __disable_irq(void)",
+    "void __enable_irq(void)",
+    "unsigned int __get_PRIMASK(void)",
+    "void __set_PRIMASK(unsigned int)",
+    "void __vouch_disable_irq(void)",
+    "void __vouch_enable_irq(void)",
+    "unsigned int __vouch_get_PRIMASK(void)",
+    "void __vouch_set_PRIMASK(unsigned int)",
     "void *memcpy(void *, const void *, unsigned long)",
     "void *memmove(void *, const void *, unsigned long)",
     "void *mempcpy(void *, const void *, unsigned long)",

@@ -52,6 +52,12 @@ pub fn write(
                 "use `--certificate`, `--trace` or `--harness`",
             ));
         }
+        if !options.c.interrupts.is_empty() {
+            return Err(refuse(
+                "a witness cannot say when an interrupt comes",
+                "use `--certificate` or `--trace`",
+            ));
+        }
         if let Some((_, param)) = cfa.params().next() {
             let message = format!("a witness cannot speak of the parameter `{}`", param.name);
             return Err(refuse(&message, "make it an input or a constant"));

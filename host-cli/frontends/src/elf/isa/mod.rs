@@ -74,6 +74,27 @@ pub fn decode(isa: Isa, bytes: &[u8], address: u32, it: It) -> Result<Decoded, R
 }
 
 impl Decoded {
+    /// Whether it waits for an interrupt or event. Its meaning is that nothing happens.
+    pub fn waits(&self) -> bool {
+        use thumb::op::{Hint, Op};
+        match self.operation {
+            Operation::Thumb(Op::Hint(hint)) => matches!(hint, Hint::Wfe | Hint::Wfi),
+            Operation::Riscv(riscv::Op::Wait) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it goes nowhere, if it is executed.
+    pub fn traps(&self) -> bool {
+        use riscv::Op as R;
+        use thumb::Op as T;
+        matches!(
+            self.operation,
+            Operation::Thumb(T::Undefined(_) | T::Breakpoint(_))
+                | Operation::Riscv(R::Breakpoint | R::Undefined)
+        )
+    }
+
     /// Does what the instruction does if its condition holds.
     pub fn execute<M: Machine>(&self, machine: &mut M) -> Result<Next, M::Stop> {
         match &self.operation {

@@ -1,0 +1,136 @@
+//! Programs in machine code as users see them: what is replayed, what is not, and files of runs.
+#![cfg(unix)]
+// Helper functions outside of `#[test]` are tests anyway.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/machine")
+}
+
+/// A pump that fails, for a Cortex-M0.
+fn pump(folder: &Path) -> PathBuf {
+    let elf = folder.join("pump.elf");
+    let mut gcc = Command::new("arm-none-eabi-gcc");
+    gcc.current_dir(sources()).args(["-mthumb", "-mcpu=cortex-m0", "-Os", "-g", "-DBROKEN"]);
+    gcc.args(["-ffreestanding", "-nostdlib", "-Wl,-T,link.x,-e,step", "pump.c", "io.c", "-lgcc"]);
+    assert!(gcc.arg("-o").arg(&elf).status().unwrap().success());
+    elf
+}
+
+fn vouch(folder: &Path, args: &[&str], path: Option<&Path>) -> Output {
+    let mut vouch = Command::new(env!("CARGO_BIN_EXE_vouch"));
+    vouch.current_dir(folder).args(args);
+    path.map(|path| vouch.env("PATH", path));
+    vouch.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn without_qemu_or_program_nothing_is_unsafe() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    pump(folder);
+    let check = ["check", "pump.elf", "--entry", "step"];
+    let output = vouch(folder, &check, None);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("replayed on the program in QEMU (netduino2)"));
+    let json = vouch(folder, &[&check[..], &["--json"]].concat(), None);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let mut properties = json["properties"].as_array().unwrap().iter();
+    assert!(properties.any(|p| p["verdict"] == "unsafe" && p["replayed"] == "netduino2"), "{json}");
+
+    let output = vouch(folder, &check, Some(folder));
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(out.contains("not replayed: qemu-system-arm is not installed"), "{out}");
+    assert!(out.contains("A run of the automaton, not of the program, that breaks"), "{out}");
+    assert!(err.contains("help: install QEMU"), "{err}");
+
+    let compile = ["compile", "pump.elf", "--entry", "step", "-o", "pump.vimg"];
+    assert!(vouch(folder, &compile, None).status.success());
+    let output = vouch(folder, &["check", "pump.vimg"], None);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("not replayed: the image does not hold the program"));
+    assert!(text(&output.stderr).contains("vouch check FILE.elf"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_trace_is_replayed_on_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    pump(folder);
+    let check = ["check", "pump.elf", "--entry", "step", "--trace", "run.txt"];
+    assert_eq!(vouch(folder, &check, None).status.code(), Some(1));
+    let replay = ["replay", "pump.elf", "run.txt", "--entry", "step"];
+    assert_eq!(vouch(folder, &replay, None).status.code(), Some(1));
+    assert_eq!(vouch(folder, &replay, Some(folder)).status.code(), Some(3));
+}
+
+#[test]
+fn runs_as_scripts_and_tests() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    pump(folder);
+    for file in ["run.gdb", "run.c", "run.rs"] {
+        let check = ["check", "pump.elf", "--entry", "step", "--trace", file];
+        let output = vouch(folder, &check, None);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    }
+    // In C: it aborts if the bug is there, and only then.
+    let run = |flags: &[&str]| {
+        let (source, program) = (folder.join("run.c"), folder.join("run"));
+        let mut gcc = Command::new("gcc");
+        gcc.current_dir(sources()).args(["-Wall", "-Wextra", "-Werror", "-I."]).args(flags);
+        gcc.arg(source).arg("pump.c").arg("-o").arg(&program);
+        assert!(gcc.status().unwrap().success());
+        Command::new(program).output().unwrap()
+    };
+    let broken = run(&["-DBROKEN"]);
+    assert!(!broken.status.success());
+    assert!(text(&broken.stderr).contains("vouch_fail is called"));
+    assert_eq!(run(&[]).status.code(), Some(0));
+
+    // In Rust: the same, with the step from C.
+    let test = |flags: &[&str]| {
+        let (object, archive) = (folder.join("pump.o"), folder.join("libpump.a"));
+        let mut gcc = Command::new("gcc");
+        gcc.current_dir(sources()).args(["-c", "-fexceptions", "-I.", "pump.c"]).args(flags);
+        assert!(gcc.arg("-o").arg(&object).status().unwrap().success());
+        let _ = std::fs::remove_file(&archive);
+        assert!(Command::new("ar").arg("rc").args([&archive, &object]).status().unwrap().success());
+        let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
+        rustc.current_dir(folder).args(["--edition", "2024", "--test", "run.rs", "-D", "warnings"]);
+        rustc.args(["-L", ".", "-l", "static=pump", "-o", "tests"]);
+        assert!(rustc.status().unwrap().success());
+        Command::new(folder.join("tests")).output().unwrap()
+    };
+    let broken = test(&["-DBROKEN"]);
+    assert!(!broken.status.success());
+    assert!(text(&broken.stdout).contains("vouch_fail is called"), "{}", text(&broken.stdout));
+    assert!(test(&[]).status.success());
+
+    let script = std::fs::read_to_string(folder.join("run.gdb")).unwrap();
+    for part in ["define vouch_give", "vouch_to $vouch_back", "set $pc = 0x080", "continue"] {
+        assert!(script.contains(part), "{script}");
+    }
+}
+
+#[test]
+fn models_have_no_such_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = "machine m { var x: bool = false; initial state S { else { x = true; } } \
+                 property p: never x; }";
+    std::fs::write(folder.path().join("m.vch"), model).unwrap();
+    for file in ["m.gdb", "m.c", "m.rs"] {
+        let output = vouch(folder.path(), &["check", "m.vch", "--trace", file], None);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        let err = text(&output.stderr);
+        assert!(err.contains("for runs of programs in machine code"), "{err}");
+    }
+}

@@ -1,0 +1,531 @@
+//! Handlers of interrupts: the program is rewritten so that each may run before every access to what it shares.
+//!
+//! An access to an object that a handler may use, too, gets a call of [`PAUSE`] right before it, and is taken apart from
+//! whatever else its expression does: `x = x + 1` becomes `t = (pause, x) + 1, pause, x = t`. Lowering makes each pause a
+//! location, where the handlers' automata are put in ([`vouch_ir::interrupt`]).
+//!
+//! Handlers get copies of the functions that they call: each has variables of its own.
+
+use super::tree::{Expr, ExprKind, FunctionId, GlobalId, Local, LocalId, Stmt, StmtKind, Unit};
+use super::types::{INT, Type};
+use super::{Fail, builtin, fail};
+use crate::Diagnostic;
+use std::collections::{BTreeMap, BTreeSet};
+use vouch_ir::Span;
+
+/// The function that is called where handlers may run. Its argument says whether they might also run in the middle
+/// of the access that follows.
+pub const PAUSE: &str = "__vouch_pause";
+
+/// A handler.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Handler {
+    /// Its name.
+    pub name: String,
+    /// As in the interrupt controller: smaller numbers are more urgent.
+    pub priority: u8,
+    /// Its own copy of the function.
+    pub function: FunctionId,
+}
+
+/// Rewrites a program that is interrupted by these functions.
+pub fn prepare(
+    unit: &mut Unit,
+    entry: &str,
+    handlers: &[(String, u8)],
+) -> Result<Vec<Handler>, Fail> {
+    if handlers.is_empty() {
+        return Ok(vec![]);
+    }
+    let pause = add_pause(unit);
+    let main: Vec<FunctionId> = roots(unit, entry);
+    let main = reached(unit, &main, true)?;
+    let mut found = vec![];
+    let mut code = vec![];
+    for (name, priority) in handlers {
+        let function = named(unit, name)?;
+        let all = reached(unit, &[function], false)?;
+        let copies = copy(unit, &all);
+        found.push(Handler {
+            name: name.clone(),
+            priority: *priority,
+            function: copies[&function],
+        });
+        code.push(copies.into_values().collect::<BTreeSet<FunctionId>>());
+    }
+    let touched: Vec<Touched> = code.iter().map(|code| Touched::of(unit, code)).collect();
+    let all = main.iter().chain(code.iter().flatten()).copied().collect();
+    let addressed = addressed(unit, &all);
+    let contexts = [(main, None)]
+        .into_iter()
+        .chain(code.into_iter().zip(&found).map(|(code, handler)| (code, Some(handler.priority))));
+    let mut warned = BTreeSet::new();
+    for (code, priority) in contexts {
+        let interrupting = touched.iter().zip(&found);
+        let interrupting =
+            interrupting.filter(|(_, h)| priority.is_none_or(|priority| h.priority < priority));
+        let mut theirs = Touched::default();
+        interrupting.for_each(|(touched, _)| theirs.add(touched));
+        let mine = Touched::of(unit, &code);
+        let shared = theirs.shared(&mine, &addressed, unit);
+        for id in &shared {
+            let global = &unit.globals[*id];
+            if !global.volatile && warned.insert(*id) {
+                let message =
+                    format!("`{}` is shared with a handler, but not volatile", global.name);
+                let label = "a compiler may keep it in a register";
+                let warning = Diagnostic::warning(message, global.span, label);
+                let help = "declare it `volatile`, or check the ELF that is flashed";
+                unit.warnings.push(warning.help(help));
+            }
+        }
+        let through_pointers = theirs.derefs || shared.iter().any(|id| addressed.contains(id));
+        for id in code {
+            rewrite(unit, id, pause, &shared, through_pointers, theirs.derefs);
+        }
+    }
+    Ok(found)
+}
+
+fn named(unit: &Unit, name: &str) -> Result<FunctionId, Fail> {
+    let function = unit.functions.iter().position(|f| *f.name == *name && f.body.is_some());
+    let Some(function) = function else {
+        let message = format!("there is no function `{name}` to handle an interrupt");
+        let help = "`--interrupt` names a function that the program defines";
+        return Err(Box::new(fail(message, Span::default(), "not in this file").help(help)));
+    };
+    if unit.functions[function].params > 0 {
+        let span = unit.functions[function].span;
+        let message = format!("`{name}` takes arguments: nobody passes them to a handler");
+        return Err(fail(message, span, "this handles an interrupt"));
+    }
+    Ok(function)
+}
+
+fn add_pause(unit: &mut Unit) -> FunctionId {
+    let span = Span::default();
+    unit.functions.push(super::tree::Function {
+        name: PAUSE.into(),
+        result: Type::Void,
+        params: 1,
+        locals: vec![Local { name: "torn".into(), ty: INT, span }],
+        body: None,
+        span,
+        library: false,
+        undeclared: false,
+        noreturn: false,
+        constructor: None,
+        destructor: None,
+    });
+    unit.functions.len() - 1
+}
+
+/// What runs apart from handlers.
+fn roots(unit: &Unit, entry: &str) -> Vec<FunctionId> {
+    let all = unit.functions.iter().enumerate().filter(|(_, f)| f.body.is_some());
+    let runs = |f: &super::tree::Function| {
+        *f.name == *entry || f.constructor.is_some() || f.destructor.is_some()
+    };
+    all.filter(|(_, f)| runs(f)).map(|(id, _)| id).collect()
+}
+
+/// The functions with a body that these call, they themselves among them.
+fn reached(
+    unit: &Unit,
+    roots: &[FunctionId],
+    by_pointer: bool,
+) -> Result<BTreeSet<FunctionId>, Fail> {
+    let mut all: BTreeSet<FunctionId> = BTreeSet::new();
+    let mut todo = roots.to_vec();
+    let mut calls_pointer = None;
+    while let Some(id) = todo.pop() {
+        vouch_ir::deadline::tick();
+        let function = &unit.functions[id];
+        if function.body.is_none() || builtin::is_known(function) || !all.insert(id) {
+            continue;
+        }
+        each(unit, id, &mut |e| match &e.kind {
+            ExprKind::Call(id, _) => todo.push(*id),
+            ExprKind::Function(id) if by_pointer => todo.push(*id),
+            ExprKind::CallPointer(..) => calls_pointer = Some(e.span),
+            _ => {}
+        });
+    }
+    match calls_pointer.filter(|_| !by_pointer) {
+        Some(span) => {
+            let message = "a handler that calls through a pointer cannot be compiled";
+            Err(Box::new(fail(message, span, "here").help("call the function by its name")))
+        }
+        None if calls_pointer.is_some() => {
+            // Tables of functions: whatever has an address.
+            let all = (0..unit.functions.len()).filter(|id| unit.functions[*id].body.is_some());
+            Ok(all.collect())
+        }
+        None => Ok(all),
+    }
+}
+
+/// Calls `visit` for each expression of a function.
+fn each<'a>(unit: &'a Unit, id: FunctionId, visit: &mut dyn FnMut(&'a Expr)) {
+    if let Some(body) = &unit.functions[id].body {
+        body.expressions(&mut |e| e.walk(visit));
+    }
+}
+
+/// Copies functions, which then call each other's copies.
+fn copy(unit: &mut Unit, all: &BTreeSet<FunctionId>) -> BTreeMap<FunctionId, FunctionId> {
+    let first = unit.functions.len();
+    let copies: BTreeMap<FunctionId, FunctionId> = all.iter().copied().zip(first..).collect();
+    for id in all {
+        let mut function = unit.functions[*id].clone();
+        (function.constructor, function.destructor) = (None, None);
+        if let Some(body) = &mut function.body {
+            body.expressions_mut(&mut |e| {
+                e.change(&mut |e| {
+                    if let ExprKind::Call(id, _) = &mut e.kind {
+                        *id = copies.get(id).copied().unwrap_or(*id);
+                    }
+                });
+            });
+        }
+        unit.functions.push(function);
+    }
+    copies
+}
+
+/// The objects whose address is taken.
+fn addressed(unit: &Unit, code: &BTreeSet<FunctionId>) -> BTreeSet<GlobalId> {
+    let mut found = BTreeSet::new();
+    let mut visit = |e: &Expr| {
+        if let ExprKind::Address(place) = &e.kind
+            && let Some(Root::Global(id)) = root(place)
+        {
+            found.insert(id);
+        }
+    };
+    code.iter().for_each(|id| each(unit, *id, &mut visit));
+    let inits = unit.globals.iter().flat_map(|global| &global.init);
+    inits.flat_map(|init| &init.items).for_each(|item| item.value.walk(&mut visit));
+    found
+}
+
+/// What a place is a part of.
+enum Root {
+    Global(GlobalId),
+    Local(LocalId),
+    /// Whatever a pointer points to.
+    Pointed,
+}
+
+fn root(place: &Expr) -> Option<Root> {
+    match &place.kind {
+        ExprKind::Global(id) => Some(Root::Global(*id)),
+        ExprKind::Local(id) | ExprKind::Literal(id, _) => Some(Root::Local(*id)),
+        ExprKind::Deref(_) => Some(Root::Pointed),
+        ExprKind::Index(of, _) | ExprKind::Member { of, .. } => root(of),
+        _ => None,
+    }
+}
+
+/// What code may use.
+#[derive(Clone, Default)]
+struct Touched {
+    named: BTreeSet<GlobalId>,
+    /// Whether pointers are followed.
+    derefs: bool,
+}
+
+impl Touched {
+    fn of(unit: &Unit, code: &BTreeSet<FunctionId>) -> Touched {
+        let mut touched = Touched::default();
+        for id in code {
+            each(unit, *id, &mut |e| match &e.kind {
+                ExprKind::Global(id) => {
+                    touched.named.insert(*id);
+                }
+                ExprKind::Deref(_) | ExprKind::VaArg(_) => touched.derefs = true,
+                _ => {}
+            });
+        }
+        touched
+    }
+
+    fn add(&mut self, other: &Touched) {
+        self.named.extend(&other.named);
+        self.derefs |= other.derefs;
+    }
+
+    /// What both may use.
+    fn shared(
+        &self,
+        other: &Touched,
+        addressed: &BTreeSet<GlobalId>,
+        unit: &Unit,
+    ) -> BTreeSet<GlobalId> {
+        let all = |touched: &Touched| -> BTreeSet<GlobalId> {
+            let pointed = addressed.iter().filter(|_| touched.derefs);
+            touched.named.iter().chain(pointed).copied().collect()
+        };
+        let (mine, its) = (all(self), all(other));
+        let both = mine.intersection(&its).copied();
+        both.filter(|id| !unit.globals[*id].constant && unit.globals[*id].param.is_none()).collect()
+    }
+}
+
+/// Puts pauses into a function.
+fn rewrite(
+    unit: &mut Unit,
+    id: FunctionId,
+    pause: FunctionId,
+    shared: &BTreeSet<GlobalId>,
+    through_pointers: bool,
+    reaches_locals: bool,
+) {
+    let Some(mut body) = unit.functions[id].body.take() else { return };
+    let mut own = BTreeSet::new();
+    body.expressions(&mut |e| {
+        e.walk(&mut |e| {
+            if let ExprKind::Address(place) = &e.kind
+                && let Some(Root::Local(local)) = root(place)
+            {
+                own.insert(local);
+            }
+        });
+    });
+    let locals = std::mem::take(&mut unit.functions[id].locals);
+    let mut pauses = Pauses { unit, pause, shared, through_pointers, own, reaches_locals, locals };
+    pauses.statement(&mut body);
+    let locals = pauses.locals;
+    unit.functions[id].locals = locals;
+    unit.functions[id].body = Some(body);
+}
+
+struct Pauses<'a> {
+    unit: &'a Unit,
+    pause: FunctionId,
+    shared: &'a BTreeSet<GlobalId>,
+    /// Whether what a pointer points to may be shared.
+    through_pointers: bool,
+    /// Locals whose address is taken, and whether handlers may have it.
+    own: BTreeSet<LocalId>,
+    reaches_locals: bool,
+    locals: Vec<Local>,
+}
+
+/// How an access is shared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// It is made at once.
+    Whole,
+    /// It may be made in parts.
+    Torn,
+}
+
+fn expr(kind: ExprKind, ty: Type, span: Span) -> Expr {
+    Expr { kind, ty, span }
+}
+
+/// One after the other; the value of the last.
+fn sequence(before: Vec<Expr>, last: Expr) -> Expr {
+    before.into_iter().rev().fold(last, |rest, first| {
+        let (ty, span) = (rest.ty.clone(), rest.span);
+        expr(ExprKind::Comma(Box::new(first), Box::new(rest)), ty, span)
+    })
+}
+
+impl Pauses<'_> {
+    fn access(&self, place: &Expr) -> Option<Access> {
+        let is_shared = match root(place)? {
+            Root::Global(id) => self.shared.contains(&id),
+            Root::Local(id) => self.reaches_locals && self.own.contains(&id),
+            Root::Pointed => self.through_pointers,
+        };
+        let is_field = matches!(place.kind, ExprKind::Member { bits: Some(_), .. });
+        let width = self.unit.types.width(&place.ty);
+        let is_whole = !is_field && width.is_some_and(|width| width <= self.unit.types.word());
+        is_shared.then_some(if is_whole { Access::Whole } else { Access::Torn })
+    }
+
+    fn pause(&self, access: Access, span: Span) -> Expr {
+        let torn = expr(ExprKind::Int(u128::from(access == Access::Torn)), INT, span);
+        expr(ExprKind::Call(self.pause, vec![torn]), Type::Void, span)
+    }
+
+    fn has_pause(&self, e: &Expr) -> bool {
+        let mut found = false;
+        e.walk(&mut |e| found |= matches!(e.kind, ExprKind::Call(id, _) if id == self.pause));
+        found
+    }
+
+    /// A variable that nobody else knows of.
+    fn temporary(&mut self, ty: &Type, span: Span) -> Expr {
+        self.locals.push(Local { name: "(held)".into(), ty: ty.clone(), span });
+        expr(ExprKind::Local(self.locals.len() - 1), ty.clone(), span)
+    }
+
+    /// Keeps a value: the assignment, and the variable.
+    fn keep(&mut self, value: Expr) -> (Expr, Expr) {
+        let (ty, span) = (value.ty.clone(), value.span);
+        let kept = self.temporary(&ty, span);
+        let assign = ExprKind::Assign(Box::new(kept.clone()), Box::new(value));
+        (expr(assign, ty, span), kept)
+    }
+
+    /// A value that is needed only once, or can be evaluated right before an access.
+    fn operand(&mut self, value: Expr, before: &mut Vec<Expr>) -> Expr {
+        if !self.has_pause(&value) && !value.has_effect() {
+            return value;
+        }
+        let (assign, kept) = self.keep(value);
+        before.push(assign);
+        kept
+    }
+
+    /// What is to be done before a place is used, and the place, which then needs no other access.
+    fn place(&mut self, e: Expr, before: &mut Vec<Expr>) -> Expr {
+        let Expr { kind, ty, span } = e;
+        let kind = match kind {
+            ExprKind::Deref(pointer) => {
+                let pointer = self.value(*pointer);
+                ExprKind::Deref(Box::new(self.operand(pointer, before)))
+            }
+            ExprKind::Index(array, index) => {
+                let index = self.value(*index);
+                let index = self.operand(index, before);
+                let array = self.place(*array, before);
+                ExprKind::Index(Box::new(array), Box::new(index))
+            }
+            ExprKind::Member { of, offset, bits } => {
+                let of = match of.is_place() {
+                    true => self.place(*of, before),
+                    false => self.value(*of),
+                };
+                ExprKind::Member { of: Box::new(of), offset, bits }
+            }
+            ExprKind::Literal(id, mut init) => {
+                init.items.iter_mut().for_each(|item| self.change(&mut item.value));
+                ExprKind::Literal(id, init)
+            }
+            kind => kind,
+        };
+        expr(kind, ty, span)
+    }
+
+    fn change(&mut self, e: &mut Expr) {
+        let old = std::mem::replace(e, expr(ExprKind::Int(0), INT, Span::default()));
+        *e = self.value(old);
+    }
+
+    fn value(&mut self, e: Expr) -> Expr {
+        let mut before = vec![];
+        if e.is_place() {
+            let place = self.place(e, &mut before);
+            if let Some(access) = self.access(&place) {
+                before.push(self.pause(access, place.span));
+            }
+            return sequence(before, place);
+        }
+        let Expr { kind, ty, span } = e;
+        match kind {
+            ExprKind::Address(place) => {
+                let place = self.place(*place, &mut before);
+                sequence(before, expr(ExprKind::Address(Box::new(place)), ty, span))
+            }
+            ExprKind::Assign(place, value) => {
+                let value = self.value(*value);
+                let place = self.place(*place, &mut before);
+                let access = self.access(&place);
+                if before.is_empty() && access.is_none() {
+                    return expr(ExprKind::Assign(Box::new(place), Box::new(value)), ty, span);
+                }
+                let (keep, kept) = self.keep(value);
+                before.insert(0, keep);
+                before.extend(access.map(|access| self.pause(access, span)));
+                let assign = ExprKind::Assign(Box::new(place), Box::new(kept));
+                sequence(before, expr(assign, ty, span))
+            }
+            ExprKind::Update { op, place, value, within, old } => {
+                let value = self.value(*value);
+                let place = self.place(*place, &mut before);
+                let access = self.access(&place);
+                let update = |place: Expr, value: Expr| {
+                    let (place, value) = (Box::new(place), Box::new(value));
+                    let kind = ExprKind::Update { op, place, value, within, old };
+                    expr(kind, ty.clone(), span)
+                };
+                if before.is_empty() && access.is_none() {
+                    return update(place, value);
+                }
+                let (keep, value) = self.keep(value);
+                before.insert(0, keep);
+                match access {
+                    None => sequence(before, update(place, value)),
+                    Some(Access::Torn) => {
+                        before.push(self.pause(Access::Torn, span));
+                        sequence(before, update(place, value))
+                    }
+                    Some(Access::Whole) => {
+                        before.push(self.pause(Access::Whole, span));
+                        let (read, kept) = self.keep(place.clone());
+                        let (compute, result) = self.keep(update(kept.clone(), value));
+                        let write = ExprKind::Assign(Box::new(place), Box::new(kept));
+                        let write = expr(write, ty.clone(), span);
+                        before.extend([read, compute, self.pause(Access::Whole, span), write]);
+                        sequence(before, result)
+                    }
+                }
+            }
+            ExprKind::Call(id, mut args) => {
+                args.iter_mut().for_each(|arg| self.change(arg));
+                // What the library does with memory is done at once here.
+                let is_library = self.unit.functions.get(id).is_some_and(|f| f.library);
+                if is_library && self.through_pointers {
+                    before.push(self.pause(Access::Torn, span));
+                }
+                sequence(before, expr(ExprKind::Call(id, args), ty, span))
+            }
+            ExprKind::Statements(mut statements) => {
+                statements.iter_mut().for_each(|statement| self.statement(statement));
+                expr(ExprKind::Statements(statements), ty, span)
+            }
+            kind => {
+                let mut e = expr(kind, ty, span);
+                e.operands_mut(&mut |operand| self.change(operand));
+                e
+            }
+        }
+    }
+
+    fn statement(&mut self, statement: &mut Stmt) {
+        vouch_ir::deadline::tick();
+        match &mut statement.kind {
+            StmtKind::Block(statements) => statements.iter_mut().for_each(|s| self.statement(s)),
+            StmtKind::If(c, a, b) => {
+                self.change(c);
+                self.statement(a);
+                b.iter_mut().for_each(|b| self.statement(b));
+            }
+            StmtKind::While(c, body)
+            | StmtKind::DoWhile(body, c)
+            | StmtKind::Switch(c, _, _, body) => {
+                self.change(c);
+                self.statement(body);
+            }
+            StmtKind::For(c, next, body) => {
+                c.iter_mut().chain(next).for_each(|e| self.change(e));
+                self.statement(body);
+            }
+            StmtKind::Case(_, inner) | StmtKind::Label(_, inner) => self.statement(inner),
+            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => self.change(e),
+            StmtKind::Declare(_, init) => {
+                let items = init.iter_mut().flat_map(|init| &mut init.items);
+                items.for_each(|item| self.change(&mut item.value));
+            }
+            StmtKind::Return(None)
+            | StmtKind::Goto(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Refused(_) => {}
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Handlers of interrupts.
+
+use super::{compile, options, run};
+use crate::Options;
+use vouch_ir::Edge;
+
+fn with(handlers: &[(&str, u8)]) -> Options {
+    let mut options = options("main");
+    options.c.interrupts = handlers.iter().map(|(name, p)| (name.to_string(), *p)).collect();
+    options
+}
+
+/// Expressions of all kinds on objects that a handler uses, too: as long as it does not run, they mean what they
+/// mean without it.
+#[test]
+fn taking_accesses_apart_changes_nothing_else() {
+    let text = "
+        struct pair { int a; unsigned char b; short c[3]; };
+        volatile int x = 3, y = 5, z[4] = {1, 2, 3, 4}, r[12];
+        volatile unsigned char small = 250;
+        struct pair pair = {7, 8, {9, 10, 11}};
+        int *volatile where = (int *)&x;
+        static int twice(int n) { x += n; return n * 2; }
+        int handler_uses(void) { return x + y + z[y & 3] + small + pair.a + pair.c[1] + *where + r[0]; }
+        void handler(void) { r[11] = handler_uses(); }
+        int main(void) {
+            r[0] = x++ + ++y;
+            r[1] = (x = y = 9) + x;
+            r[2] = z[z[0]++ & 3] + z[0];
+            z[x & 3] += z[y & 3]--;
+            r[3] = z[1] + (small += 10);
+            r[4] = small++ + twice(x) * twice(y);
+            pair.c[pair.b & 1]++;
+            r[5] = pair.c[0] + (pair.b >>= 1);
+            r[6] = x > 3 && y++ < 100 || z[2]--;
+            r[7] = x ? (y ? z[3] : x) : y;
+            *where += 4;
+            r[8] = (*where)-- + x;
+            where = (int *)&z[1];
+            where++;
+            r[9] = *where++ + *where;
+            for (int i = 0; i < 3; i++) z[i] ^= z[i + 1];
+            do { y -= 3; } while (y > 0);
+            switch (x & 3) { case 1: x = 100; break; default: x = 200; }
+            r[10] = (x, y, z[0]);
+            return 0;
+        }";
+    let alone = compile(text, &options("main")).unwrap();
+    let mut handled = compile(text, &with(&[("handler", 0)])).unwrap();
+    let locations = handled.cfa.locations.clone();
+    let runs = |edge: &Edge| locations[edge.to.index()].name.starts_with("handler at");
+    handled.cfa.edges.retain(|edge| !runs(edge));
+    assert!(handled.cfa.edges.len() > alone.cfa.edges.len() + 50);
+    let (alone, handled) = (run(&alone.cfa, 0, 10_000), run(&handled.cfa, 0, 100_000));
+    assert_eq!((&*alone.location, &*handled.location), ("end", "end"));
+    let mut compared = 0;
+    for (name, value) in &alone.values {
+        if ["x", "y", "z[", "r[", "small", "pair", "where"].iter().any(|n| name.starts_with(n)) {
+            assert_eq!(handled.values.get(name), Some(value), "{name}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 20, "{compared}");
+}
+
+/// The names of the limits of a program with a handler.
+fn limits(text: &str) -> Vec<String> {
+    let cfa = compile(text, &with(&[("handler", 0)])).unwrap().cfa;
+    cfa.limits.iter().map(|p| cfa.properties[p.index()].name.clone()).collect()
+}
+
+#[test]
+fn what_may_be_interrupted_in_the_middle_is_a_limit() {
+    let program = |declarations: &str, handler: &str, main: &str| {
+        limits(&format!(
+            "{declarations} void handler(void) {{ {handler} }} int main(void) {{ {main} }}"
+        ))
+    };
+    let is_limit = |found: Vec<String>| found.iter().any(|name| name == "interrupt_limit");
+    assert!(is_limit(program("volatile long long x;", "x++;", "return x != 0;")));
+    let pair = "struct { int a, b; } x, y;";
+    assert!(is_limit(program(pair, "x.a++;", "y = x; return y.a;")));
+    let bits = "volatile struct { unsigned a: 3, b: 5; } x;";
+    assert!(is_limit(program(bits, "x.a++;", "x.b = 1;")));
+    let copy = "void *memcpy(void *, const void *, unsigned long); char x[9], y[9];";
+    assert!(is_limit(program(copy, "x[3]++;", "memcpy(y, x, 9); return y[0];")));
+    assert!(!is_limit(program("volatile int x;", "x++;", "return x;")));
+    let masked = "extern void __disable_irq(void); volatile long long x;";
+    let found = program(masked, "x++;", "__disable_irq(); return x != 0;");
+    assert!(is_limit(found), "whether a run comes there is for the engine to say");
+}
+
+#[test]
+fn what_is_not_volatile_is_warned_of() {
+    let text =
+        "int x; volatile int y; void handler(void) { x++; y++; } int main(void) { return x + y; }";
+    let warnings = compile(text, &with(&[("handler", 0)])).unwrap().warnings;
+    let about = |name: &str| warnings.iter().any(|w| w.message.contains(name));
+    assert!(about("`x` is shared with a handler") && !about("`y`"));
+    let alone = compile(text, &options("main")).unwrap().warnings;
+    assert!(!alone.iter().any(|w| w.message.contains("shared")));
+}
+
+#[test]
+fn what_cannot_handle_an_interrupt() {
+    let text =
+        "void (*f)(void); void a(int n) {} void b(void) { f(); } int main(void) { return 0; }";
+    for (name, message) in
+        [("a", "takes arguments"), ("b", "through a pointer"), ("c", "no function `c`")]
+    {
+        let found = compile(text, &with(&[(name, 0)])).err().unwrap();
+        assert!(found[0].message.contains(message), "{}", found[0].message);
+    }
+}

@@ -1,0 +1,158 @@
+//! A counterexample of a program in machine code, run on the program itself in QEMU.
+//!
+//! The automaton was lifted from the program, and a lifter can be wrong. So a run that breaks a property is called
+//! *unsafe* only if the program does the same with the same inputs: it reaches that failure. Whatever the lifter did
+//! wrong, such a run is one of the program.
+//!
+//! - [`plan`]: what has to be called, and what it reads on the way.
+//! - [`machines`]: which machine of QEMU has memory where the program wants it.
+//! - `board`: such a machine, through the stub for debuggers.
+//! - `drive`: the program on it. `emulate`: instructions whose effect is not the program's own.
+//! - [`script`]: the same run for people: for a debugger, in C and in Rust.
+
+#[cfg(unix)]
+pub mod board;
+#[cfg(unix)]
+mod drive;
+#[cfg(unix)]
+mod emulate;
+pub mod machines;
+pub mod plan;
+pub mod script;
+
+use crate::deadline;
+use crate::frontend::elf::Binary;
+use crate::judge::{Broken, Finding, Judgement};
+use crate::pipeline::{Loaded, Origin};
+use crate::validate::Run;
+use crate::verdict::{Reason, Verdict};
+use std::fmt;
+
+/// Why a run could not be tried on the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Obstacle {
+    /// QEMU is not installed: the name of the command.
+    NoQemu(&'static str),
+    /// No machine has memory where the program wants it.
+    NoMachine,
+    /// Only the image of the program is there.
+    NoProgram,
+    /// The run depends on what nobody can give: registers and words of the stack that were never written.
+    Chance,
+    /// A handler of an interrupt runs in the middle of something, and that moment was not found.
+    Interrupts,
+    /// QEMU could not be talked to.
+    Failed(String),
+}
+
+impl Obstacle {
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Obstacle::NoQemu(_) => {
+                "install QEMU for Arm and RISC-V (Debian, Ubuntu: `apt install qemu-system-arm \
+                 qemu-system-misc`)"
+            }
+            Obstacle::NoProgram => "check the ELF file itself: `vouch check FILE.elf --entry NAME`",
+            Obstacle::Chance => "give every local variable a value before it is used",
+            Obstacle::NoMachine | Obstacle::Interrupts | Obstacle::Failed(_) => {
+                "try it on your board: `--trace FILE.gdb` writes the run as a script for a debugger"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Obstacle::NoQemu(command) => write!(f, "{command} is not installed"),
+            Obstacle::NoMachine => {
+                f.write_str("no machine of QEMU has memory where the program wants it")
+            }
+            Obstacle::NoProgram => f.write_str("the image does not hold the program"),
+            Obstacle::Chance => {
+                f.write_str("the run depends on registers or stack words that were never written")
+            }
+            Obstacle::Interrupts => {
+                f.write_str("a handler of an interrupt does not come at the same moment again")
+            }
+            Obstacle::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+/// What became of a run on the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Replayed {
+    /// It reaches the failure, on this machine.
+    Reached(&'static str),
+    /// It does not: what happened instead.
+    Missed(String),
+    /// It could not be tried.
+    Not(Obstacle),
+}
+
+/// Runs a run of the automaton on its program.
+pub fn run(binary: &Binary, run: &Run) -> Replayed {
+    deadline::phase("replaying on the program in QEMU");
+    let plan = match plan::Plan::new(&binary.program, run) {
+        Ok(plan) => plan,
+        Err(obstacle) => return Replayed::Not(obstacle),
+    };
+    match attempt(binary, &plan) {
+        // Where it depends on chance, that it does not fail now says nothing.
+        Replayed::Missed(_) if plan.by_chance => Replayed::Not(Obstacle::Chance),
+        // Which pass of a place it is that a handler runs at is not always known.
+        Replayed::Missed(_) if plan.is_interrupted() => Replayed::Not(Obstacle::Interrupts),
+        replayed => replayed,
+    }
+}
+
+#[cfg(unix)]
+fn attempt(binary: &Binary, plan: &plan::Plan) -> Replayed {
+    drive::attempt(binary, plan)
+}
+
+#[cfg(not(unix))]
+fn attempt(_: &Binary, _: &plan::Plan) -> Replayed {
+    Replayed::Not(Obstacle::Failed("QEMU cannot be reached on this system".into()))
+}
+
+/// Takes back every *unsafe* that does not happen on the program that the model was lifted from. The runs are kept
+/// beside the findings.
+pub fn confirm(model: &Loaded, judgement: &mut Judgement) {
+    if model.origin == Origin::Model {
+        return;
+    }
+    let mut unconfirmed = vec![];
+    for (property, finding) in judgement.findings.iter_mut().chain(&mut judgement.besides) {
+        let Finding::Unsafe(broken) = finding else { continue };
+        let Some(reason) = refutes(model, broken) else { continue };
+        if let Finding::Unsafe(broken) = std::mem::replace(finding, Finding::Unknown(reason)) {
+            unconfirmed.push((*property, *broken));
+        }
+    }
+    let is_any_known = judgement.all().any(|(_, f)| f.verdict() != Verdict::Unknown);
+    judgement.validated &= is_any_known;
+    judgement.unconfirmed = unconfirmed;
+}
+
+/// Why a run is not one of the program, as far as is known.
+fn refutes(model: &Loaded, broken: &mut Broken) -> Option<Reason> {
+    let (Origin::Program(binary), Some(trace)) = (&model.origin, &broken.run) else {
+        return match &model.origin {
+            Origin::Elsewhere => Some(Reason::NotReplayed(Obstacle::NoProgram)),
+            // Without validation claims are believed.
+            _ => None,
+        };
+    };
+    match deadline::current().enter(|| run(binary, trace)) {
+        Ok(Replayed::Reached(machine)) => {
+            broken.replayed = Some(machine);
+            None
+        }
+        Ok(Replayed::Missed(what)) => Some(Reason::NotReproduced(what)),
+        Ok(Replayed::Not(obstacle)) => Some(Reason::NotReplayed(obstacle)),
+        Err(over) => Some(Reason::Unchecked { claim: Verdict::Unsafe, over }),
+    }
+}
