@@ -53,8 +53,6 @@ pub struct Compiled {
     pub warnings: Vec<Diagnostic>,
     /// The program that it was lifted from.
     pub binary: Option<std::sync::Arc<elf::Binary>>,
-    /// What else is known of it, for who looks closer: headings and texts.
-    pub about: Vec<(&'static str, String)>,
 }
 
 /// What arithmetic does when a result does not fit its type.

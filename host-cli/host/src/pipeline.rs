@@ -74,8 +74,6 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// Whether it was a program.
     pub origin: Origin,
-    /// What else is known of it: headings and texts. An image does not tell.
-    pub about: Vec<(&'static str, String)>,
 }
 
 /// Why a file is not a model that can be checked.
@@ -242,7 +240,6 @@ fn finish(
         digest,
         warnings: compiled.warnings,
         origin: compiled.binary.map_or(Origin::Model, Origin::Program),
-        about: compiled.about,
     })
 }
 
@@ -267,8 +264,7 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
     let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
     let origin = if is_program { Origin::Elsewhere } else { Origin::Model };
-    let (warnings, about) = (vec![], vec![]);
-    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings, origin, about })
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![], origin })
 }
 
 /// Clauses that may be invariants, in the image's numbers: locations and literals.

@@ -13,7 +13,7 @@ use vouch_host::escape;
 use vouch_host::formats::Names;
 use vouch_host::frontend::diagnostic::position;
 use vouch_host::ir::{Cfa, EdgeId, LocId};
-use vouch_host::pipeline::Loaded;
+use vouch_host::pipeline::{Loaded, Origin};
 
 /// Characters of source text behind an edge.
 const EXCERPT: usize = 48;
@@ -90,6 +90,14 @@ fn line(model: &Loaded, span: vouch_host::ir::Span) -> Option<usize> {
     (!text.is_empty()).then(|| position(text, span.start).0)
 }
 
+/// What is known of a program besides its automaton.
+fn about(model: &Loaded) -> &[(&'static str, String)] {
+    match &model.origin {
+        Origin::Program(binary) => &binary.program.about,
+        _ => &[],
+    }
+}
+
 fn to_json(shown: &Automaton<'_>, sizes: &Sizes, fits: &[Fit]) -> Value {
     let Automaton { model, cfa, .. } = shown;
     let (names, map) = (Names::new(cfa), &model.map);
@@ -137,7 +145,7 @@ fn to_json(shown: &Automaton<'_>, sizes: &Sizes, fits: &[Fit]) -> Value {
         "properties": properties.collect::<Vec<Value>>(),
         "parameters": parameters.collect::<Vec<Value>>(),
         "boards": fits,
-        "program": model.about.iter().cloned().collect::<BTreeMap<&str, String>>(),
+        "program": about(model).iter().cloned().collect::<BTreeMap<&str, String>>(),
     })
 }
 
@@ -153,9 +161,10 @@ fn to_text(shown: &Automaton<'_>, sizes: &Sizes, fits: &[Fit], quiet: bool) -> S
     if quiet {
         return text;
     }
-    if !model.about.is_empty() {
+    let about = about(model);
+    if !about.is_empty() {
         text.push_str("\nprogram\n");
-        for (heading, line) in &model.about {
+        for (heading, line) in about {
             text.push_str(&format!("  {heading:9}  {}\n", escape::text(line)));
         }
     }

@@ -12,7 +12,7 @@ use vouch_core::image::{self, ImageError, Preamble};
 use vouch_ir::{Cfa, Expr, ExprId, Span, expr::MAX_WIDTH, mask};
 
 /// The version that is written and read.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 /// Marks the chunk.
 const MAGIC: [u8; 4] = *b"VDBG";
 /// Magic, version, reserved, length, checksum.

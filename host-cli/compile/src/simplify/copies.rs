@@ -216,10 +216,15 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The copies and the edges between them, without putting them in the place of anything: locations with the
-    /// values of the variables that are told apart, and from which to which an edge goes, with its guard.
-    pub fn graph(&self) -> (&[(LocId, Vec<Word>)], impl Iterator<Item = (usize, usize, ExprId)>) {
-        (&self.copies, self.edges.iter().map(|e| (e.from, e.to, e.guard)))
+    /// The copies, without putting them in the place of anything: locations with the values of the variables that are
+    /// told apart.
+    pub fn copies(&self) -> &[(LocId, Vec<Word>)] {
+        &self.copies
+    }
+
+    /// The edges between them: from which to which each goes, and its guard.
+    pub fn transitions(&self) -> impl Iterator<Item = (usize, usize, ExprId)> {
+        self.edges.iter().map(|e| (e.from, e.to, e.guard))
     }
 
     /// Expressions of the edges that were found, of each by itself.

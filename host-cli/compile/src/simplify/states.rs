@@ -17,7 +17,7 @@ const WIDTH: u32 = 32;
 
 /// Whether there is more than one state.
 fn tells_apart(search: &Search) -> bool {
-    search.graph().0.iter().filter(|(_, values)| !values.is_empty()).count() > 1
+    search.copies().iter().filter(|(_, values)| !values.is_empty()).count() > 1
 }
 
 /// A machine: states, and transitions between them.
@@ -38,7 +38,7 @@ pub fn machine(cfa: &mut Cfa) -> Option<Machine> {
         let live = Live::of(cfa);
         let mut search = Search::new(cfa, &live, &[var], LIMITS);
         if search.run().is_ok() && tells_apart(&search) {
-            let (copies, transitions) = search.graph();
+            let (copies, transitions) = (search.copies(), search.transitions());
             let states = copies.iter().map(|(at, values)| (*at, values.first().copied()));
             let (states, transitions) = (states.collect(), transitions.collect());
             return Some(Machine { var, states, transitions });

@@ -85,14 +85,14 @@ pub struct Program {
     pub depth: u32,
     /// Bytes of flash that were executed or read, as ranges.
     pub spans: Vec<std::ops::Range<u32>>,
+    /// What people want to know of it: headings and texts.
+    pub about: Vec<(&'static str, String)>,
     /// Where each property is broken: the address of the call of a function that fails, or of a trap.
     pub failures: Vec<BTreeSet<u32>>,
     /// What the program is about to do at each location.
     pub at: BTreeMap<LocId, At>,
     /// What does not come from the program.
     pub outside: Outside,
-    /// What people want to know of it: headings and texts.
-    pub about: Vec<(&'static str, String)>,
 }
 
 /// Makes the automaton. With `whole` it has variables that no property depends on, too.
@@ -178,10 +178,10 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
     }
     let spans = ranges(lifted.code.into_iter());
     let (varying, depth) = (lifted.varying, lifted.depth);
-    let step = locations.get(&Place::Step).copied();
     let outside = Outside { instructions: lifted.outside, ..Outside::default() };
+    let step = locations.get(&Place::Step).copied();
     let program =
-        Program { cfa, step, slots, varying, reads, depth, spans, failures, at, outside, about };
+        Program { cfa, step, slots, varying, reads, depth, spans, about, failures, at, outside };
     prune(program, whole)
 }
 

@@ -90,9 +90,9 @@ pub fn compile(
         let warning = Diagnostic::warning(what, Span::default(), "");
         warnings.push(warning.help("call `vouch_fail` where the machine must not come, or panic"));
     }
-    let (cfa, about) = (program.cfa.clone(), program.about.clone());
+    let cfa = program.cfa.clone();
     let binary = Binary { file: bytes.to_vec(), program };
-    Ok(Compiled { cfa, warnings, binary: Some(Arc::new(binary)), about })
+    Ok(Compiled { cfa, warnings, binary: Some(Arc::new(binary)) })
 }
 
 /// A program as a file and as an automaton: what it takes to run the one along the other.

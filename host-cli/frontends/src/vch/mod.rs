@@ -62,7 +62,7 @@ fn compile_here(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnosti
     let (model, mut warnings) = read(text)?;
     let (cfa, more) = lower::lower(&model, text, options).map_err(|error| vec![error])?;
     warnings.extend(more);
-    Ok(Compiled { cfa, warnings: in_order(warnings), binary: None, about: vec![] })
+    Ok(Compiled { cfa, warnings: in_order(warnings), binary: None })
 }
 
 /// The model that a text describes, and warnings.
