@@ -3,7 +3,8 @@
 //! What is checked is what the tests check with fixed seeds; the arguments are those of the program
 //! `soak` in the tests' package. C programs (`--kind c`, `--kind csmith`) need compilers that nothing
 //! else needs; they are installed when they are asked for. Long runs of them, and of lives of devices
-//! (`--kind flash`), are put into the record, and so are those of instructions (`--kind isa`).
+//! (`--kind flash`), are put into the record, and so are those of instructions (`--kind isa`) and of whole steps of
+//! programs (`--kind steps`).
 
 use crate::setup::{self, Program};
 use crate::{project, record, shell};
@@ -16,7 +17,8 @@ pub fn task(args: &[String]) -> Result<()> {
     if args.is_empty() {
         let usage = "`soak` needs `--minutes N`; also `--seed S`, `--jobs J`, `--kind K`, or \
                      `--replay KIND:SEED`. Instructions: `--kind isa`, with `--programs N` for each \
-                     row of the encoding tables. C programs: `--kind c` or `--kind csmith`, with \
+                     row of the encoding tables. Steps of machine code: `--kind steps`, with \
+                     `--programs N` for each build of a program. C programs: `--kind c` or `--kind csmith`, with \
                      `--minutes N` or `--programs N`, `--model M`, `--without FEATURE,…`, or \
                      `--file PROGRAM.c`.";
         return Err(shell::Usage(usage.into()).into());
@@ -31,10 +33,11 @@ pub fn task(args: &[String]) -> Result<()> {
     cargo.current_dir(project::root());
     cargo.args(["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", "soak", "--"]);
     cargo.args(args);
-    let table = match asks("isa") {
-        true => &INSTRUCTIONS,
-        false if c => &PROGRAMS,
-        false => &LIVES,
+    let table = match () {
+        () if asks("isa") => &INSTRUCTIONS,
+        () if asks("steps") => &STEPS,
+        () if c => &PROGRAMS,
+        () => &LIVES,
     };
     recorded(&mut cargo, table)
 }
@@ -130,6 +133,15 @@ const INSTRUCTIONS: Table = Table {
            the first difference.\n",
     columns: "isa\tseed\trows\tcases\trefused\tdifferent\tseconds",
     cases: "cases",
+};
+
+const STEPS: Table = Table {
+    file: "steps.tsv",
+    head: "# cargo xtask soak --kind steps: whole steps of programs in machine code, from states that are reached and from \
+           arbitrary ones,\n# the automaton against the program in QEMU, byte by byte. left are steps that leave what is \
+           modelled; a run ends with the first difference.\n",
+    columns: "program\tbuild\tseed\tsteps\tfailed\tleft\tdifferent\tseconds",
+    cases: "steps",
 };
 
 /// Runs the program, passes on what it prints, and adds its rows to the record.

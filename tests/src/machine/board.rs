@@ -3,6 +3,7 @@
 use crate::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_host::frontend::elf::Source;
+use vouch_host::frontend::elf::isa::Isa;
 use vouch_host::frontend::elf::reader::Elf;
 use vouch_host::replay::board::{self, Register};
 use vouch_host::replay::machines::{MACHINES, Machine};
@@ -21,6 +22,8 @@ pub enum End {
 /// A running board.
 pub struct Board {
     board: board::Board,
+    convention: &'static Convention,
+    global_pointer: Option<u32>,
     /// Functions that are inputs, with the bits of their results; negative if these have a sign.
     inputs: BTreeMap<u32, i32>,
     failures: BTreeSet<u32>,
@@ -28,22 +31,65 @@ pub struct Board {
     ram: Vec<(u32, Vec<u8>)>,
 }
 
-/// A board with a Cortex-M3, flash where STM32 have it, and 128 KiB of RAM.
-const MACHINE: &Machine = &MACHINES[0];
+/// Which registers mean what when functions are called.
+struct Convention {
+    /// The machine: a board with a Cortex-M3, flash where STM32 have it, and 128 KiB of RAM; or RISC-V with memory
+    /// everywhere.
+    machine: &'static str,
+    /// The first argument, and the result.
+    argument: u32,
+    stack: u32,
+    link: u32,
+    pc: u32,
+    /// The status register, and what it is.
+    status: Option<(u32, u32)>,
+    /// What a function may find anything in.
+    any: &'static [u32],
+    /// What calls do not preserve, apart from the result.
+    lost: &'static [u32],
+    /// Set in addresses to return to.
+    thumb: u32,
+}
+
+const CORTEX_M: Convention = Convention {
+    machine: "netduino2",
+    argument: 0,
+    stack: 13,
+    link: 14,
+    pc: 15,
+    status: Some((25, 0x0100_0000)),
+    any: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+    lost: &[1, 2, 3, 12],
+    thumb: 1,
+};
+
+const RISC_V: Convention = Convention {
+    machine: "none, rv32",
+    argument: 10,
+    stack: 2,
+    link: 1,
+    pc: 32,
+    status: None,
+    any: &[
+        5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+        29, 30, 31,
+    ],
+    lost: &[5, 6, 7, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31],
+    thumb: 0,
+};
+
 /// Where the stack begins.
 const STACK: u32 = 0x2001_f000;
 /// Where functions return to.
 const BACK: u32 = 0x2001_fff0;
-const SP: u32 = 13;
-const LR: u32 = 14;
-const PC: u32 = 15;
-const XPSR: u32 = 25;
 
 impl Board {
     /// Starts a board with this program.
     pub fn start(elf: &Elf) -> Board {
-        assert_eq!(MACHINE.name, "netduino2");
-        let mut board = board::Board::start(MACHINE).unwrap_or_else(|e| panic!("{e}"));
+        let convention = if elf.isa == Isa::Rv32 { &RISC_V } else { &CORTEX_M };
+        let is_it = |machine: &&Machine| machine.name == convention.machine;
+        let machine = MACHINES.iter().find(is_it).expect("there is such a machine");
+        let mut board = board::Board::start(machine).unwrap_or_else(|e| panic!("{e}"));
         for section in elf.sections() {
             if let Some(bytes) = &section.bytes {
                 board.write(section.start, bytes).unwrap();
@@ -65,7 +111,8 @@ impl Board {
         for at in inputs.keys().chain(&failures).chain([&BACK]) {
             board.stop_at(*at).unwrap();
         }
-        Board { board, inputs, failures, ram: vec![] }
+        let global_pointer = elf.global_pointer;
+        Board { board, convention, global_pointer, inputs, failures, ram: vec![] }
     }
 
     /// Gives RAM its contents at reset.
@@ -122,17 +169,23 @@ impl Board {
         }
         let reads = reads.iter().filter(|(source, _)| !matches!(source, Source::Stack(_)));
         let mut reads = reads.peekable();
-        for register in 0..13 {
-            self.set(register, rng.bits() as u32);
+        let &Convention { argument, stack, link, pc: counter, thumb, .. } = self.convention;
+        for register in self.convention.any {
+            self.set(*register, rng.bits() as u32);
         }
         while let Some((Source::Argument(number), value)) = reads.peek() {
-            self.set(*number, *value);
+            self.set(argument + *number, *value);
             reads.next();
         }
-        self.set(SP, STACK);
-        self.set(LR, BACK | 1);
-        self.set(XPSR, 0x0100_0000);
-        self.set(PC, function);
+        self.set(stack, STACK);
+        self.set(link, BACK | thumb);
+        if let Some((status, value)) = self.convention.status {
+            self.set(status, value);
+        }
+        if let Some(pointer) = self.global_pointer {
+            self.set(3, pointer);
+        }
+        self.set(counter, function);
         loop {
             let pc = match self.board.resume() {
                 Ok(pc) => pc,
@@ -156,16 +209,16 @@ impl Board {
                     // Callees extend what they return.
                     let shift = 32 - bits.unsigned_abs();
                     let signed = ((*value << shift) as i32 >> shift) as u32;
-                    self.set(0, if bits < 0 { signed } else { *value });
+                    self.set(argument, if bits < 0 { signed } else { *value });
                 }
                 other => return End::Odd(format!("it reads from {pc:#x}, predicted {other:x?}")),
             }
             // What calls do not preserve.
-            for register in [1, 2, 3, 12] {
-                self.set(register, rng.bits() as u32);
+            for register in self.convention.lost {
+                self.set(*register, rng.bits() as u32);
             }
-            let back = self.get(LR) & !1;
-            self.set(PC, back);
+            let back = self.get(link) & !1;
+            self.set(counter, back);
         }
     }
 }

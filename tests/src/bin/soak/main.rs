@@ -3,11 +3,14 @@
 //! disagreement.
 //!
 //! C programs ([`c`]) need compilers, and are only made when they are asked for: `--kind c` or
-//! `--kind csmith`, with `--minutes` or `--programs`. So are instructions ([`isa`]): `--kind isa`.
+//! `--kind csmith`, with `--minutes` or `--programs`. So are instructions ([`isa`]), `--kind isa`, and whole
+//! steps of programs ([`steps`]), `--kind steps`.
 
 mod c;
 #[cfg(unix)]
 mod isa;
+#[cfg(unix)]
+mod steps;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,6 +31,7 @@ struct Args {
     kinds: Vec<Kind>,
     generator: Option<Generator>,
     isa: bool,
+    steps: bool,
     replay: Option<(Which, u64)>,
     /// For C, and for each row of instructions.
     programs: Option<u64>,
@@ -42,19 +46,23 @@ enum Which {
     Kind(Kind),
     C(Generator),
     Isa,
+    Steps,
 }
 
 const USAGE: &str = "\
 soak --minutes N [--seed S] [--jobs J] [--kind image|automaton|sat|flash]
 soak --kind c|csmith --minutes N | --programs N [--seed S] [--jobs J] [--model M] [--without FEATURE,…]
 soak --kind isa [--programs N] [--seed S] [--jobs J]
+soak --kind steps [--programs N] [--seed S]
 soak --replay KIND:SEED [--model M] [--without FEATURE,…]
 soak --file PROGRAM.c [--model M]";
 
 fn which(name: &str) -> Option<Which> {
     let kind = Kind::ALL.into_iter().find(|k| k.name() == name).map(Which::Kind);
     let c = Generator::ALL.into_iter().find(|g| g.0 == name).map(|g| Which::C(g.1));
-    kind.or(c).or((name == "isa").then_some(Which::Isa))
+    let machine = [("isa", Which::Isa), ("steps", Which::Steps)];
+    let machine = machine.into_iter().find(|(its, _)| *its == name).map(|(_, which)| which);
+    kind.or(c).or(machine)
 }
 
 fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
@@ -67,6 +75,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
         kinds: Kind::ALL.to_vec(),
         generator: None,
         isa: false,
+        steps: false,
         replay: None,
         programs: None,
         models: vec![],
@@ -84,6 +93,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
                 Which::Kind(kind) => parsed.kinds = vec![kind],
                 Which::C(generator) => parsed.generator = Some(generator),
                 Which::Isa => parsed.isa = true,
+                Which::Steps => parsed.steps = true,
             },
             "--model" => parsed.models.push(Model::from_name(&value)?),
             "--without" => {
@@ -98,6 +108,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
                 // All cases of a seed are made together.
                 match which {
                     Which::Isa => (parsed.isa, parsed.seed) = (true, seed),
+                    Which::Steps => (parsed.steps, parsed.seed) = (true, seed),
                     _ => parsed.replay = Some((which, seed)),
                 }
             }
@@ -105,7 +116,8 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
         }
     }
     let counted = parsed.programs.is_some() && parsed.generator.is_some();
-    let known = counted || parsed.isa || parsed.replay.is_some() || parsed.file.is_some();
+    let known =
+        counted || parsed.isa || parsed.steps || parsed.replay.is_some() || parsed.file.is_some();
     (parsed.minutes > 0.0 || known).then_some(parsed)
 }
 
@@ -120,11 +132,15 @@ fn main() -> ExitCode {
     match args.replay {
         Some((Which::C(generator), seed)) => return c::replay(generator, seed, &args),
         Some((Which::Kind(kind), seed)) => return replay(kind, seed),
-        Some((Which::Isa, _)) | None => {}
+        Some((Which::Isa | Which::Steps, _)) | None => {}
     }
     #[cfg(unix)]
     if args.isa {
         return isa::run(&args);
+    }
+    #[cfg(unix)]
+    if args.steps {
+        return steps::run(&args);
     }
     if let Some(generator) = args.generator {
         println!("soak: {} from seed {}, {} jobs", generator.name(), args.seed, args.jobs);
