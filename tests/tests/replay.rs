@@ -41,7 +41,8 @@ fn wherever_the_memory_is() {
     for (cpu, flash, ram, machine) in [
         ("-mcpu=cortex-m0", 0x0800_0000, 0x2000_0000, "netduino2"),
         ("-mcpu=cortex-m3", 0x0800_0000, 0x2000_0000, "netduino2"),
-        ("-mcpu=cortex-m0", 0x0001_0000, 0x2000_0000, "mps2-an385"),
+        ("-mcpu=cortex-m0", 0, 0x2000_0000, "mps2-an385"),
+        ("-mcpu=cortex-m3", 0x0001_0000, 0x2000_0000, "mps2-an385"),
         ("-mcpu=cortex-m0", 0x1000_0000, 0x2000_0000, "none, cortex-r5"),
         ("-mcpu=cortex-m3", 0x6000_0000, 0x1000_0000, "none, cortex-r5"),
     ] {

@@ -362,7 +362,7 @@ impl Executor<'_> {
             constants.extend(self.values.as_word(x));
             let stop = if self.values.as_word(x).is_some_and(|address| self.walks_off(address)) {
                 Stop::Memory
-            } else if let Some(target) = self.target(&sum) {
+            } else if let Some(target) = self.target(&sum, LOWEST) {
                 targets.push((when, target));
                 continue;
             } else if let Some((condition, ways)) = self.values.choice(x) {
@@ -372,6 +372,10 @@ impl Executor<'_> {
                     let before = todo.get(&x).copied();
                     todo.insert(x, before.map_or(here, |before| self.values.pool.or(before, here)));
                 }
+                continue;
+            } else if let Some(target) = self.target(&sum, 0) {
+                // Some have flash there.
+                targets.push((when, target));
                 continue;
             } else {
                 self.values.as_word(x).map_or(Stop::Address, Stop::Unknown)
@@ -387,8 +391,8 @@ impl Executor<'_> {
         if targets.is_empty() { Err(Stop::NoWay) } else { Ok(targets) }
     }
 
-    /// The object that the constant part of an address is in.
-    fn target(&mut self, sum: &Sum) -> Option<Target> {
+    /// The object that the constant part of an address is in; constants below `lowest` are offsets.
+    fn target(&mut self, sum: &Sum, lowest: u32) -> Option<Target> {
         let constant = sum.constant as u32;
         let stack = self.values.stack;
         let (mine, rest): (Vec<_>, Vec<_>) = sum.terms.iter().partition(|(t, _)| *t == stack);
@@ -405,7 +409,7 @@ impl Executor<'_> {
                 let area = Area::Of(self.layout.kind(constant)?);
                 Some(Target { area, start: constant.into(), index: None })
             }
-            [] if is_clean && (LOWEST..HIGHEST).contains(&constant) => {
+            [] if is_clean && (lowest..HIGHEST).contains(&constant) => {
                 let thing = self.pointed_into(&rest, constant)?;
                 let (start, end) = (thing.start.into(), thing.end.into());
                 self.indexed(Area::Of(thing.kind), &rest, constant.into(), start, end)
