@@ -23,6 +23,7 @@ pub fn run() -> Result<()> {
         program(&QEMU_RISCV)?;
         program(&CPP)?;
         program(&ARM_GCC)?;
+        program(&GDB)?;
         crates()
     })
 }
@@ -68,6 +69,16 @@ const CPP: Program = Program {
   Arch:     pacman -S gcc
   macOS:    xcode-select --install
   Windows:  the C++ build tools of Visual Studio",
+};
+
+const GDB: Program = Program {
+    names: &["gdb-multiarch"],
+    purpose: "runs the scripts that vouch writes for debuggers",
+    debian: "gdb-multiarch",
+    elsewhere: "  Fedora:   dnf install gdb
+  Arch:     pacman -S gdb
+  macOS:    brew install gdb
+with a link named gdb-multiarch",
 };
 
 /// Bit-fields have to lie where the compiler for the target places them.

@@ -25,11 +25,11 @@ pub fn write(story: &Story) -> String {
         "# A run that breaks `{}`, found by vouch. Load the program into a board or an emulator, let it stop\n\
          # where its start-up code is done (`tbreak main`, `continue`), with interrupts disabled, and then:\n#\n\
          #     (gdb) source run.gdb\n#\n# It ends where the program fails.\n\
-         set pagination off\nset confirm off\ndelete\nset $vouch_back = $pc\nset $vouch_sp = $sp\n\n\
+         set pagination off\nset confirm off\ndelete\nset $vouch_back = (unsigned)$pc\nset $vouch_sp = (unsigned)$sp\n\n\
          # Lets the program run to an address.\ndefine vouch_to\n  continue\n  if $pc != $arg0\n    \
          printf \"stopped at %#x, not at %#x: this is not the run\\n\", $pc, $arg0\n  end\nend\n\n\
          # Lets it run to a function that is an input, which returns this.\ndefine vouch_give\n  vouch_to $arg0\n  \
-         set {result} = $arg1\n  set $pc = {link} & ~1\nend\n\nbreak *$vouch_back\n",
+         set {result} = $arg1\n  set $pc = (unsigned){link} & ~1\nend\n\nbreak *$vouch_back\n",
         story.property
     );
     for at in stops {
