@@ -66,11 +66,18 @@ pub fn rust_as(name: &str, file: &str, target: &str, flags: &[&str], folder: &Pa
 pub fn crates(names: &[&str], target: &str, fault: bool) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let kind = if fault { "fault" } else { "good" };
-    let folder = tests.join("../target/crates").join(format!("z-{kind}"));
+    // What they depend on is built once for both.
+    let folder = tests.join("../target/crates/z");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo.current_dir(tests.join("crates")).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "z");
     cargo.args(["build", "--quiet", "--release", "--locked", "--target", target, "--target-dir"]);
     cargo.arg(&folder).args(fault.then_some("--features=fault"));
     run(cargo.args(names.iter().map(|name| format!("--bin={name}"))));
-    folder.join(target).join("release")
+    let built = folder.join(target).join("release");
+    let kept = built.join(kind);
+    std::fs::create_dir_all(&kept).unwrap();
+    for name in names {
+        std::fs::copy(built.join(name), kept.join(name)).unwrap();
+    }
+    kept
 }
