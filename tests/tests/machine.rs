@@ -78,6 +78,12 @@ fn machines_of_crates() {
     }
 }
 
+/// One instruction that writes two statics.
+#[test]
+fn neighbours_in_c() {
+    c("pairs", None);
+}
+
 /// Loops that become locations, a pointer in a static, a table of functions, an array on the stack.
 #[test]
 fn a_queue_in_c() {

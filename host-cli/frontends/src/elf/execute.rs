@@ -245,10 +245,10 @@ impl<'a> Executor<'a> {
         self.walked.insert(site, addresses);
     }
 
-    /// An instruction, and who called it.
+    /// An access of an instruction, which may make several, and who called it.
     fn site(&self) -> (u64, u32) {
         let mut hasher = FxHasher::default();
-        self.now.frames.hash(&mut hasher);
+        (&self.now.frames, self.accesses).hash(&mut hasher);
         (hasher.finish(), self.now.pc)
     }
 
