@@ -6,7 +6,7 @@
 //!
 //! Handlers get copies of the functions that they call: each has variables of its own.
 
-use super::tree::{Expr, ExprKind, FunctionId, GlobalId, Local, LocalId, Stmt, StmtKind, Unit};
+use super::tree::{Expr, ExprKind, FunctionId, GlobalId, Local, LocalId, Unit};
 use super::types::{INT, Type};
 use super::{Fail, builtin, fail};
 use crate::Diagnostic;
@@ -294,7 +294,7 @@ fn rewrite(
     });
     let locals = std::mem::take(&mut unit.functions[id].locals);
     let mut pauses = Pauses { unit, pause, shared, through_pointers, own, reaches_locals, locals };
-    pauses.statement(&mut body);
+    body.expressions_mut(&mut |e| pauses.change(e));
     let locals = pauses.locals;
     unit.functions[id].locals = locals;
     unit.functions[id].body = Some(body);
@@ -412,6 +412,7 @@ impl Pauses<'_> {
     }
 
     fn change(&mut self, e: &mut Expr) {
+        vouch_ir::deadline::tick();
         let old = std::mem::replace(e, expr(ExprKind::Int(0), INT, Span::default()));
         *e = self.value(old);
     }
@@ -484,48 +485,11 @@ impl Pauses<'_> {
                 }
                 sequence(before, expr(ExprKind::Call(id, args), ty, span))
             }
-            ExprKind::Statements(mut statements) => {
-                statements.iter_mut().for_each(|statement| self.statement(statement));
-                expr(ExprKind::Statements(statements), ty, span)
-            }
             kind => {
                 let mut e = expr(kind, ty, span);
                 e.operands_mut(&mut |operand| self.change(operand));
                 e
             }
-        }
-    }
-
-    fn statement(&mut self, statement: &mut Stmt) {
-        vouch_ir::deadline::tick();
-        match &mut statement.kind {
-            StmtKind::Block(statements) => statements.iter_mut().for_each(|s| self.statement(s)),
-            StmtKind::If(c, a, b) => {
-                self.change(c);
-                self.statement(a);
-                b.iter_mut().for_each(|b| self.statement(b));
-            }
-            StmtKind::While(c, body)
-            | StmtKind::DoWhile(body, c)
-            | StmtKind::Switch(c, _, _, body) => {
-                self.change(c);
-                self.statement(body);
-            }
-            StmtKind::For(c, next, body) => {
-                c.iter_mut().chain(next).for_each(|e| self.change(e));
-                self.statement(body);
-            }
-            StmtKind::Case(_, inner) | StmtKind::Label(_, inner) => self.statement(inner),
-            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => self.change(e),
-            StmtKind::Declare(_, init) => {
-                let items = init.iter_mut().flat_map(|init| &mut init.items);
-                items.for_each(|item| self.change(&mut item.value));
-            }
-            StmtKind::Return(None)
-            | StmtKind::Goto(_)
-            | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Refused(_) => {}
         }
     }
 }

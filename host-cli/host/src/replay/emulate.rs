@@ -181,17 +181,6 @@ impl Machine for Act<'_> {
         let word = (self.value(value) as u32).to_le_bytes();
         Ok(self.world.board.write(at, &word[..(bytes as usize).min(word.len())])?)
     }
-    fn update(
-        &mut self,
-        address: ExprId,
-        bytes: u32,
-        new: impl FnOnce(&mut Self, ExprId) -> ExprId,
-    ) -> Result<ExprId, Stop> {
-        let old = self.load(address, bytes, true)?;
-        let value = new(self, old);
-        self.store(address, value, true)?;
-        Ok(old)
-    }
     fn monitor(&mut self) -> ExprId {
         // A store-exclusive that may fail must be tried again: without a prediction it stores.
         let held = self.given(true).unwrap_or(1);

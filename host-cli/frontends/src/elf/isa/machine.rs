@@ -61,7 +61,12 @@ pub trait Machine {
         address: ExprId,
         bytes: u32,
         new: impl FnOnce(&mut Self, ExprId) -> ExprId,
-    ) -> Result<ExprId, Self::Stop>;
+    ) -> Result<ExprId, Self::Stop> {
+        let old = self.load(address, bytes, true)?;
+        let value = new(self, old);
+        self.store(address, value, true)?;
+        Ok(old)
+    }
     /// Whether the exclusive monitor is held (1 bit), so that a store-exclusive stores. A fresh input is always a
     /// sound answer. One that follows the accesses must know that exceptions clear the monitor on ARM and need not
     /// clear the reservation on RISC-V, and that another address than that of the load decides nothing.
