@@ -2,6 +2,7 @@
 //! `VOUCH_NO_VALIDATE`.
 
 use super::device_args::{DeviceArgs, EmulatorArgs};
+use super::interrupt::Interrupt;
 use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -313,33 +314,6 @@ pub struct ElfArgs {
     #[arg(long, env = "VOUCH_ALWAYS", hide_env = true, value_name = "FUNCTION")]
     #[arg(value_delimiter = ',')]
     pub always: Vec<String>,
-}
-
-/// A handler of an interrupt, and its priority.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Interrupt(pub String, pub u8);
-
-impl std::str::FromStr for Interrupt {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Interrupt, String> {
-        // Paths of Rust have colons, too.
-        let (name, priority) = match text.rsplit_once(':') {
-            Some((name, number)) if !name.ends_with(':') => {
-                let (digits, radix) = match number.strip_prefix("0x") {
-                    Some(digits) => (digits, 16),
-                    None => (number, 10),
-                };
-                let what = || format!("the priority `{number}` is not a number from 0 to 255");
-                (name, u8::from_str_radix(digits, radix).map_err(|_| what())?)
-            }
-            _ => (text, 0),
-        };
-        match name.is_empty() {
-            true => Err("a handler's name is missing".into()),
-            false => Ok(Interrupt(name.into(), priority)),
-        }
-    }
 }
 
 /// What only C needs.

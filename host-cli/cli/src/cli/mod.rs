@@ -26,6 +26,7 @@ mod flash;
 mod fmt;
 mod guard;
 mod inspect;
+mod interrupt;
 mod keys;
 mod lint;
 mod list;
