@@ -107,7 +107,8 @@ fn function(tokens: &[TokenTree], is_async: bool) -> Result<Kind, Wrong> {
     let mut result = None;
     if is_punct(tokens.get(list + 1), '-') && is_punct(tokens.get(list + 2), '>') {
         let is_end = |token: &&TokenTree| {
-            let is_body = matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
+            let is_body =
+                matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
             !is_body && !is_ident(Some(token), "where")
         };
         result = Some(tokens[list + 3..].iter().take_while(is_end).cloned().collect());

@@ -70,12 +70,8 @@ fn fits(mark: Mark, item: &Item) -> Result<(), Wrong> {
     let name = mark.name();
     match (&item.kind, mark) {
         (Kind::Static { .. }, Mark::Input | Mark::Param) => Ok(()),
-        (Kind::Static { .. }, _) => {
-            wrong(item.at, format!("`#[vouch::{name}]` is for a function"))
-        }
-        (Kind::Function { .. }, Mark::Param) => {
-            wrong(item.at, "`#[vouch::param]` is for a static")
-        }
+        (Kind::Static { .. }, _) => wrong(item.at, format!("`#[vouch::{name}]` is for a function")),
+        (Kind::Function { .. }, Mark::Param) => wrong(item.at, "`#[vouch::param]` is for a static"),
         (Kind::Function { is_method: true, .. }, _) => {
             let help = "is for a function outside of an `impl`: write one that calls this method";
             wrong(item.at, format!("`#[vouch::{name}]` {help}"))

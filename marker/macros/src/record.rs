@@ -119,7 +119,8 @@ pub fn record(mark: Mark, args: TokenStream, item: &Item) -> Result<Marked, Wron
     };
     let parse = |text: &str| -> Result<TokenStream, Wrong> {
         let parsed: Result<TokenStream, _> = text.parse();
-        let tokens = parsed.or_else(|_| wrong(item.at, "this attribute cannot be expanded here"))?;
+        let tokens =
+            parsed.or_else(|_| wrong(item.at, "this attribute cannot be expanded here"))?;
         Ok(at(item.at, tokens))
     };
     Ok(Marked { attributes: parse(attributes)?, after: parse(&after)? })
@@ -152,10 +153,10 @@ fn arguments(mark: Mark, args: TokenStream) -> Result<(String, String, String), 
         Mark::Param => {
             let tokens: Vec<TokenTree> = args.into_iter().collect();
             let is = |token: &TokenTree, c: char| matches!(token, TokenTree::Punct(p) if p.as_char() == c);
-            let dots = tokens.windows(3).position(|w| is(&w[0], '.') && is(&w[1], '.') && is(&w[2], '='));
-            let side = |tokens: &[TokenTree]| {
-                tokens.iter().cloned().collect::<TokenStream>().to_string()
-            };
+            let dots =
+                tokens.windows(3).position(|w| is(&w[0], '.') && is(&w[1], '.') && is(&w[2], '='));
+            let side =
+                |tokens: &[TokenTree]| tokens.iter().cloned().collect::<TokenStream>().to_string();
             match dots {
                 Some(dots) if dots > 0 && dots + 3 < tokens.len() => {
                     Ok((side(&tokens[..dots]), side(&tokens[dots + 3..]), zero()))

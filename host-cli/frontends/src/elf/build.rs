@@ -2,16 +2,22 @@
 
 use super::about;
 use super::base::Slot;
+use super::choice::Param;
 use super::context::Handler;
 use super::lift::{Lifted, Pause, Place, Task};
+use super::marker;
 use super::names::Names;
 use super::outcome::{Bad, Consumed, Source, Stop};
 use super::reader::Elf;
+use super::state::Cell;
+use crate::Diagnostic;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::interrupt;
 use vouch_ir::live::Live;
-use vouch_ir::{Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, VarId};
+use vouch_ir::{
+    Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, Var, VarId, VarKind,
+};
 
 /// An input, when it is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,6 +44,8 @@ pub struct Outside {
     /// Instructions whose effect is not the program's own: they access peripherals or statics that are inputs,
     /// special registers or the monitor, or wait.
     pub instructions: BTreeSet<u32>,
+    /// Statics that are parameters: first address and one past the last.
+    pub params: Vec<(u32, u32)>,
 }
 
 /// What a program is about to do at a location.
@@ -93,10 +101,15 @@ pub struct Program {
     pub at: BTreeMap<LocId, At>,
     /// What does not come from the program.
     pub outside: Outside,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
 }
 
+/// Why a program has no automaton, and a way out.
+pub struct Refused(pub String, pub String);
+
 /// Makes the automaton. With `whole` it has variables that no property depends on, too.
-pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
+pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Result<Program, Refused> {
     let Task { elf, handlers, .. } = task;
     let span = Span::default();
     let names = Names::new(task);
@@ -176,13 +189,63 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Program {
         let more: Vec<Read> = more.map(|read| Read { from: copy, ..read }).collect();
         reads.extend(more);
     }
-    let spans = ranges(lifted.code.into_iter());
+    let spans = ranges(lifted.code.into_iter().filter(|at| elf.is_flashed(*at)));
     let (varying, depth) = (lifted.varying, lifted.depth);
     let outside = Outside { instructions: lifted.outside, ..Outside::default() };
     let step = locations.get(&Place::Step).copied();
-    let program =
-        Program { cfa, step, slots, varying, reads, depth, spans, about, failures, at, outside };
-    prune(program, whole)
+    parametrise(task, &mut cfa, &mut slots)?;
+    let warnings = vec![];
+    let program = Program {
+        cfa,
+        step,
+        slots,
+        varying,
+        reads,
+        depth,
+        spans,
+        about,
+        failures,
+        at,
+        outside,
+        warnings,
+    };
+    Ok(prune(program, whole))
+}
+
+/// Makes parameters of the variables that are some.
+fn parametrise(task: &Task, cfa: &mut Cfa, slots: &mut Vec<Slot>) -> Result<(), Refused> {
+    for param in &task.params {
+        let Param { name, start, bytes, ty, min, max } = param;
+        let whole = Slot::Memory(Cell::Ram(*start), *bytes);
+        let touches = |slot: &Slot| match *slot {
+            Slot::Memory(Cell::Ram(at), count) => {
+                at < param.end() && *start < at.saturating_add(count)
+            }
+            _ => false,
+        };
+        if slots.iter().any(|slot| touches(slot) && *slot != whole) {
+            let message = format!("parameter `{name}` is accessed in parts");
+            return Err(Refused(message, "read it as a whole, by one load of its type".into()));
+        }
+        let kind = VarKind::Param { min: *min, max: *max };
+        let var = Var { name: name.clone(), width: 8 * bytes, ty: ty.clone(), kind };
+        let Some(at) = slots.iter().position(|slot| *slot == whole) else {
+            // Nothing reads it; who sets it expects the model to know it.
+            slots.push(whole);
+            cfa.add_var(var);
+            continue;
+        };
+        let id = VarId(at as u32);
+        if cfa.edges.iter().any(|edge| edge.updates.iter().any(|(to, _)| *to == id)) {
+            let message = format!(
+                "`{name}` is marked as a parameter, and the step, a handler or `init` writes it"
+            );
+            let help = "a parameter is set before the first step and stays: set it elsewhere, or remove the marker";
+            return Err(Refused(message, help.into()));
+        }
+        cfa.vars[at] = var;
+    }
+    Ok(())
 }
 
 /// Lets the handlers run where they may; returns which locations are copies of which.
@@ -227,7 +290,7 @@ fn bad_name(elf: &Elf, bad: &Bad) -> String {
         Bad::Failure(what, at) => (*what, *at),
         Bad::Always(at) => {
             let name = elf.function(*at).map_or_else(|| format!("{at:#010x}"), |f| f.shown());
-            return format!("always {name}");
+            return format!("always {}", name.replace(marker::COPY, ""));
         }
         Bad::Limit(stop, at) => (stop.name(), *at),
     };
@@ -278,7 +341,8 @@ fn prune(program: Program, whole: bool) -> Program {
         Cfa { pool: empty, vars: vec![], inputs: vec![], edges: vec![], ..cfa.clone() };
     let (mut vars, mut kept) = (HashMap::default(), vec![]);
     for (i, (var, slot)) in cfa.vars.iter().zip(slots).enumerate() {
-        if locations.clone().any(|at| is_live(at, VarId(i as u32))) {
+        let is_param = matches!(var.kind, VarKind::Param { .. });
+        if is_param || locations.clone().any(|at| is_live(at, VarId(i as u32))) {
             vars.insert(VarId(i as u32), pruned.add_var(var.clone()));
             kept.push(*slot);
         }

@@ -2,6 +2,7 @@
 //!
 //! An address that is computed belongs to the object of its constant part, and may not leave it.
 
+use super::build::Outside;
 use super::isa::Isa;
 use super::reader::Elf;
 
@@ -43,22 +44,31 @@ pub struct Layout<'a> {
     elf: &'a Elf,
     /// Objects that are inputs: first address and one past the last.
     inputs: Vec<(u32, u32)>,
+    /// Objects that are parameters.
+    params: Vec<(u32, u32)>,
 }
 
 impl Layout<'_> {
-    /// The map of a program some of whose objects are inputs.
-    pub fn new(elf: &Elf, inputs: Vec<(u32, u32)>) -> Layout<'_> {
-        Layout { elf, inputs }
+    /// The map of a program some of whose objects are inputs and parameters.
+    pub fn new<'a>(elf: &'a Elf, outside: &Outside) -> Layout<'a> {
+        Layout { elf, inputs: outside.statics.clone(), params: outside.params.clone() }
     }
 
     /// What is at an address.
     pub fn kind(&self, address: u32) -> Option<Kind> {
         match self.elf.section(address) {
             Some(_) if self.is_input(address) => Some(Kind::Input),
+            // Wherever it lies.
+            Some(_) if self.is_param(address) => Some(Kind::Ram),
             Some(section) if section.is_writable => Some(Kind::Ram),
             Some(_) => Some(Kind::Flash),
             None => self.is_peripheral(address).then_some(Kind::Peripheral),
         }
+    }
+
+    /// Whether a parameter is at an address.
+    pub fn is_param(&self, address: u32) -> bool {
+        self.params.iter().any(|(start, end)| (*start..*end).contains(&address))
     }
 
     fn is_input(&self, address: u32) -> bool {

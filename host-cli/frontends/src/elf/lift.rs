@@ -7,6 +7,7 @@
 
 use super::abi::Abi;
 use super::base::{Base, FIXED, Known, Partition, SPECIALS, Shape, Slot, reset};
+use super::choice::Param;
 use super::context::{Context, Handler, Interrupts};
 use super::execute::{Executor, RETURN};
 use super::graph::Graphs;
@@ -114,6 +115,8 @@ pub struct Task<'a> {
     pub handlers: Vec<Handler>,
     /// The addresses of functions that say whether all is well between two steps.
     pub always: Vec<u32>,
+    /// Parameters.
+    pub params: Vec<Param>,
 }
 
 /// The bit of `mstatus` that enables interrupts.
@@ -127,6 +130,7 @@ pub fn lift(task: &Task) -> Option<Lifted> {
     let mut cuts = BTreeSet::new();
     let mut shapes: BTreeMap<Place, Shape> = BTreeMap::new();
     let mut partition = Partition::default();
+    task.params.iter().for_each(|param| partition.note(param.start, param.bytes));
     let mut interrupts = Interrupts::new(&task.handlers);
     let mut depths = BTreeMap::new();
     shapes.insert(Place::Init, beginning());

@@ -3,7 +3,8 @@
 //! One call of a function, the entry, is one step. From the bottom up:
 //!
 //! - [`isa`]: what instructions do. `abi`: how functions call each other.
-//! - [`reader`], `lines`, `debug`, `types`: what the file holds.
+//! - [`reader`], [`marker`], `lines`, `debug`, `types`: what the file holds.
+//! - `choice`: what of it is lifted, and as what.
 //! - `layout`: what lies where in memory.
 //! - `value`: expressions, simplified. `range`: which values conditions leave. `state`: what a path knows.
 //! - `graph`: the order in which instructions are run. `base`: where values come from.
@@ -18,6 +19,7 @@ mod about;
 mod access;
 mod base;
 mod build;
+mod choice;
 mod context;
 mod debug;
 mod execute;
@@ -27,6 +29,7 @@ pub mod isa;
 mod layout;
 mod lift;
 mod lines;
+pub mod marker;
 mod meet;
 mod names;
 mod outcome;
@@ -41,13 +44,12 @@ mod value;
 use super::{Compiled, Diagnostic};
 pub use base::Slot;
 pub use build::{At, Outside, Program, Read};
-use context::Handler;
+use choice::Choice;
 use layout::Layout;
 pub use outcome::Source;
 use outcome::{Bad, Stop};
 use reader::Elf;
 pub use state::Cell;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use vouch_ir::{Property, Span};
 
@@ -57,7 +59,7 @@ pub const MAGIC: &[u8] = b"\x7fELF";
 /// How a program is lifted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ElfOptions {
-    /// The function that is a step.
+    /// The function that is a step; without one, that which is marked.
     pub entry: Option<String>,
     /// The function that is called before the first step.
     pub init: Option<String>,
@@ -81,7 +83,7 @@ pub fn compile(
     options: &ElfOptions,
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let program = lift(bytes, name, options, false)?;
-    let mut warnings = vec![];
+    let mut warnings = program.warnings.clone();
     let is_reached = |property: &Property| program.cfa.edges.iter().any(|e| e.to == property.error);
     let is_limit = |at: &usize| program.cfa.limits.iter().any(|limit| limit.index() == *at);
     let mut properties = program.cfa.properties.iter().enumerate().filter(|(at, _)| !is_limit(at));
@@ -111,7 +113,7 @@ pub fn fails(function: &reader::Symbol) -> bool {
 
 /// Whether the outside decides about what is read at an address that is not on the stack.
 pub fn is_outside(elf: &Elf, outside: &Outside, address: u32) -> bool {
-    let kind = Layout::new(elf, outside.statics.clone()).kind(address);
+    let kind = Layout::new(elf, outside).kind(address);
     matches!(kind, Some(layout::Kind::Peripheral | layout::Kind::Input))
 }
 
@@ -124,46 +126,15 @@ pub fn lift(
     whole: bool,
 ) -> Result<Program, Vec<Diagnostic>> {
     let elf = Elf::read(bytes).map_err(|reader::Unreadable(what, help)| error(what, help))?;
-    let entry = match &options.entry {
-        Some(entry) => function(&elf, entry)?,
-        None => {
-            let help = "say which function is a step: `--entry step`";
-            return Err(error("a program has many functions", help));
-        }
-    };
-    let init = options.init.as_ref().map(|init| function(&elf, init)).transpose()?;
-    let mut functions: BTreeMap<u32, (String, u32, bool)> = BTreeMap::new();
-    for function in elf.functions() {
-        if let Some((width, signed)) = failure::input(&function.name) {
-            functions.insert(function.start, (function.name.clone(), width, signed));
-        }
+    let choice = choice::choose(&elf, options)?;
+    let mut elf = elf;
+    for param in &choice.params {
+        elf.forget(param.start, param.end());
     }
-    let mut statics = vec![];
-    for input in &options.inputs {
-        let object = elf.objects().iter().find(|o| o.name == *input || o.shown() == *input);
-        match (elf.function_named(input), object) {
-            (_, Some(object)) => statics.push((object.start, object.end)),
-            (Some(function), None) => {
-                functions.insert(function.start, (function.shown(), 32, false));
-            }
-            (None, None) => {
-                let help = "`--input` names a static or a function of the program";
-                return Err(error(format!("the program has no symbol `{input}`"), help));
-            }
-        }
-    }
-    let mut handlers = vec![];
-    for (name, priority) in &options.interrupts {
-        let (name, priority) = (name.clone(), *priority);
-        handlers.push(Handler { entry: function(&elf, &name)?, name, priority });
-    }
-    let always = options.always.iter().map(|name| function(&elf, name));
-    let always = always.collect::<Result<Vec<u32>, _>>()?;
-    let priorities = handlers.iter().map(|handler| (handler.entry, handler.priority)).collect();
-    let outside = Outside { functions, statics, priorities, ..Outside::default() };
-    let layout = Layout::new(&elf, outside.statics.clone());
+    let Choice { entry, init, handlers, always, params, outside, warnings } = choice;
+    let layout = Layout::new(&elf, &outside);
     let (elf, layout, functions) = (&elf, &layout, &outside.functions);
-    let task = lift::Task { elf, layout, functions, entry, init, handlers, always };
+    let task = lift::Task { elf, layout, functions, entry, init, handlers, always, params };
     let Some(lifted) = lift::lift(&task) else {
         return Err(error(
             "the program cannot be lifted: there is no end to it",
@@ -187,10 +158,11 @@ pub fn lift(
         );
         return Err(error(message, help));
     }
-    let mut program = build::build(&task, lifted, name, whole);
-    let instructions = std::mem::take(&mut program.outside.instructions);
-    program.outside = Outside { instructions, ..outside };
-    Ok(program)
+    let program = build::build(&task, lifted, name, whole);
+    let program = program.map_err(|build::Refused(message, help)| error(message, help))?;
+    let instructions = program.outside.instructions;
+    let outside = Outside { instructions, ..outside };
+    Ok(Program { outside, warnings, ..program })
 }
 
 /// What makes the whole program impossible to check: a limit that every run reaches, or recursion.
@@ -211,15 +183,4 @@ fn refusal(elf: &Elf, lifted: &lift::Lifted) -> Option<Vec<Diagnostic>> {
         }
     };
     Some(error(message, help))
-}
-
-/// The address of a function.
-fn function(elf: &Elf, name: &str) -> Result<u32, Vec<Diagnostic>> {
-    if let Some(function) = elf.function_named(name) {
-        return Ok(function.start);
-    }
-    let help = "it may have been inlined or left out by the linker: give it external linkage \
-                (`#[unsafe(no_mangle)] extern \"C\"` and `#[inline(never)]` in Rust), and keep it \
-                (`-Wl,-u,NAME`)";
-    Err(error(format!("the program has no function `{name}`"), help))
 }

@@ -5,6 +5,7 @@
 
 use super::isa::Isa;
 use super::lines::Lines;
+use super::marker::{self, Marker};
 use object::elf::{
     EF_RISCV_FLOAT_ABI, EM_ARM, EM_RISCV, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS,
 };
@@ -75,6 +76,10 @@ pub struct Elf {
     pub global_pointer: Option<u32>,
     /// Where it comes from.
     pub lines: Lines,
+    /// What it says of itself.
+    pub markers: Vec<Marker>,
+    /// Memory whose contents at reset say nothing: first addresses, and one past the last.
+    unknown: Vec<(u32, u32)>,
 }
 
 /// Why a file is not a program that can be read, and a way out.
@@ -111,6 +116,8 @@ impl Elf {
             marks: BTreeMap::new(),
             global_pointer: None,
             lines: Lines::new(&file),
+            markers: markers(&file)?,
+            unknown: vec![],
         };
         elf.read_symbols(&file);
         if elf.functions.is_empty() || elf.marks.is_empty() {
@@ -180,8 +187,21 @@ impl Elf {
         &self.sections
     }
 
+    /// Forgets what memory holds at reset: something else is there before the first step.
+    pub fn forget(&mut self, start: u32, end: u32) {
+        self.unknown.push((start, end));
+    }
+
+    /// Whether an address is in what is flashed: properties are not.
+    pub fn is_flashed(&self, address: u32) -> bool {
+        self.section(address).is_some_and(|section| section.name != marker::ALWAYS)
+    }
+
     /// The byte at an address at reset.
     pub fn byte(&self, address: u32) -> Option<u8> {
+        if self.unknown.iter().any(|(start, end)| (*start..*end).contains(&address)) {
+            return None;
+        }
         let section = self.section(address)?;
         let at = (address - section.start) as usize;
         section.bytes.as_ref()?.get(at).copied()
@@ -257,7 +277,15 @@ impl Elf {
     }
 }
 
-/// The sections that are in memory.
+/// What a program says of itself.
+fn markers(file: &ElfFile32<Endianness>) -> Result<Vec<Marker>, Unreadable> {
+    let Some(section) = file.section_by_name(marker::SECTION) else { return Ok(vec![]) };
+    let name = marker::SECTION;
+    let data = section.data();
+    marker::read(data.or_else(|e| unreadable(format!("section `{name}`: {e}"), RELINK))?)
+}
+
+/// The sections that are in memory, and that of properties, which look at it as if they were.
 fn sections(file: &ElfFile32<Endianness>) -> Result<Vec<Section>, Unreadable> {
     /// More than any microcontroller has.
     const MOST: u32 = 1 << 26;
@@ -267,10 +295,11 @@ fn sections(file: &ElfFile32<Endianness>) -> Result<Vec<Section>, Unreadable> {
         let endian = file.endian();
         let flags = header.sh_flags(endian);
         let (start, size) = (header.sh_addr(endian), header.sh_size(endian));
-        if flags & SHF_ALLOC == 0 || size == 0 {
+        let name = section.name().unwrap_or("?").to_owned();
+        let is_property = name == marker::ALWAYS;
+        if flags & SHF_ALLOC == 0 && !is_property || size == 0 {
             continue;
         }
-        let name = section.name().unwrap_or("?").to_owned();
         if size > MOST || start.checked_add(size).is_none() {
             let what = format!("section `{name}` has {size} bytes at {start:#x}");
             return unreadable(what, RELINK);

@@ -39,7 +39,9 @@ fn is_library(function: &Symbol) -> bool {
 
 /// The first static that is shared. `entries` are the functions that may be called from outside.
 pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Option<Shared> {
-    let used = objects(layout, lifted);
+    let mut used = objects(layout, lifted);
+    // Parameters are set by others, before the first step.
+    used.retain(|start, _| !layout.is_param(*start));
     let object = |address: u32| {
         let (start, end) = used.range(..=address).next_back()?;
         (address < *end).then(|| layout.name(*start))

@@ -177,7 +177,9 @@ impl Plan {
         for (slot, value) in binary.program.slots.iter().zip(&self.first) {
             let Slot::Memory(Cell::Ram(start), count) = *slot else { continue };
             let all = (0..count).map(|i| (start.wrapping_add(i), (*value >> (8 * i)) as u8));
-            bytes.extend(all.filter(|(at, _)| elf.byte(*at).is_none()));
+            let params = &binary.program.outside.params;
+            let is_param = |at: u32| params.iter().any(|(from, to)| (*from..*to).contains(&at));
+            bytes.extend(all.filter(|(at, _)| elf.byte(*at).is_none() || is_param(*at)));
         }
         bytes
     }
