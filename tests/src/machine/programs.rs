@@ -81,3 +81,45 @@ pub fn crates(names: &[&str], target: &str, fault: bool) -> PathBuf {
     }
     kept
 }
+
+/// Builds a C program with markers; its properties are linked, too, if `whole`.
+pub fn c_marked(name: &str, flags: &[&str], whole: bool, folder: &Path) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let elf = folder.join(format!("{name}{}{whole}.elf", flags.concat()));
+    let header = root.join("host-cli/frontends/src/c/include");
+    let mut gcc = Command::new("arm-none-eabi-gcc");
+    gcc.current_dir(sources()).args([
+        "-mthumb",
+        "-g",
+        "-ffreestanding",
+        "-nostdlib",
+        "-Wall",
+        "-Werror",
+    ]);
+    gcc.args(["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections,-e,step"]).args(flags);
+    // GNU ld wants it before the other script.
+    gcc.args(whole.then(|| format!("-Wl,-T,{}", root.join("marker/vouch.x").display())));
+    gcc.arg("-I")
+        .arg(header)
+        .args(["-Wl,-T,link.x", &format!("{name}.c"), "-lgcc", "-o"])
+        .arg(&elf);
+    run(&mut gcc);
+    elf
+}
+
+/// Builds the firmware with markers (`tests/marked`), with these features; its properties are linked, too, if `whole`.
+pub fn marked(target: &str, features: &str, whole: bool) -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let kind = format!("{}-{whole}", features.replace(',', "-"));
+    let folder = tests.join("../target/marked").join(kind);
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.current_dir(tests.join("marked")).args(["rustc", "--quiet", "--release", "--locked"]);
+    cargo.args(["--offline", "--target", target, "--features", features, "--target-dir"]);
+    cargo.arg(&folder);
+    if whole {
+        let script = tests.join("../marker/vouch.x");
+        cargo.args(["--", &format!("-Clink-arg=-T{}", script.display())]);
+    }
+    run(&mut cargo);
+    folder.join(target).join("release/marked")
+}

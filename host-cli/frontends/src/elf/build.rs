@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::interrupt;
 use vouch_ir::live::Live;
 use vouch_ir::{
-    Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, Var, VarId, VarKind,
+    BinOp, Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, Property, PropertyId, Span, Type, Var,
+    VarId, VarKind,
 };
 
 /// An input, when it is read.
@@ -212,7 +213,7 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Result<Pro
     Ok(prune(program, whole))
 }
 
-/// Makes parameters of the variables that are some.
+/// Makes parameters of the variables that are some; runs begin with values in their ranges.
 fn parametrise(task: &Task, cfa: &mut Cfa, slots: &mut Vec<Slot>) -> Result<(), Refused> {
     for param in &task.params {
         let Param { name, start, bytes, ty, min, max } = param;
@@ -244,6 +245,16 @@ fn parametrise(task: &Task, cfa: &mut Cfa, slots: &mut Vec<Slot>) -> Result<(), 
             return Err(Refused(message, help.into()));
         }
         cfa.vars[at] = var;
+        let value = cfa.read(id);
+        let bounds = [*min, *max].map(|bound| cfa.pool.constant(bound, 8 * bytes));
+        let op = if *ty == Type::Signed { BinOp::Sle } else { BinOp::Ule };
+        let from = cfa.pool.binary(op, bounds[0], value);
+        let to = cfa.pool.binary(op, value, bounds[1]);
+        let within = cfa.pool.and(from, to);
+        let (init, pool) = (cfa.init, &mut cfa.pool);
+        for edge in cfa.edges.iter_mut().filter(|edge| edge.from == init) {
+            edge.guard = pool.and(edge.guard, within);
+        }
     }
     Ok(())
 }

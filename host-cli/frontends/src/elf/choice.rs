@@ -78,7 +78,7 @@ pub fn choose(elf: &Elf, options: &ElfOptions) -> Result<Choice, Vec<Diagnostic>
             Some(known) if known.priority != marker.priority => {
                 let (name, other) = (&known.name, marker.priority);
                 let here = format!("`--interrupt {name}:{}`", known.priority);
-                warnings.push(differs(&here, &format!("marked with priority {other}")));
+                warnings.push(differs(&here, &format!("that its priority is {other}")));
             }
             Some(_) => {}
         }
@@ -109,7 +109,7 @@ fn marked(elf: &Elf, mark: Mark) -> impl Iterator<Item = &Marker> {
 }
 
 fn differs(here: &str, there: &str) -> Diagnostic {
-    let message = format!("{here} is used, although the program has it {there}");
+    let message = format!("{here} is used, although a marker says {there}");
     Diagnostic::warning(message, Span::default(), "")
         .help("leave the option out, or change the marker")
 }
@@ -122,17 +122,17 @@ fn one(
     name: &Option<String>,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Option<u32>, Vec<Diagnostic>> {
-    let mut all = marked(elf, mark);
-    let (first, second) = (all.next(), all.next());
-    let named = name.as_ref().map(|name| function(elf, name)).transpose()?;
-    match (named, name, first, second) {
-        (Some(named), Some(name), Some(marker), _) if marker.address != named => {
-            let here = format!("`{option} {name}`");
-            warnings.push(differs(&here, &format!("marked `{}`", marker.name)));
-            Ok(Some(named))
+    if let Some(name) = name {
+        let named = function(elf, name)?;
+        if let Some(other) = marked(elf, mark).find(|marker| marker.address != named) {
+            let (here, what) = (format!("`{option} {name}`"), mark.name());
+            warnings.push(differs(&here, &format!("that `{}` is the {what}", other.name)));
         }
-        (Some(named), ..) => Ok(Some(named)),
-        (None, _, Some(first), Some(second)) => {
+        return Ok(Some(named));
+    }
+    let mut all = marked(elf, mark);
+    match (all.next(), all.next()) {
+        (Some(first), Some(second)) => {
             let (a, b, what) = (&first.name, &second.name, mark.name());
             let help = format!(
                 "say which one is meant: `{option} {}`, or unmark the other",
@@ -140,8 +140,8 @@ fn one(
             );
             Err(error(format!("both `{a}` and `{b}` are marked `{what}`"), help))
         }
-        (None, _, Some(marker), None) => code(elf, marker).map(Some),
-        (None, _, None, _) => Ok(None),
+        (Some(marker), None) => code(elf, marker).map(Some),
+        (None, _) => Ok(None),
     }
 }
 

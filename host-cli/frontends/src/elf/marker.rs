@@ -2,8 +2,8 @@
 
 use super::reader::Unreadable;
 
-/// The section that records are in.
-pub const SECTION: &str = ".vouch";
+/// The sections that records are in: of Rust, and of C.
+pub const SECTIONS: [&str; 2] = [".vouch", ".debug_vouch"];
 /// The section of properties, which is not flashed: it need not be one that is loaded.
 pub const ALWAYS: &str = ".vouch.always";
 /// What the copy of a property in that section is called, before the property's own name.
@@ -90,7 +90,7 @@ pub fn read(mut bytes: &[u8]) -> Result<Vec<Marker>, Unreadable> {
         if bytes.is_empty() {
             return Ok(markers);
         }
-        let damaged = || wrong(format!("section `{SECTION}` does not hold markers"));
+        let damaged = || wrong(format!("section `{}` does not hold markers", SECTIONS[0]));
         let after = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
         let ([version, length @ ..], rest) = after.split_first_chunk::<3>().ok_or_else(damaged)?;
         if *version != VERSION {

@@ -60,6 +60,9 @@ impl<'a> Names<'a> {
                     }
                 }
                 (Source::Function(at), _) => {
+                    if self.task.functions.get(at).is_some_and(|(_, _, signed)| *signed) {
+                        input.ty = Type::Signed;
+                    }
                     let result = self.debug.function(*at).and_then(|f| f.result.as_ref());
                     if let Some(Shape::Value(ty)) = result.map(|kind| &kind.shape) {
                         input.ty = ty.clone();

@@ -279,10 +279,14 @@ impl Elf {
 
 /// What a program says of itself.
 fn markers(file: &ElfFile32<Endianness>) -> Result<Vec<Marker>, Unreadable> {
-    let Some(section) = file.section_by_name(marker::SECTION) else { return Ok(vec![]) };
-    let name = marker::SECTION;
-    let data = section.data();
-    marker::read(data.or_else(|e| unreadable(format!("section `{name}`: {e}"), RELINK))?)
+    let mut records = vec![];
+    for name in marker::SECTIONS {
+        let Some(section) = file.section_by_name(name) else { continue };
+        let data = section.uncompressed_data();
+        let data = data.or_else(|e| unreadable(format!("section `{name}`: {e}"), RELINK))?;
+        records.extend_from_slice(&data);
+    }
+    marker::read(&records)
 }
 
 /// The sections that are in memory, and that of properties, which look at it as if they were.

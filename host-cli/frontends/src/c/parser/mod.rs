@@ -384,6 +384,7 @@ impl Parser {
             return Err(self.declared_otherwise(&name, span, Some(known.span)));
         }
         let known = &mut self.unit.globals[id];
+        known.param = known.param.or(specifiers.attributes.param).or(attributes.param);
         known.foreign &= foreign;
         known.volatile |= declarator.volatile;
         if !foreign {

@@ -246,9 +246,20 @@ fn uninitialised_is_any_value() {
     assert_eq!(cfa.inputs.iter().map(|i| i.width).collect::<Vec<_>>(), [32, 8]);
 }
 
+/// A declaration that follows can say that it is a parameter, as the marker for machine code does.
+#[test]
+fn a_later_declaration_makes_a_parameter() {
+    let text = "const volatile unsigned char limit = 4;\n\
+                extern __typeof__(limit) limit __attribute__((vouch_param(2, 10)));\n\
+                int main(void) { return limit; }";
+    let cfa = cfa(text, &options("main"));
+    let kinds: Vec<_> = cfa.params().map(|(_, var)| (var.name.as_str(), var.kind)).collect();
+    assert_eq!(kinds, [("limit", vouch_ir::VarKind::Param { min: 2, max: 10 })]);
+}
+
 #[test]
 fn bad_texts_do_not_panic() {
-    let text = include_str!("../include/vouch.h").to_string()
+    let text = include_str!("../include/vouch.h").replace("\\\n", "")
         + "struct s { int a : 3; union { int b; char c[2]; }; } t[2] = { { 1 }, { .c = { 1 } } };\n\
            int f(int (*g)(int), int n) { switch (n) { case 1 ... 3: return g(n); default: ; } return 0; }\n\
            int h(int x) { return x ? f(h, x - 1) : t[x & 1].c[1]; }\n\
