@@ -15,6 +15,7 @@ mod examples;
 mod firmware;
 mod fuzz;
 mod glitch;
+mod libvouch;
 mod passes;
 mod powercut;
 mod project;
@@ -32,7 +33,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 18] = [
+const TASKS: [Task; 19] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
@@ -40,6 +41,11 @@ const TASKS: [Task; 18] = [
         "firmware",
         "build the firmware into firmware/out; --board B: only that board",
         firmware::task,
+    ),
+    (
+        "libvouch",
+        "the static library for C into target/libvouch/out, and what it takes of flash",
+        libvouch::task,
     ),
     (
         "soak",

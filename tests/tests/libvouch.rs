@@ -1,0 +1,189 @@
+//! The static library for C: example firmware, built with GCC and run in QEMU.
+#![cfg(unix)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use vouch_core::guard::{At, Guard};
+use vouch_core::image::Image;
+use vouch_tests::rng::Rng;
+use vouch_tests::{maker, product};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The library for the Cortex-M3, as `cargo xtask libvouch` builds it.
+fn library() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let target = root().join("target/libvouch");
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        cargo.current_dir(root().join("libvouch")).env_remove("RUSTFLAGS");
+        cargo.args(["build", "--quiet", "--release", "--locked", "--target", "thumbv7m-none-eabi"]);
+        run(cargo.arg("--target-dir").arg(&target));
+        target.join("thumbv7m-none-eabi/release/libvouch.a")
+    })
+}
+
+/// Builds an example.
+fn example(name: &str, flags: &[String], folder: &Path) -> PathBuf {
+    let elf = folder.join(format!("{name}.elf"));
+    let mut gcc = Command::new("arm-none-eabi-gcc");
+    gcc.current_dir(root().join("libvouch/example"));
+    gcc.args(["-mcpu=cortex-m3", "-mthumb", "-Os", "-g", "-Wall", "-Wextra", "-Werror"]);
+    gcc.args(["-ffreestanding", "-nostdlib", "-ffunction-sections", "-fdata-sections"]);
+    gcc.args(["-Wl,--gc-sections", "-I../include", "-T", "link.ld"]).args(flags);
+    gcc.args([&format!("{name}.c"), "board.c", "model.S"]).arg(library());
+    run(gcc.args(["-lgcc", "-o"]).arg(&elf));
+    elf
+}
+
+/// What an example says in QEMU.
+fn said(elf: &Path) -> Vec<String> {
+    let mut qemu = Command::new("timeout");
+    qemu.args([
+        "60",
+        "qemu-system-arm",
+        "-M",
+        "lm3s6965evb",
+        "-display",
+        "none",
+        "-monitor",
+        "none",
+    ]);
+    qemu.args(["-semihosting", "-serial", "stdio", "-kernel"]).arg(elf).stdin(Stdio::null());
+    run(&mut qemu).lines().map(str::to_owned).collect()
+}
+
+fn file(folder: &Path, name: &str, bytes: &[u8]) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path.display().to_string()
+}
+
+/// A location, a state that the invariant allows there, and one that it does not.
+fn states(bytes: &[u8]) -> Option<(usize, Vec<u8>, Vec<u8>)> {
+    let image = Image::<u16>::new_checked(bytes).unwrap();
+    let guard = Guard::new(&image, image.certificate().unwrap());
+    let count = (image.header.state_bits as usize).div_ceil(8).max(1);
+    let mut rng = Rng::new(1);
+    for location in 1..image.locations() {
+        let (mut good, mut bad) = (None, None);
+        for _ in 0..10_000 {
+            let bits: Vec<u8> = (0..count).map(|_| rng.bits() as u8).collect();
+            let slot = if guard.holds(At { location, bits: &bits }).is_ok() {
+                &mut good
+            } else {
+                &mut bad
+            };
+            slot.get_or_insert(bits);
+        }
+        if let (Some(good), Some(bad)) = (good, bad) {
+            return Some((location, good, bad));
+        }
+    }
+    None
+}
+
+fn list(bytes: &[u8]) -> String {
+    bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A safe example whose certificate a product checks.
+fn image() -> Vec<u8> {
+    product::image(&root().join("examples/flight-failsafe.vch"), true).to_vec()
+}
+
+#[test]
+fn a_product_in_c_starts_by_a_certificate_and_is_guarded() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = image();
+    let (location, good, bad) = states(&bytes).expect("the invariant says something");
+    let flags = |image: &[u8]| {
+        let model = file(folder.path(), "model.img", image);
+        let states = [("GOOD", list(&good)), ("BAD", list(&bad))];
+        let mut flags = vec![format!("-DMODEL=\"{model}\""), format!("-DLOCATION={location}")];
+        flags.extend(states.map(|(name, list)| format!("-D{name}={list}")));
+        flags
+    };
+    let all = said(&example("boot", &flags(&bytes), folder.path()));
+    let alarm: u32 = all[2].strip_prefix("guard ").unwrap().parse().unwrap();
+    assert!((2..=3).contains(&alarm), "{all:?}");
+    let rest = ["start", "verdict 1", "reason 0", "fed 1"];
+    assert_eq!(all[..2], ["application started", "guard 0"], "{all:?}");
+    assert_eq!(all[3..], rest, "{all:?}");
+    // A parameter that the model does not have.
+    let mut other = flags(&bytes);
+    other.extend(["-DNAME=\"nothing\"".into(), "-DVALUE=1".into()]);
+    let all = said(&example("boot", &other, folder.path()));
+    assert_eq!(all[..3], ["refuse", "verdict 3", "reason 3"], "{all:?}");
+    // Damage.
+    let mut damaged = bytes.clone();
+    let last = damaged.len() - 9;
+    damaged[last] ^= 4;
+    let all = said(&example("boot", &flags(&damaged), folder.path()));
+    assert_eq!(all[..3], ["refuse", "verdict 3", "reason 100"], "{all:?}");
+    // A model that is not safe has no certificate.
+    let broken = product::image(&root().join("examples/flight-failsafe-broken.vch"), true);
+    let all = said(&example("boot", &flags(&broken), folder.path()));
+    assert_eq!(all[..3], ["refuse", "verdict 3", "reason 5"], "{all:?}");
+}
+
+#[test]
+fn the_checker_alone_says_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, expected) in
+        [("flight-failsafe", "certificate 0"), ("flight-failsafe-broken", "certificate 5")]
+    {
+        let image = product::image(&root().join(format!("examples/{name}.vch")), true);
+        let model = file(folder.path(), "model.img", &image);
+        let all = said(&example("checker", &[format!("-DMODEL=\"{model}\"")], folder.path()));
+        assert_eq!(all, [expected], "{name}");
+    }
+}
+
+#[test]
+fn a_product_in_c_stores_a_signed_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = image();
+    let key = file(folder.path(), "key", &maker::public());
+    let header = vouch_device::package::HEADER_LEN;
+    let try_with = |package: &[u8]| {
+        let model = file(folder.path(), "model.pkg", package);
+        let flags = [
+            format!("-DMODEL=\"{model}\""),
+            format!("-DKEY=\"{key}\""),
+            format!("-DHEADER={header}"),
+        ];
+        said(&example("store", &flags, folder.path()))
+    };
+    let good = maker::package(&image, 1);
+    let done = [
+        "open 0",
+        "provision 0",
+        "begin 0",
+        "write 0",
+        "finish 0",
+        "application started",
+        "boot 0",
+        "start",
+    ];
+    assert_eq!(try_with(&good), done);
+    // One bit of the image: the hash differs when all has come, and nothing starts.
+    let mut damaged = good.clone();
+    damaged[header + 100] ^= 1;
+    let all = try_with(&damaged);
+    assert_eq!(all[4..], ["finish 10", "boot 2", "refuse"], "{all:?}");
+    // Another's signature is refused before anything is written.
+    let other = ed25519_dalek::SigningKey::from_bytes(&[9; 32]);
+    let all = try_with(&maker::package_by(&other, &image, 1));
+    assert_eq!(all[2], "begin 13", "{all:?}");
+    assert_eq!(all.last().unwrap(), "refuse", "{all:?}");
+}
