@@ -53,3 +53,35 @@ pub mod __record {
         AtomicIsize: isize = 128 + 32,
     );
 }
+
+/// What attributes do not take.
+///
+/// ```compile_fail
+/// struct Pump;
+/// impl Pump {
+///     #[vouch::step]
+///     fn step(&mut self) {}
+/// }
+/// ```
+/// ```compile_fail
+/// #[vouch::step]
+/// fn step<T>() {}
+/// ```
+/// ```compile_fail
+/// #[vouch::always]
+/// fn holds(level: u8) -> bool { level < 3 }
+/// ```
+/// ```compile_fail
+/// #[vouch::param]
+/// static LIMIT: core::sync::atomic::AtomicU8 = core::sync::atomic::AtomicU8::new(4);
+/// ```
+/// ```compile_fail
+/// #[vouch::init]
+/// static LEVEL: u8 = 0;
+/// ```
+/// ```compile_fail
+/// #[vouch::step(3)]
+/// fn step() {}
+/// ```
+#[cfg(doctest)]
+mod refused {}

@@ -45,8 +45,10 @@ pub fn enable() {
     }
 }
 
+// In a section that the linker script does not know, as start-up code often is.
 #[cfg(target_os = "none")]
 #[unsafe(no_mangle)]
+#[unsafe(link_section = ".startup")]
 extern "C" fn _start() -> ! {
     crate::run()
 }

@@ -17,9 +17,10 @@ pub fn about(task: &Task, lifted: &Lifted, debug: &Debug) -> Vec<(&'static str, 
     let is_lifted = |f: &&Symbol| lifted.code.range(f.start..f.end).next().is_some();
     let functions = task.elf.functions().filter(is_lifted).map(Symbol::shown);
     let functions: Vec<String> = functions.collect();
+    let code = lifted.code.iter().filter(|at| task.elf.is_flashed(**at)).count();
     let mut about = vec![
         ("processor", processor.to_owned()),
-        ("code", format!("{} bytes of flash are executed or read", lifted.code.len())),
+        ("code", format!("{code} bytes of flash are executed or read")),
         ("stack", format!("{} bytes at most, without interrupts", lifted.depth)),
         ("functions", functions.join(", ")),
     ];
