@@ -91,6 +91,18 @@ fn a_task_that_never_returns() {
     }
 }
 
+#[test]
+fn a_jump_into_a_row_of_jumps() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flag, expected) in [("-DGOOD", Verdict::Safe), ("-DBROKEN", Verdict::Unsafe)] {
+        let elf = programs::c("branches", &["-mcpu=cortex-m3", "-Os", flag], folder.path());
+        match expected {
+            Verdict::Safe => agrees(&elf, &options(None), expected),
+            _ => assert_eq!(verdict(&elf, &options(None)), expected, "{}", elf.display()),
+        }
+    }
+}
+
 /// One instruction that writes two statics.
 #[test]
 fn neighbours_in_c() {
