@@ -39,7 +39,7 @@ fn example(name: &str, flags: &[String], folder: &Path) -> PathBuf {
     gcc.current_dir(root().join("libvouch/example"));
     gcc.args(["-mcpu=cortex-m3", "-mthumb", "-Os", "-g", "-Wall", "-Wextra", "-Werror"]);
     gcc.args(["-ffreestanding", "-nostdlib", "-ffunction-sections", "-fdata-sections"]);
-    gcc.args(["-Wl,--gc-sections", "-I../include", "-T", "link.ld"]).args(flags);
+    gcc.args(["-Wl,--gc-sections,-z,noexecstack", "-I../include", "-T", "link.ld"]).args(flags);
     gcc.args([&format!("{name}.c"), "board.c", "model.S"]).arg(library());
     run(gcc.args(["-lgcc", "-o"]).arg(&elf));
     elf

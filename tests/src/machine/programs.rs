@@ -88,21 +88,16 @@ pub fn c_marked(name: &str, flags: &[&str], whole: bool, folder: &Path) -> PathB
     let elf = folder.join(format!("{name}{}{whole}.elf", flags.concat()));
     let header = root.join("host-cli/frontends/src/c/include");
     let mut gcc = Command::new("arm-none-eabi-gcc");
-    gcc.current_dir(sources()).args([
-        "-mthumb",
-        "-g",
-        "-ffreestanding",
-        "-nostdlib",
-        "-Wall",
-        "-Werror",
-    ]);
-    gcc.args(["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections,-e,step"]).args(flags);
-    // GNU ld wants it before the other script.
+    gcc.current_dir(sources()).args(["-mthumb", "-g", "-ffreestanding", "-nostdlib"]);
+    gcc.args(["-Wall", "-Werror", "-ffunction-sections", "-fdata-sections"]).args(flags);
+    // GNU ld wants it before the other script, and a section before `.text` in that one.
     gcc.args(whole.then(|| format!("-Wl,-T,{}", root.join("marker/vouch.x").display())));
-    gcc.arg("-I")
-        .arg(header)
-        .args(["-Wl,-T,link.x", &format!("{name}.c"), "-lgcc", "-o"])
-        .arg(&elf);
+    let script = std::fs::read_to_string(sources().join("link.x")).unwrap();
+    let vectors = "SECTIONS { .vectors : { *(.vectors) } > FLASH";
+    let link = folder.join("vectors.x");
+    std::fs::write(&link, script.replacen("SECTIONS {", vectors, 1)).unwrap();
+    gcc.arg(format!("-Wl,--gc-sections,-e,step,-T,{}", link.display())).arg("-I").arg(header);
+    gcc.args([&format!("{name}.c"), "-lgcc", "-o"]).arg(&elf);
     run(&mut gcc);
     elf
 }
