@@ -103,6 +103,17 @@ fn a_jump_into_a_row_of_jumps() {
     }
 }
 
+#[test]
+fn a_part_of_an_address_where_nobody_looks() {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        let good = programs::c("leftover", &[cpu, "-Os"], folder.path());
+        assert_eq!(verdict(&good, &options(None)), Verdict::Safe, "{}", good.display());
+        let broken = programs::c("leftover", &[cpu, "-Os", "-DBROKEN"], folder.path());
+        assert_ne!(verdict(&broken, &options(None)), Verdict::Safe, "{}", broken.display());
+    }
+}
+
 /// One instruction that writes two statics.
 #[test]
 fn neighbours_in_c() {

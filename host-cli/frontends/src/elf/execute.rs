@@ -269,7 +269,7 @@ impl<'a> Executor<'a> {
     }
 
     /// A value of which nothing is known.
-    fn unknown(&mut self, name: &str, width: u32) -> ExprId {
+    pub fn unknown(&mut self, name: &str, width: u32) -> ExprId {
         self.base.input(&mut self.values, name.into(), width)
     }
 
