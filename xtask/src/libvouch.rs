@@ -54,16 +54,31 @@ pub fn task(args: &[String]) -> Result<()> {
 
 /// Where finished libraries go.
 fn out() -> PathBuf {
-    project::target().join("libvouch/out")
+    folder().join("out")
 }
 
 fn build(target: &str) -> Result<PathBuf> {
-    let folder = project::target().join("libvouch");
+    shell::run(cargo_for("build", target).arg("--release"))?;
+    Ok(folder().join(target).join("release/libvouch.a"))
+}
+
+fn folder() -> PathBuf {
+    project::target().join("libvouch")
+}
+
+/// A cargo command for the library.
+pub fn cargo(verb: &str) -> Command {
     let mut cargo = shell::cargo();
-    cargo.current_dir(project::root().join("libvouch")).env_remove("RUSTFLAGS");
-    cargo.args(["build", "--release", "--locked", "--target", target, "--target-dir"]).arg(&folder);
-    shell::run(&mut cargo)?;
-    Ok(folder.join(target).join("release/libvouch.a"))
+    // What the host's compiler is told does not suit these processors.
+    cargo.current_dir(project::root().join("libvouch")).env_remove("RUSTFLAGS").arg(verb);
+    cargo
+}
+
+/// The same for a processor.
+pub fn cargo_for(verb: &str, target: &str) -> Command {
+    let mut cargo = cargo(verb);
+    cargo.args(["--locked", "--target", target, "--target-dir"]).arg(folder());
+    cargo
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
@@ -88,7 +103,12 @@ fn measure(out: &Path) -> Result<()> {
         let mut gcc = Command::new("arm-none-eabi-gcc");
         gcc.current_dir(project::root().join("libvouch/example"));
         gcc.args(["-mcpu=cortex-m3", "-mthumb", "-Os", "-ffreestanding", "-nostdlib"]);
-        gcc.args(["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections,-z,noexecstack", "-I../include"]);
+        gcc.args([
+            "-ffunction-sections",
+            "-fdata-sections",
+            "-Wl,--gc-sections,-z,noexecstack",
+            "-I../include",
+        ]);
         gcc.args(["-T", "link.ld", "-DHEADER=144"]).args(&files);
         gcc.args([&format!("{name}.c"), "board.c", "model.S"]).arg(&library);
         shell::run(gcc.args(["-lgcc", "-o"]).arg(&elf))?;

@@ -110,20 +110,22 @@ fn rust() -> Result<()> {
     rustup("component", &components)
 }
 
-/// Crates whose machine code the tests check: fetched, so that building them needs no network.
+/// What the tests build besides the workspace is fetched, so that building it needs no network.
 fn crates() -> Result<()> {
-    let manifest = project::root().join("tests/crates/Cargo.toml");
-    let fetch = || {
-        let mut cargo = shell::cargo();
-        cargo.args(["fetch", "--quiet", "--locked", "--manifest-path"]).arg(&manifest);
-        cargo
-    };
-    let mut offline = fetch();
-    offline.arg("--offline").stderr(Stdio::null());
-    match shell::exit_code(&mut offline)? {
-        0 => Ok(()),
-        _ => shell::run(&mut fetch()),
+    for folder in ["tests/crates", "tests/marked", "libvouch"] {
+        let manifest = project::root().join(folder).join("Cargo.toml");
+        let fetch = || {
+            let mut cargo = shell::cargo();
+            cargo.args(["fetch", "--quiet", "--locked", "--manifest-path"]).arg(&manifest);
+            cargo
+        };
+        let mut offline = fetch();
+        offline.arg("--offline").stderr(Stdio::null());
+        if shell::exit_code(&mut offline)? != 0 {
+            shell::run(&mut fetch())?;
+        }
     }
+    Ok(())
 }
 
 fn missing_targets(sysroot: &Path) -> Vec<&'static str> {

@@ -2,7 +2,7 @@
 //!
 //! Quick checks come first. The test runner comes last, so that its closing line ends the output.
 
-use crate::{alone, boards, demo, firmware, project, setup, shell, tidy};
+use crate::{alone, boards, demo, firmware, libvouch, project, setup, shell, tidy};
 use anyhow::Result;
 use std::process::Command;
 
@@ -12,7 +12,8 @@ pub fn task(args: &[String]) -> Result<()> {
     setup::run()?;
     shell::stage("format", || {
         shell::run(host().args(["fmt", "--all", "--check"]))?;
-        shell::run(shell::cargo().current_dir(project::firmware()).args(["fmt", "--check"]))
+        shell::run(shell::cargo().current_dir(project::firmware()).args(["fmt", "--check"]))?;
+        shell::run(libvouch::cargo("fmt").arg("--check"))
     })?;
     shell::stage("tidy", tidy::run)?;
     shell::stage("packages of others", packages)?;
@@ -48,6 +49,9 @@ pub fn task(args: &[String]) -> Result<()> {
         shell::run(alone::cargo("clippy", true).args(DENY))
     })?;
     firmware::build(boards::all())?;
+    shell::stage("clippy for libvouch", || {
+        shell::run(libvouch::cargo_for("clippy", "thumbv7m-none-eabi").args(DENY))
+    })?;
     alone::build()?;
     shell::stage("host tool", demo::build_tool)?;
     shell::stage("examples in the documentation", || {
