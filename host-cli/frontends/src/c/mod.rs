@@ -80,6 +80,38 @@ impl std::str::FromStr for Checks {
     }
 }
 
+/// What functions do that are declared only, besides returning any value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DeclaredOnly {
+    /// They change what they are given in any way.
+    #[default]
+    Havoc,
+    /// Nothing.
+    Nothing,
+}
+
+impl std::str::FromStr for DeclaredOnly {
+    type Err = String;
+    fn from_str(text: &str) -> Result<DeclaredOnly, String> {
+        match text {
+            "havoc" => Ok(DeclaredOnly::Havoc),
+            "nothing" => Ok(DeclaredOnly::Nothing),
+            _ => Err(format!("unknown mode `{text}`; one of havoc, nothing")),
+        }
+    }
+}
+
+/// The name of the value that a function which is declared only gives to something.
+fn changed_by(what: &str, function: &str) -> String {
+    format!("{what} after {function}()")
+}
+
+/// The function which is declared only that gives this input to something.
+pub fn changer(input: &str) -> Option<&str> {
+    let (_, function) = input.rsplit_once(" after ")?;
+    function.split('#').next()?.strip_suffix("()")
+}
+
 /// How C is compiled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct COptions {
@@ -99,6 +131,8 @@ pub struct COptions {
     pub define: Vec<String>,
     /// Functions that handle interrupts, and how urgent each is: smaller numbers are more urgent.
     pub interrupts: Vec<(String, u8)>,
+    /// What functions do that are declared only.
+    pub declared_only: DeclaredOnly,
 }
 
 impl Default for COptions {
@@ -112,6 +146,7 @@ impl Default for COptions {
             include: vec![],
             define: vec![],
             interrupts: vec![],
+            declared_only: DeclaredOnly::default(),
         }
     }
 }

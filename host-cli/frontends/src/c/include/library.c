@@ -272,6 +272,51 @@ char *strpbrk(const char *text, const char *set)
     return 0;
 }
 
+/* What a format makes of its arguments is any text of a length that is possible. */
+int snprintf(char *to, unsigned long n, const char *format, ...)
+{
+    int length = __vouch_format_length();
+    unsigned long i = 0;
+    if (n) {
+        for (; i + 1 < n && i < (unsigned long)length; i++)
+            to[i] = (char)__vouch_input("snprintf");
+        to[i] = 0;
+    }
+    return length;
+}
+
+int vsnprintf(char *to, unsigned long n, const char *format, __builtin_va_list list)
+{
+    int length = __vouch_format_length();
+    unsigned long i = 0;
+    if (n) {
+        for (; i + 1 < n && i < (unsigned long)length; i++)
+            to[i] = (char)__vouch_input("vsnprintf");
+        to[i] = 0;
+    }
+    return length;
+}
+
+int sprintf(char *to, const char *format, ...)
+{
+    int length = __vouch_format_length();
+    int i = 0;
+    for (; i < length; i++)
+        to[i] = (char)__vouch_input("sprintf");
+    to[i] = 0;
+    return length;
+}
+
+int vsprintf(char *to, const char *format, __builtin_va_list list)
+{
+    int length = __vouch_format_length();
+    int i = 0;
+    for (; i < length; i++)
+        to[i] = (char)__vouch_input("vsprintf");
+    to[i] = 0;
+    return length;
+}
+
 int abs(int x)
 {
     return x < 0 ? -x : x;

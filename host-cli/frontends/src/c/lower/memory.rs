@@ -229,10 +229,13 @@ impl Lower<'_> {
                 self.hazard(Hazard::Bounds, always, span);
                 return Ok(vec![]);
             }
-            return Err(Box::new(
-                fail(format!("nothing is known of address {address:#x}"), span, "this access")
-                    .help("declare registers as `extern volatile` variables: each read of one gives any value"),
-            ));
+            for (index, length) in indices {
+                self.check_index(*index, *length, span);
+            }
+            let (at, is_device) = self.device_at(pointer, offset, width);
+            let not = self.cfa.pool.not(is_device);
+            self.hazard(Hazard::Address, not, span);
+            return Ok(vec![self.device(at, None)]);
         }
         let zero = self.cfa.pool.constant(0, word);
         let null = self.cfa.pool.equal(pointer, zero);
@@ -266,6 +269,12 @@ impl Lower<'_> {
                 list.iter().all(|c| c.object != object || c.offset + width as u64 <= size)
             );
         }
+        let (at, is_device) = self.device_at(pointer, offset, width);
+        if self.cfa.pool.as_const(is_device) != Some(0) {
+            list.push(self.device(at, Some(is_device)));
+            let not = self.cfa.pool.not(is_device);
+            outside = self.cfa.pool.and(outside, not);
+        }
         let not_null = self.cfa.pool.not(null);
         let outside = self.cfa.pool.and(outside, not_null);
         if align > 1 {
@@ -273,6 +282,14 @@ impl Lower<'_> {
         }
         self.hazard(Hazard::Bounds, outside, span);
         Ok(list)
+    }
+
+    /// The address of an access of some bits, and whether they are a device's.
+    fn device_at(&mut self, pointer: ExprId, offset: u64, width: u32) -> (ExprId, ExprId) {
+        let by = self.cfa.pool.constant(offset as u128 / 8, self.unit.types.word());
+        let at = self.cfa.pool.binary(BinOp::Add, pointer, by);
+        let bytes = (offset % 8 + width as u64).div_ceil(8);
+        (at, self.is_device(at, bytes))
     }
 
     /// Where in an object an access may begin: where a cell does, and wherever the pointer is aligned as

@@ -92,7 +92,7 @@ impl Lower<'_> {
         let align = types.align(ty).max(16);
         let mut cells = types.cells(ty);
         let gaps = types::gaps(&cells, if addressed { size * 8 } else { 0 });
-        let address = align_up(self.next_address, align);
+        let address = self.beside_devices(align_up(self.next_address, align), size + 1, align);
         // A gap keeps a pointer just past the end from pointing to a neighbour.
         self.next_address = address + align_up(size + 1, align) + 16;
         let members = cells.len();

@@ -129,7 +129,7 @@ impl Parser {
     }
 
     /// `place op= value`, with the value before or after.
-    fn update(
+    pub(super) fn update(
         &mut self,
         place: Expr,
         op: Op,

@@ -7,6 +7,7 @@
 //! - [`declarator`], as in `*a[3](int)`; [`compatible`]: whether two of them may be of one thing
 //! - [`initializer`]: `= { .x = 1, [2] = … }`
 //! - [`statement`], [`label`]s, [`assembly`], [`expression`], [`primary`]
+//! - [`atomic`]: accesses that are one to others
 //! - [`typing`]: promotions and conversions
 //! - [`bodies`] of library functions
 //! - [`library`]: functions that every program may call
@@ -15,6 +16,7 @@
 //! lists of expected characters, or do not tell casts from calls.
 
 mod assembly;
+mod atomic;
 mod attribute;
 mod bodies;
 mod compatible;
