@@ -198,6 +198,28 @@ pub fn goes_elsewhere(name: &str) -> bool {
     )
 }
 
+/// Whether a function of this name, which the program does not define, is one of the C library whose result is more
+/// than any value, and of which there is no model.
+pub fn has_no_model(name: &str) -> bool {
+    let name = name.trim_start_matches("__builtin_");
+    matches!(
+        name,
+        "qsort"
+            | "strdup"
+            | "strndup"
+            | "strerror"
+            | "localtime"
+            | "gmtime"
+            | "ctime"
+            | "asctime"
+            | "mktime"
+            | "getenv"
+            | "div"
+            | "ldiv"
+            | "lldiv"
+    )
+}
+
 /// Whether its body, if there is one, does not matter.
 pub fn is_known(function: &Function) -> bool {
     of(function).is_some()

@@ -89,8 +89,8 @@ struct Lower<'a> {
     options: &'a Options,
     reach: Reach,
     cfa: Cfa,
-    /// The line of a place in the text.
-    lines: &'a dyn Fn(u32) -> usize,
+    /// The line of a place in the text, with its file if that is not the one that was named.
+    lines: &'a dyn Fn(u32) -> String,
     block: Block,
     /// Conditions under which the current expression is evaluated at all.
     context: Vec<ExprId>,
@@ -127,7 +127,7 @@ struct Lower<'a> {
 /// Lowers what `options.c.entry` does, and handlers that interrupt it.
 pub fn lower(
     unit: &Unit,
-    lines: &dyn Fn(u32) -> usize,
+    lines: &dyn Fn(u32) -> String,
     handlers: &[Handler],
     options: &Options,
 ) -> Result<(Cfa, Notes), Fail> {
@@ -320,7 +320,7 @@ impl Lower<'_> {
         }
     }
 
-    fn line(&self, span: Span) -> usize {
+    fn line(&self, span: Span) -> String {
         (self.lines)(span.start)
     }
 

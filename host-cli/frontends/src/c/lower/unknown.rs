@@ -34,7 +34,7 @@ impl Lower<'_> {
                     .help("define it, or declare it to have it return any value"),
             ));
         }
-        if builtin::goes_elsewhere(&function.name) {
+        if builtin::goes_elsewhere(&function.name) || builtin::has_no_model(&function.name) {
             return self.refuse(&format!("a call of `{}`", function.name), span);
         }
         let mut given = vec![];

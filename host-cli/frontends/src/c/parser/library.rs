@@ -239,7 +239,8 @@ impl Parser {
         name: &Rc<str>,
         span: Span,
     ) -> Result<FunctionId, Fail> {
-        if let Some(super::Name::Function(id)) = self.names[0].get(name) {
+        let known = self.names[0].get(name).or_else(|| self.linker.find(name, false));
+        if let Some(super::Name::Function(id)) = known {
             return Ok(*id);
         }
         let of_library = prototype(name);
@@ -259,7 +260,7 @@ impl Parser {
         let id = self.new_function(name, &signature, span);
         self.undeclared.insert(id, span);
         self.names[0].insert(name.clone(), super::Name::Function(id));
-        self.links.insert(name.clone(), super::Name::Function(id));
+        self.linker.declare(name.clone(), super::Name::Function(id), false);
         Ok(id)
     }
 

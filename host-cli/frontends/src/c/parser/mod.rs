@@ -11,6 +11,7 @@
 //! - [`typing`]: promotions and conversions
 //! - [`bodies`] of library functions
 //! - [`library`]: functions that every program may call
+//! - [`linker`]: what is one thing in several units
 //!
 //! Written by hand: the C grammars that can be had as crates either read no comments and report bare
 //! lists of expected characters, or do not tell casts from calls.
@@ -25,6 +26,7 @@ mod expression;
 mod initializer;
 mod label;
 mod library;
+mod linker;
 mod primary;
 mod record;
 mod specifier;
@@ -41,6 +43,7 @@ use crate::Diagnostic;
 use attribute::Attributes;
 use declarator::{Declarator, Param};
 use label::Labels;
+use linker::Linker;
 use specifier::{Qualified, Specifiers, Storage};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -49,9 +52,27 @@ use vouch_ir::Span;
 /// How deep statements and expressions may nest; the stack is sized for it.
 const MAX_DEPTH: u32 = 6000;
 
-/// Parses a translation unit.
-pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<Unit, Fail> {
+/// A translation unit as text.
+pub struct Input {
+    /// Its file.
+    pub path: String,
+    /// Its tokens, with an end.
+    pub tokens: Vec<Token>,
+    /// How its structs are packed.
+    pub packing: Vec<Packing>,
+}
+
+/// Parses translation units, and links them: what has external linkage is one thing in all of them.
+pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
     let unit = Unit { types, globals: vec![], functions: vec![], warnings: vec![] };
+    let count = inputs.len();
+    let mut linker = Linker::default();
+    let (mut tokens, mut packing) = (vec![], vec![]);
+    for input in inputs {
+        linker.paths.push(input.path);
+        tokens.extend(input.tokens);
+        packing.extend(input.packing);
+    }
     let mut parser = Parser {
         tokens,
         packing,
@@ -60,7 +81,7 @@ pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<
         unit,
         names: vec![HashMap::new()],
         tags: vec![HashMap::new()],
-        links: HashMap::new(),
+        linker,
         prototypes: HashMap::new(),
         undeclared: HashMap::new(),
         current: None,
@@ -69,16 +90,14 @@ pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<
         lives_forever: false,
         strings: HashMap::new(),
     };
-    let va_list = Qualified {
-        ty: super::types::pointer(Type::Void),
-        volatile: false,
-        constant: false,
-        align: None,
-    };
-    parser.declare_name("__builtin_va_list".into(), Name::Typedef(va_list));
-    while parser.peek() != &TokenKind::End {
-        parser.external()?;
+    for number in 0..count {
+        parser.begin_unit(number);
+        while parser.peek() != &TokenKind::End {
+            parser.external()?;
+        }
+        parser.advance();
     }
+    parser.rename_twins();
     parser.library()?;
     parser.judge_undeclared();
     Ok(parser.unit)
@@ -133,8 +152,7 @@ struct Parser {
     unit: Unit,
     names: Vec<HashMap<Rc<str>, Name>>,
     tags: Vec<HashMap<Rc<str>, Tag>>,
-    /// What the linker's names stand for.
-    links: HashMap<Rc<str>, Name>,
+    linker: Linker,
     /// The types of functions as they were first declared, and where.
     prototypes: HashMap<FunctionId, (Signature, Span)>,
     /// Functions that were called before anything was known of them, and where.
@@ -333,7 +351,8 @@ impl Parser {
         let known = self.names.last().and_then(|scope| scope.get(&name));
         match known {
             None => {}
-            Some(Name::Typedef(known)) if compatible::types(&known.ty, &named.ty) => {}
+            Some(Name::Typedef(known))
+                if compatible::types(&self.unit.types, &known.ty, &named.ty) => {}
             Some(_) => return Err(self.declared_otherwise(&name, span, None)),
         }
         self.declare_name(name, Name::Typedef(named));
@@ -361,7 +380,8 @@ impl Parser {
         let noinit = attributes.noinit || specifiers.attributes.noinit;
         let foreign = noinit || specifiers.storage == Storage::Extern && !self.is("=");
         let symbol = attributes.symbol.clone().unwrap_or(name.clone());
-        let known = self.names[0].get(&name).or_else(|| self.links.get(&symbol));
+        let internal = specifiers.storage == Storage::Static;
+        let known = self.names[0].get(&name).or_else(|| self.linker.find(&symbol, internal));
         let id = match known {
             Some(Name::Global(id)) => *id,
             Some(_) => return Err(self.declared_otherwise(&name, span, None)),
@@ -380,9 +400,9 @@ impl Parser {
             }
         };
         self.names[0].insert(name.clone(), Name::Global(id));
-        self.links.insert(symbol, Name::Global(id));
+        self.linker.declare(symbol, Name::Global(id), internal);
         let known = &self.unit.globals[id];
-        if !compatible::types(&known.ty, &declarator.ty) {
+        if !compatible::types(&self.unit.types, &known.ty, &declarator.ty) {
             return Err(self.declared_otherwise(&name, span, Some(known.span)));
         }
         let known = &mut self.unit.globals[id];
@@ -431,7 +451,10 @@ impl Parser {
         };
         let symbol = attributes.symbol.clone().or(specifiers.attributes.symbol.clone());
         let symbol = symbol.unwrap_or(name.clone());
-        let known = self.names[0].get(name).or_else(|| self.links.get(&symbol));
+        let asked = [attributes, &specifiers.attributes];
+        let is_inline = specifiers.inline && specifiers.storage != Storage::Extern;
+        let internal = specifiers.storage == Storage::Static || is_inline;
+        let known = self.names[0].get(name).or_else(|| self.linker.find(&symbol, internal));
         let id = match known {
             Some(Name::Function(id)) => {
                 let id = *id;
@@ -442,9 +465,11 @@ impl Parser {
             None => self.new_function(name, signature, span),
         };
         self.names[0].insert(name.clone(), Name::Function(id));
-        self.links.insert(symbol, Name::Function(id));
+        self.linker.declare(symbol, Name::Function(id), internal);
+        if asked.iter().any(|a| a.weak) {
+            self.linker.weak.insert(id);
+        }
         let function = &mut self.unit.functions[id];
-        let asked = [attributes, &specifiers.attributes];
         let when = asked.iter().find_map(|a| a.constructor);
         function.constructor = function.constructor.or(when);
         let when = asked.iter().find_map(|a| a.destructor);
@@ -485,7 +510,7 @@ impl Parser {
         let nothing = guessed && signature.result == Type::Void;
         let library = guessed && library::knows(name);
         if let Some((first, at)) = self.prototypes.get(&id)
-            && !compatible::signatures(first, signature)
+            && !compatible::signatures(&self.unit.types, first, signature)
             && !nothing
             && !library
         {
@@ -517,6 +542,17 @@ impl Parser {
         let Type::Function(signature) = &declarator.ty else {
             return Err(self.unexpected("a function"));
         };
+        let weak = self.linker.weak.contains(&id);
+        if weak && self.unit.functions[id].body.is_some() {
+            // Another definition is there already, and this one gives way.
+            return self.skip_body();
+        }
+        if self.linker.replaceable.remove(&id) {
+            self.unit.functions[id].body = None;
+        }
+        if weak {
+            self.linker.replaceable.insert(id);
+        }
         if let Some(body) = &self.unit.functions[id].body {
             let first = body.span;
             return Err(Box::new(
@@ -611,6 +647,23 @@ impl Parser {
     /// The initial value and steps of a block, with its braces.
     fn block(&mut self) -> Result<Stmt, Fail> {
         self.nested(Self::compound)
+    }
+
+    /// Skips the body of a function.
+    fn skip_body(&mut self) -> Result<(), Fail> {
+        let mut depth = 0;
+        loop {
+            match self.peek() {
+                TokenKind::Punct("{") => depth += 1,
+                TokenKind::Punct("}") => depth -= 1,
+                TokenKind::End => return Err(self.unexpected("`}`")),
+                _ => {}
+            }
+            self.advance();
+            if depth == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// Skips a balanced pair of parentheses and what is between.

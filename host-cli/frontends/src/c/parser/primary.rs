@@ -261,7 +261,7 @@ impl Parser {
         let b = self.type_name()?;
         self.expect(")")?;
         let span = self.since(start);
-        let same = super::compatible::types(&a, &b);
+        let same = super::compatible::types(&self.unit.types, &a, &b);
         let twice = |ty: &Type| {
             ty.integer().is_some_and(|(bits, _)| bits == 8 || bits == self.unit.types.word())
         };
