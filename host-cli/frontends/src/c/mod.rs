@@ -18,7 +18,7 @@ mod lexer;
 mod lower;
 mod parser;
 mod places;
-mod preprocess;
+pub mod preprocess;
 mod project;
 mod questions;
 mod reach;

@@ -9,6 +9,11 @@ use vouch_ir::Span;
 /// What the name of a preprocessed unit among the files of a source begins with.
 const UNIT: char = '=';
 
+/// Whether a source has preprocessed units.
+pub fn has_units(source: &Source) -> bool {
+    source.files().any(|file| file.start > 0 && file.path.starts_with(UNIT))
+}
+
 /// Adds a preprocessed unit to a source.
 pub fn add_unit(source: &mut Source, path: &str, model: DataModel, text: &str) {
     source.add(&format!("{UNIT}{} {path}", model.name()), text);

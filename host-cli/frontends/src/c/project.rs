@@ -27,6 +27,9 @@ struct Gathered {
 
 impl Gathered {
     fn all(&mut self, options: &COptions) -> Result<(), Fail> {
+        if places::has_units(&self.source) {
+            return Ok(());
+        }
         let path = PathBuf::from(&self.source.path);
         let is_database = path.file_name().is_some_and(|name| name == COMPILE_COMMANDS)
             || options.compile_commands.as_ref() == Some(&self.source.path);

@@ -106,8 +106,7 @@ impl Reach {
                 }
             }
             ExprKind::CallPointer(_, args) => {
-                let types = args.iter().map(|a| a.ty.clone()).collect();
-                pointer_calls.extend(from.map(|from| (from, types, expr.ty.clone())));
+                pointer_calls.extend(from.map(|from| (from, passed(args), expr.ty.clone())));
             }
             ExprKind::Address(place) => match root(place) {
                 Some(Root::Global(id)) => {
@@ -171,18 +170,29 @@ impl Reach {
 /// A call through a pointer: who calls, with what, and what comes back.
 type PointerCall = (FunctionId, Vec<Type>, Type);
 
+/// The types of arguments; that of a zero, which may be a number or null, is none.
+pub fn passed(args: &[Expr]) -> Vec<Type> {
+    let ty = |arg: &Expr| match arg.kind {
+        ExprKind::Int(0) => Type::Void,
+        _ => arg.ty.clone(),
+    };
+    args.iter().map(ty).collect()
+}
+
 /// Whether a function can be meant by a call through a pointer: what is passed and returned is of the same
 /// kind. Compilers pass numbers and pointers as they come; a number for a pointer is nobody's intention.
 pub fn fits(function: &Function, args: &[Type], result: &Type) -> bool {
     let same = |from: &Type, to: &Type| match (from, to) {
         (Type::Pointer(..), Type::Pointer(..)) | (Type::Float(_), Type::Float(_)) => true,
         (Type::Record(_), Type::Record(_)) => true,
+        (Type::Void, to) => to.is_scalar(),
         _ => from == to || from.is_integer() && to.is_integer(),
     };
     let params = &function.locals[..function.params];
     params.len() <= args.len()
         && args.iter().zip(params).all(|(arg, param)| same(arg, &param.ty))
-        && (*result == Type::Void || same(&function.result, result))
+        && (*result == Type::Void
+            || function.result != Type::Void && same(&function.result, result))
 }
 
 /// Whether a number is an address that a pointer was cast to, perhaps moved: `(uintptr_t)p - 8`.

@@ -8,7 +8,7 @@ use super::block::Hazard;
 use super::memory::Place;
 use super::{Fail, Frame, Instance, Lower, Value, fail};
 use crate::c::builtin::{self, Builtin};
-use crate::c::reach::fits;
+use crate::c::reach::{fits, passed};
 use crate::c::tree::{Expr, ExprKind, FunctionId};
 use crate::c::types::Type;
 use std::collections::{HashMap, HashSet};
@@ -254,6 +254,7 @@ impl Lower<'_> {
         span: Span,
     ) -> Result<Value, Fail> {
         let pointer = self.scalar(callee)?;
+        let address = self.cfa.pool.as_const(pointer);
         let held = self.hold_scalar(pointer);
         let values = self.arguments(args)?;
         let mut kept = vec![];
@@ -261,7 +262,7 @@ impl Lower<'_> {
             kept.push(self.hold(value));
         }
         self.flush()?;
-        let types: Vec<Type> = args.iter().map(|a| a.ty.clone()).collect();
+        let types = passed(args);
         let candidates: Vec<FunctionId> = (self.reach.functions.iter().copied())
             .filter(|f| fits(&self.unit.functions[*f], &types, result))
             .collect();
@@ -302,10 +303,9 @@ impl Lower<'_> {
             self.resume(no);
         }
         let always = self.cfa.pool.bool(true);
-        let pointer = self.read_var(held);
-        match self.cfa.pool.as_const(pointer) {
+        match address {
             // Code at an address that is given as a number.
-            Some(address) if address != 0 => self.hazard(Hazard::Address, always, span),
+            Some(address) if address != 0 && into.is_none() => self.hazard(Hazard::Address, always, span),
             _ => self.hazard(Hazard::Null, always, span),
         };
         self.resume(end);

@@ -494,7 +494,14 @@ impl Parser {
         }
         let callee = self.rvalue(callee);
         let result = match callee.ty.pointee() {
-            Some(Type::Function(signature)) => signature.result.clone(),
+            Some(Type::Function(signature)) => {
+                for (arg, param) in args.iter_mut().zip(&signature.params) {
+                    if arg.ty.is_scalar() && param.is_scalar() {
+                        *arg = self.convert(arg.clone(), param);
+                    }
+                }
+                signature.result.clone()
+            }
             _ => return Err(fail("only functions can be called", span, "this is none")),
         };
         // `(&f)(x)` and `(*f)(x)` are `f(x)`.

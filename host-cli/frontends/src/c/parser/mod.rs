@@ -406,6 +406,7 @@ impl Parser {
             return Err(self.declared_otherwise(&name, span, Some(known.span)));
         }
         let known = &mut self.unit.globals[id];
+        let first = known.init.as_ref().map(|_| known.span);
         known.foreign &= foreign;
         known.volatile |= declarator.volatile;
         if !foreign {
@@ -414,7 +415,6 @@ impl Parser {
         if self.unit.types.size(&known.ty).is_none() {
             known.ty = declarator.ty.clone();
         }
-        let first = known.init.as_ref().map(|_| known.span);
         if self.is("=") {
             if let Some(first) = first {
                 let again = fail(format!("`{name}` is defined twice"), span, "again");
