@@ -1,4 +1,5 @@
 //! C as it is shipped: several files, functions of which only a declaration is known, registers.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use serde_json::Value;
 use std::fs;
@@ -37,7 +38,8 @@ const STEP: &str = "#include \"vouch.h\"\n#include \"level.h\"\nstatic int count
     void step(int x)\n{\n  level_set(x);\n  count = level_get();\n  VOUCH_ASSERT(count <= LIMIT);\n}\n";
 const LEVEL: &str = "#include \"level.h\"\nstatic int count;\n\
     void level_set(int x) { count = x > LIMIT ? LIMIT : x; }\nint level_get(void) { return count; }\n";
-const HEADER: &str = "void level_set(int); int level_get(void);\n#ifndef LIMIT\n#define LIMIT 9\n#endif\n";
+const HEADER: &str =
+    "void level_set(int); int level_get(void);\n#ifndef LIMIT\n#define LIMIT 9\n#endif\n";
 
 #[test]
 fn several_files_are_one_program() {
@@ -50,15 +52,24 @@ fn several_files_are_one_program() {
     assert_eq!(json(&broken)["property"], "assert_8");
     // Two units that see another limit.
     fs::write(folder.path().join("low.h"), "#define LIMIT 5\n").unwrap();
-    let low = vouch(folder.path(), &looped(&["step.c", "level.c", "-I", "inc", "-include", "low.h"]));
+    let low =
+        vouch(folder.path(), &looped(&["step.c", "level.c", "-I", "inc", "-include", "low.h"]));
     assert_eq!(low.status.code(), Some(0));
-    let low = vouch(folder.path(), &looped(&["step.c", "level.c", "-I", "inc", "-D", "LIMIT=4", "-U", "LIMIT"]));
+    let low = vouch(
+        folder.path(),
+        &looped(&["step.c", "level.c", "-I", "inc", "-D", "LIMIT=4", "-U", "LIMIT"]),
+    );
     assert_eq!(low.status.code(), Some(0));
 }
 
 #[test]
 fn a_compilation_database_is_a_program() {
-    let files = [("src/step.c", STEP), ("inc/level.h", HEADER), ("src/level.c", LEVEL), ("src/bad.c", "#error\n")];
+    let files = [
+        ("src/step.c", STEP),
+        ("inc/level.h", HEADER),
+        ("src/level.c", LEVEL),
+        ("src/bad.c", "#error\n"),
+    ];
     let folder = tempfile::tempdir().unwrap();
     let entry = |name: &str| {
         serde_json::json!({
@@ -80,16 +91,27 @@ fn a_compilation_database_is_a_program() {
         &["src/step.c", "--compile-commands", "build/compile_commands.json"],
     ] {
         let output = vouch(folder.path(), &looped(args));
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&output.stdout)
+        );
     }
 }
 
 #[test]
 fn errors_in_included_files_are_told_there() {
-    let files = [("main.c", "#include \"lib.c\"\nint main(void) { return f(); }\n"), ("lib.c", "int x;\n\nint f(void) { return y; }\n")];
+    let files = [
+        ("main.c", "#include \"lib.c\"\nint main(void) { return f(); }\n"),
+        ("lib.c", "int x;\n\nint f(void) { return y; }\n"),
+    ];
     let (_folder, output) = check(&files, &["main.c", "--json"]);
     let error = &json(&output)["error"]["diagnostics"][0];
-    assert_eq!((&error["path"], &error["line"], &error["column"]), (&"lib.c".into(), &3.into(), &22.into()));
+    assert_eq!(
+        (&error["path"], &error["line"], &error["column"]),
+        (&"lib.c".into(), &3.into(), &22.into())
+    );
 }
 
 #[test]
@@ -115,7 +137,8 @@ fn registers_are_no_memory() {
     let bounded = text.replace("BOUND", "& 3");
     let (_folder, safe) = check(&[("a.c", &bounded)], &looped(&["a.c", "--checks", "all"]));
     assert_eq!(safe.status.code(), Some(0), "{}", String::from_utf8_lossy(&safe.stdout));
-    let (_folder, broken) = check(&[("a.c", &text.replace("BOUND", ""))], &looped(&["a.c", "--checks", "all"]));
+    let (_folder, broken) =
+        check(&[("a.c", &text.replace("BOUND", ""))], &looped(&["a.c", "--checks", "all"]));
     assert_eq!(broken.status.code(), Some(1));
     assert_eq!(json(&broken)["property"], "bounds");
 }

@@ -117,7 +117,8 @@ pub fn find(name: &str) -> Option<Builtin> {
         | "__builtin_va_end"
         | "__builtin___clear_cache" => Builtin::Nothing,
         "printf" | "puts" | "putchar" | "fprintf" | "fputs" | "fputc" | "perror" | "fflush"
-        | "vprintf" | "vfprintf" | "putc" | "fwrite" | "__builtin_printf" | "__builtin_puts" | "__builtin_putchar" => Builtin::Print,
+        | "vprintf" | "vfprintf" | "putc" | "fwrite" | "__builtin_printf" | "__builtin_puts"
+        | "__builtin_putchar" => Builtin::Print,
         "malloc" | "calloc" | "realloc" | "free" | "alloca" | "__builtin_alloca"
         | "__builtin_malloc" | "__builtin_free" | "kmalloc" | "kfree" => Builtin::Heap,
         "__builtin_va_start" => Builtin::VaStart,

@@ -76,8 +76,14 @@ fn split(command: &str) -> Vec<String> {
 
 /// What the words of a command say.
 fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
-    let mut found =
-        Command { file, folder, include: vec![], macros: vec![], forced: vec![], model: Ok(DataModel::Lp64) };
+    let mut found = Command {
+        file,
+        folder,
+        include: vec![],
+        macros: vec![],
+        forced: vec![],
+        model: Ok(DataModel::Lp64),
+    };
     let mut target = Target::of_compiler(words.first().map_or("", String::as_str));
     let mut rest = words.iter().skip(1).peekable();
     while let Some(word) = rest.next() {
@@ -112,8 +118,12 @@ fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
 /// What code is made for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Target {
-    X86 { bits: u32 },
-    Arm { odd: Option<String> },
+    X86 {
+        bits: u32,
+    },
+    Arm {
+        odd: Option<String>,
+    },
     /// A name that nothing is known of.
     Other(String),
 }
@@ -210,10 +220,7 @@ mod tests {
         assert_eq!(command.file, "/p/build/../src/a.c");
         assert_eq!(command.folder, Path::new("/p/build"));
         let define = |text: &str| Macro::Define(text.into());
-        assert_eq!(
-            command.macros,
-            [define("X"), define("Y=\"a b\""), Macro::Undefine("Z".into())]
-        );
+        assert_eq!(command.macros, [define("X"), define("Y=\"a b\""), Macro::Undefine("Z".into())]);
         let folders = [(false, "../inc"), (false, "/s"), (true, "q")];
         assert_eq!(command.include, folders.map(|(quoted, name)| (quoted, name.to_string())));
         assert_eq!(command.forced, ["pre.h"]);

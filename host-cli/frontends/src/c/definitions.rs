@@ -123,8 +123,10 @@ fn is_record(before: &[Token]) -> bool {
 
 /// The name before the first parentheses that are no attribute's.
 fn function_name(tokens: &[Token]) -> Option<Rc<str>> {
-    let other = ["__attribute__", "__attribute", "__declspec", "__asm__", "asm", "__typeof__", "_Alignas"];
-    let mut names = top(tokens).filter(|(at, _)| tokens.get(at + 1).is_some_and(|next| is(next, "(")));
+    let other =
+        ["__attribute__", "__attribute", "__declspec", "__asm__", "asm", "__typeof__", "_Alignas"];
+    let mut names =
+        top(tokens).filter(|(at, _)| tokens.get(at + 1).is_some_and(|next| is(next, "(")));
     names.find_map(|(_, token)| word(token).filter(|w| !other.contains(&&**w)))
 }
 

@@ -8,7 +8,7 @@
 
 use super::tree::{Expr, ExprKind, Function, Global, Unit};
 use super::types::Type;
-use super::{COptions, Macro, DataModel, Program, builtin, calls, fail, on_large_stack};
+use super::{COptions, DataModel, Macro, Program, builtin, calls, fail, on_large_stack};
 use crate::{Diagnostic, Options, Source};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;

@@ -229,7 +229,10 @@ impl Program {
             return Program::read_places(places, options);
         }
         let gathered = gather(source.clone(), options).map_err(|(_, mut wrong)| {
-            wrong.drain(..).next().map_or_else(|| fail("nothing was read", Span::default(), ""), Box::new)
+            wrong
+                .drain(..)
+                .next()
+                .map_or_else(|| fail("nothing was read", Span::default(), ""), Box::new)
         })?;
         match Places::of(&gathered)? {
             Some(places) => Program::read_places(places, options),

@@ -68,8 +68,13 @@ impl Places {
             let name = file.path.rsplit(['/', '\\']).next().unwrap_or(file.path).to_string();
             files.push(Known { name, starts });
         }
-        let mut places =
-            Places { text: String::new(), model: DataModel::default(), units: vec![], lines: vec![], files };
+        let mut places = Places {
+            text: String::new(),
+            model: DataModel::default(),
+            units: vec![],
+            lines: vec![],
+            files,
+        };
         for unit in units {
             let header = unit.path.trim_start_matches(UNIT);
             let (model, path) = header.split_once(' ').unwrap_or((header, ""));
@@ -141,7 +146,8 @@ mod tests {
         let main = "#include \"a.h\"\nint x;\n#define TWO 2\nint y = TWO + 1;\n";
         let mut source = Source { path: "m.c".into(), text: main.into() };
         source.add("inc/a.h", "// a\nint a;\nint b;\n");
-        let text = "# 2 \"inc/a.h\"\nint a;\nint b;\n# 2 \"m.c\"\nint x;\n# 4 \"m.c\"\nint y = 2 + 1;\n";
+        let text =
+            "# 2 \"inc/a.h\"\nint a;\nint b;\n# 2 \"m.c\"\nint x;\n# 4 \"m.c\"\nint y = 2 + 1;\n";
         add_unit(&mut source, "m.c", DataModel::Arm32, text);
         let places = Places::of(&source).unwrap().unwrap();
         assert_eq!((places.text.as_str(), places.model), (text, DataModel::Arm32));

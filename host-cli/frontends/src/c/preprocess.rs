@@ -122,7 +122,8 @@ pub fn run(unit: &Unit) -> Result<Preprocessed, Broken> {
     let written = headers::write(folder.path(), unit.host);
     written.map_err(|e| failed(format!("cannot write headers: {e}")))?;
     let macros = folder.path().join(MACROS);
-    fs::write(&macros, definitions(unit)).map_err(|e| failed(format!("cannot write macros: {e}")))?;
+    fs::write(&macros, definitions(unit))
+        .map_err(|e| failed(format!("cannot write macros: {e}")))?;
     let mut flags: Vec<String> =
         ["-E", "-x", "c", "-std=gnu11", "-ffreestanding"].map(String::from).to_vec();
     if unit.host {

@@ -76,9 +76,8 @@ impl Gathered {
 }
 
 fn read_text(path: &Path) -> Result<String, Fail> {
-    let bytes = read::file(path).map_err(|e| {
-        fail(format!("cannot read {}: {e}", path.display()), Span::default(), "")
-    })?;
+    let bytes = read::file(path)
+        .map_err(|e| fail(format!("cannot read {}: {e}", path.display()), Span::default(), ""))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

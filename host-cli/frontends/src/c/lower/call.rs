@@ -305,7 +305,9 @@ impl Lower<'_> {
         let always = self.cfa.pool.bool(true);
         match address {
             // Code at an address that is given as a number.
-            Some(address) if address != 0 && into.is_none() => self.hazard(Hazard::Address, always, span),
+            Some(address) if address != 0 && into.is_none() => {
+                self.hazard(Hazard::Address, always, span)
+            }
             _ => self.hazard(Hazard::Null, always, span),
         };
         self.resume(end);

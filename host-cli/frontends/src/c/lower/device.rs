@@ -23,7 +23,8 @@ pub fn ranges(reach: &Reach, types: &Types) -> Vec<Range<u64>> {
             false => address / BLOCK * BLOCK..after.div_ceil(BLOCK).saturating_mul(BLOCK).min(end),
         }
     };
-    let computed = PERIPHERALS.into_iter().filter(|_| reach.computes_addresses && types.word() == 32);
+    let computed =
+        PERIPHERALS.into_iter().filter(|_| reach.computes_addresses && types.word() == 32);
     let mut all: Vec<Range<u64>> = reach.fixed.iter().map(block).chain(computed).collect();
     all.sort_by_key(|range| range.start);
     let mut merged: Vec<Range<u64>> = vec![];
@@ -78,6 +79,7 @@ impl Lower<'_> {
                 constant: false,
                 register: true,
                 owner: None,
+                length: None,
             });
             self.objects.len() - 1
         });

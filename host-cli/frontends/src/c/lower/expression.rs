@@ -222,7 +222,11 @@ impl Lower<'_> {
             ExprKind::Local(id) => {
                 let (function, depth) = self.current();
                 let object = self.local_object(function, depth, *id)?;
-                Ok(Place::at(object, 0, expr.ty.clone(), None))
+                let ty = match expr.ty {
+                    Type::Array(_, None) => &self.objects[object].ty,
+                    _ => &expr.ty,
+                };
+                Ok(Place::at(object, 0, ty.clone(), None))
             }
             ExprKind::Literal(id, init) => {
                 let (function, depth) = self.current();
@@ -356,10 +360,11 @@ impl Lower<'_> {
             ExprKind::Cast(inner) if inner.ty.pointee().is_some() => self.scalar(inner),
             ExprKind::Cast(inner) => self.same_address(inner),
             ExprKind::Binary(op, a, b) => {
-                let side = |lower: &mut Self, side| match is_address_as_number(&lower.unit.types, side) {
-                    true => lower.same_address(side),
-                    false => lower.scalar(side),
-                };
+                let side =
+                    |lower: &mut Self, side| match is_address_as_number(&lower.unit.types, side) {
+                        true => lower.same_address(side),
+                        false => lower.scalar(side),
+                    };
                 let x = side(self, a)?;
                 let held = self.hold_scalar(x);
                 let y = side(self, b)?;

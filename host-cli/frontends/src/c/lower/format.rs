@@ -68,7 +68,12 @@ pub fn argument(name: &str) -> Option<usize> {
 
 impl Lower<'_> {
     /// A call of a function of the library that formats is about to be made.
-    pub(super) fn note_format(&mut self, id: FunctionId, args: &[Expr], span: Span) -> Result<(), Fail> {
+    pub(super) fn note_format(
+        &mut self,
+        id: FunctionId,
+        args: &[Expr],
+        span: Span,
+    ) -> Result<(), Fail> {
         let function = &self.unit.functions[id];
         let Some(number) = argument(&function.name).filter(|_| function.library) else {
             return Ok(());
@@ -80,7 +85,8 @@ impl Lower<'_> {
         self.format = text.map_or(ANY, |text| lengths(&text));
         let has_bound = function.name.contains("snprintf");
         if !has_bound && self.format.1.is_none() {
-            let what = format!("`{}` with a format that can give a text of any length", function.name);
+            let what =
+                format!("`{}` with a format that can give a text of any length", function.name);
             return self.refuse(&what, span);
         }
         Ok(())

@@ -199,6 +199,16 @@ impl Lower<'_> {
             }
             list = next;
         }
+        let mut outside = self.cfa.pool.bool(false);
+        for candidate in &list {
+            let bytes = (candidate.offset + width as u64).div_ceil(8);
+            if let Some(has) = self.has_bytes(object, bytes) {
+                let not = self.cfa.pool.not(has);
+                let here = candidate.when.map_or(not, |when| self.cfa.pool.and(when, not));
+                outside = self.cfa.pool.or(outside, here);
+            }
+        }
+        self.hazard(Hazard::Bounds, outside, span);
         // A pointer that was cast may reach over the end; a constant must not be written but once.
         let size = self.objects[object].size * 8;
         let constant =
@@ -254,7 +264,10 @@ impl Lower<'_> {
             for start in self.starts(object, offset, width, align) {
                 let target = address + (start - offset) / 8;
                 let target = self.cfa.pool.constant(target as u128, word);
-                let when = self.cfa.pool.equal(pointer, target);
+                let mut when = self.cfa.pool.equal(pointer, target);
+                if let Some(has) = self.has_bytes(object, (start + width as u64).div_ceil(8)) {
+                    when = self.cfa.pool.and(when, has);
+                }
                 if self.cfa.pool.as_const(when) == Some(0) {
                     continue;
                 }
@@ -334,7 +347,16 @@ impl Lower<'_> {
             let first = self.cfa.pool.constant(o.address as u128, word);
             let room = self.cfa.pool.constant((o.size - end) as u128, word);
             let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
-            let here = self.cfa.pool.binary(BinOp::Ule, at, room);
+            let mut here = self.cfa.pool.binary(BinOp::Ule, at, room);
+            if let Some((length, each)) = self.objects[object].length {
+                let length = self.read_var(length);
+                let each = self.cfa.pool.constant(each as u128, word);
+                let bytes = self.cfa.pool.binary(BinOp::Mul, length, each);
+                let end = self.cfa.pool.constant(end as u128, word);
+                let after = self.cfa.pool.binary(BinOp::Add, at, end);
+                let has = self.cfa.pool.binary(BinOp::Ule, after, bytes);
+                here = self.cfa.pool.and(here, has);
+            }
             within = self.cfa.pool.or(within, here);
         }
         let odd = self.cfa.pool.and(outside, within);

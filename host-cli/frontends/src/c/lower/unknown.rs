@@ -39,7 +39,8 @@ impl Lower<'_> {
         }
         let mut given = vec![];
         for (i, (arg, value)) in args.iter().zip(values).enumerate() {
-            let ty = function.locals.get(i).filter(|_| i < function.params).map_or(&arg.ty, |l| &l.ty);
+            let ty =
+                function.locals.get(i).filter(|_| i < function.params).map_or(&arg.ty, |l| &l.ty);
             let is_null = matches!(arg.kind, ExprKind::Int(0));
             if is_null || !unit.types.lets_change(ty) {
                 continue;

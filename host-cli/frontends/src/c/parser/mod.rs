@@ -86,6 +86,7 @@ pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
         undeclared: HashMap::new(),
         current: None,
         variable_length: false,
+        lengths: vec![],
         length_with_effect: None,
         lives_forever: false,
         strings: HashMap::new(),
@@ -160,6 +161,8 @@ struct Parser {
     current: Option<Current>,
     /// Whether the last declarator had an array whose length is not a constant.
     variable_length: bool,
+    /// The lengths of the last declarator's arrays that are not constants.
+    lengths: Vec<Expr>,
     /// A length that is not a constant and does something.
     length_with_effect: Option<Span>,
     /// Whether the initial value of something that lives forever is read.
@@ -567,7 +570,7 @@ impl Parser {
             let (name, span) = param.name.clone().unwrap_or((format!("#{i}").into(), span));
             self.declare_local(name.clone(), Name::Local(i), span)?;
             constants.extend(param.constant.then_some(i));
-            locals.push(Local { name, ty: param.ty.clone(), span });
+            locals.push(Local { name, ty: param.ty.clone(), span, length: None });
         }
         let result = signature.result.clone();
         let function = &mut self.unit.functions[id];
@@ -614,7 +617,7 @@ impl Parser {
     fn local(&mut self, name: Rc<str>, ty: Type, span: Span) -> Result<LocalId, Fail> {
         match &mut self.current {
             Some(current) => {
-                current.locals.push(Local { name, ty, span });
+                current.locals.push(Local { name, ty, span, length: None });
                 Ok(current.locals.len() - 1)
             }
             None => Err(fail("this needs a function around it", span, "not at file scope")),
@@ -703,7 +706,11 @@ impl Parser {
 }
 
 fn unnamed(params: &[Type], span: Span) -> Vec<Local> {
-    let local =
-        |(i, ty): (usize, &Type)| Local { name: format!("#{i}").into(), ty: ty.clone(), span };
+    let local = |(i, ty): (usize, &Type)| Local {
+        name: format!("#{i}").into(),
+        ty: ty.clone(),
+        span,
+        length: None,
+    };
     params.iter().enumerate().map(local).collect()
 }

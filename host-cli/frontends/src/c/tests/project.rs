@@ -123,20 +123,25 @@ const PROGRAMS: [&[(&str, &str)]; 7] = [
     ],
     // What is packed in one unit is not in the next.
     &[
-        ("a.c", "#pragma pack(1)\nstruct s { char c; int i; };\nint other(void);\nint main(void) { return sizeof(struct s) * 16 + other(); }"),
+        (
+            "a.c",
+            "#pragma pack(1)\nstruct s { char c; int i; };\nint other(void);\nint main(void) { return sizeof(struct s) * 16 + other(); }",
+        ),
         ("b.c", "struct t { char c; int i; };\nint other(void) { return sizeof(struct t); }"),
     ],
     // Macros and includes are each unit's own; a file is found beside the one that includes it.
     &[
         ("size.h", "#define SIZE 5\n"),
-        ("a.c", "#include \"size.h\"\n#define N SIZE\nint n(void);\nint main(void) { return N * 10 + n(); }"),
+        (
+            "a.c",
+            "#include \"size.h\"\n#define N SIZE\nint n(void);\nint main(void) { return N * 10 + n(); }",
+        ),
         ("b.c", "#ifdef SIZE\n#error leaked\n#endif\n#define N 7\nint n(void) { return N; }"),
     ],
     // Headers of the library.
-    &[
-        (
-            "a.c",
-            "#include <stdint.h>\n#include <stdbool.h>\n#include <limits.h>\n#include <string.h>\n\
+    &[(
+        "a.c",
+        "#include <stdint.h>\n#include <stdbool.h>\n#include <limits.h>\n#include <string.h>\n\
              #include <stddef.h>\n#include <stdatomic.h>\n#include <inttypes.h>\n#include <stdlib.h>\n\
              struct s { uint8_t a; uint16_t b; uint64_t c; };\n\
              int main(void) { char t[8]; bool ok = true; atomic_int n = 4; int old = 5;\n\
@@ -145,8 +150,7 @@ const PROGRAMS: [&[(&str, &str)]; 7] = [
              char *end; long v = strtol(\" -0x1fz\", &end, 0);\n\
              return strlen(t) + t[5] + ok + old + n + offsetof(struct s, c) + (INT_MAX > 0) - v\n\
              + (*end == 'z') + (UINT8_MAX == 255) + sizeof(uintptr_t) + (strtoul(\"99999999999\", 0, 10) == ULONG_MAX); }",
-        ),
-    ],
+    )],
 ];
 
 #[test]
@@ -154,7 +158,10 @@ fn units_are_linked_as_by_gcc() {
     for files in PROGRAMS {
         let expected = native(files);
         let found = result(files);
-        assert!(expected.is_none_or(|expected| expected == found), "{expected:?}, {found}: {files:#?}");
+        assert!(
+            expected.is_none_or(|expected| expected == found),
+            "{expected:?}, {found}: {files:#?}"
+        );
     }
 }
 
@@ -162,7 +169,11 @@ fn units_are_linked_as_by_gcc() {
 fn contradictions_are_told_with_both_places() {
     let cases: [(&str, &str, &str); 4] = [
         ("extern int x;\nint main(void) { return x; }", "\nchar x;", "something else"),
-        ("int f(int);\nint main(void) { return f(1); }", "\nint f(char *p) { return 1; }", "something else"),
+        (
+            "int f(int);\nint main(void) { return f(1); }",
+            "\nint f(char *p) { return 1; }",
+            "something else",
+        ),
         ("int x = 1;\nint main(void) { return x; }", "\nint x = 2;", "defined twice"),
         (
             "struct s { int a; }; extern struct s x;\nint main(void) { return x.a; }",
@@ -229,12 +240,21 @@ fn a_header_that_is_not_there_is_told_with_a_way_out() {
 fn a_database_gives_the_units_that_are_needed() {
     let folder = tempfile::tempdir().unwrap();
     let files = [
-        ("src/step.c", "#include \"lib.h\"\nint state;\nvoid step(void) { state = helper(state) + N; }\n"),
-        ("src/lib.c", "#include \"lib.h\"\nstatic int count;\nint helper(int x) { return x + table[count++ & 1]; }\n"),
+        (
+            "src/step.c",
+            "#include \"lib.h\"\nint state;\nvoid step(void) { state = helper(state) + N; }\n",
+        ),
+        (
+            "src/lib.c",
+            "#include \"lib.h\"\nstatic int count;\nint helper(int x) { return x + table[count++ & 1]; }\n",
+        ),
         ("src/table.c", "#include \"lib.h\"\nconst int table[2] = { 1, 2 };\n"),
         ("src/unused.c", "#error not needed\n"),
         ("src/other.c", "int other(void) { return 1; }\nint step_back(void) { return 2; }\n"),
-        ("inc/lib.h", "int helper(int); extern const int table[2];\n#ifndef __ARM_ARCH\n#error arm\n#endif\n"),
+        (
+            "inc/lib.h",
+            "int helper(int); extern const int table[2];\n#ifndef __ARM_ARCH\n#error arm\n#endif\n",
+        ),
     ];
     for (name, text) in files {
         let path = folder.path().join(name);
@@ -252,7 +272,8 @@ fn a_database_gives_the_units_that_are_needed() {
     let database = serde_json::Value::from_iter(names.map(entry)).to_string();
     let path = folder.path().join("build").join(COMPILE_COMMANDS).display().to_string();
     let database = Source { path, text: database };
-    let source = c::gather(database.clone(), &options("step")).unwrap_or_else(|e| panic!("{:?}", e.1));
+    let source =
+        c::gather(database.clone(), &options("step")).unwrap_or_else(|e| panic!("{:?}", e.1));
     let units: Vec<&str> =
         source.files().filter(|f| f.path.starts_with('=')).map(|f| f.path).collect();
     assert_eq!(units.len(), 3, "{units:?}");

@@ -21,20 +21,41 @@ fn what_is_given_changes() {
         ("int f(int *); int main(void) { int x = 1, y = 2; f(&x); return y; }", 2),
         ("int f(int *); int main(void) { int x = 1; return f(&x) + x; }", 14),
         ("void f(int *); int main(void) { int a[4] = { 0 }; f(a + 2); return a[0] + a[3]; }", 14),
-        ("void f(void *); struct s { int a, b; }; int main(void) { struct s s = { 1, 2 }; f(&s.b); return s.a; }", 7),
+        (
+            "void f(void *); struct s { int a, b; }; int main(void) { struct s s = { 1, 2 }; f(&s.b); return s.a; }",
+            7,
+        ),
         ("void f(int *); int main(void) { static const int x = 3; f((int *)&x); return x; }", 3),
-        ("void f(int *); int main(void) { int x = 1; int *p = 0; f(p); f(0); f(&x + 0); return x; }", 7),
+        (
+            "void f(int *); int main(void) { int x = 1; int *p = 0; f(p); f(0); f(&x + 0); return x; }",
+            7,
+        ),
         // Through pointers, as far as they lead.
-        ("struct s { int *p; }; void f(struct s *); int main(void) { int x = 1; struct s s = { &x }; f(&s); return x; }", 7),
-        ("struct s { int *p; }; void f(const struct s *); int main(void) { int x = 1; struct s s = { &x }; f(&s); return x; }", 7),
-        ("struct s { const int *p; }; void f(const struct s *); int main(void) { int x = 1; struct s s = { &x }; f(&s); return x; }", 1),
-        ("struct s { int *p; }; void f(struct s); int main(void) { int x = 1; struct s s = { &x }; f(s); return x; }", 7),
+        (
+            "struct s { int *p; }; void f(struct s *); int main(void) { int x = 1; struct s s = { &x }; f(&s); return x; }",
+            7,
+        ),
+        (
+            "struct s { int *p; }; void f(const struct s *); int main(void) { int x = 1; struct s s = { &x }; f(&s); return x; }",
+            7,
+        ),
+        (
+            "struct s { const int *p; }; void f(const struct s *); int main(void) { int x = 1; struct s s = { &x }; f(&s); return x; }",
+            1,
+        ),
+        (
+            "struct s { int *p; }; void f(struct s); int main(void) { int x = 1; struct s s = { &x }; f(s); return x; }",
+            7,
+        ),
         (
             "struct n { int v; struct n *next; }; void f(struct n *);\n\
              int main(void) { struct n a = { 1, 0 }, b = { 2, &a }, c = { 3, &b }, d = { 4, &c }, e = { 5, &d }; f(&e); return a.v; }",
             7,
         ),
-        ("struct n { struct n *next; }; void f(struct n *); int main(void) { int x = 1, *p = &x; struct n n = { 0 }; f(&n); return *p; }", 1),
+        (
+            "struct n { struct n *next; }; void f(struct n *); int main(void) { int x = 1, *p = &x; struct n n = { 0 }; f(&n); return *p; }",
+            1,
+        ),
         // Through a pointer to the function.
         ("void f(int *); void (*p)(int *) = f; int main(void) { int x = 1; p(&x); return x; }", 7),
     ];
@@ -62,7 +83,10 @@ fn who_changes_what_is_told() {
     let names = compiled.cfa.inputs.iter().map(|input| changer(&input.name));
     assert!(names.flatten().all(|name| name == "f"));
     assert!(compiled.cfa.inputs.iter().any(|input| changer(&input.name) == Some("f")));
-    assert_eq!((changer("x"), changer("x after f()"), changer("a b after g()#2")), (None, Some("f"), Some("g")));
+    assert_eq!(
+        (changer("x"), changer("x after f()"), changer("a b after g()#2")),
+        (None, Some("f"), Some("g"))
+    );
 }
 
 #[test]
@@ -91,13 +115,31 @@ fn devices_are_not_memory() {
             8,
         ),
         // Computed as a number.
-        ("int main(void) { unsigned n = 2; return *(volatile unsigned *)(0x40000000 + 0x400 * n); }", 7),
-        ("static unsigned base(int n) { return 0x40000000u + n; } int main(void) { return *(volatile unsigned *)base(16); }", 7),
+        (
+            "int main(void) { unsigned n = 2; return *(volatile unsigned *)(0x40000000 + 0x400 * n); }",
+            7,
+        ),
+        (
+            "static unsigned base(int n) { return 0x40000000u + n; } int main(void) { return *(volatile unsigned *)base(16); }",
+            7,
+        ),
         // And back.
-        ("#define P ((volatile unsigned *)0x40000010)\nint main(void) { return ((unsigned)P & 0xff) + ((unsigned)(P + 1) == 0x40000014); }", 17),
-        ("int main(void) { int a[2] = { 1, 2 }; int *p = (int *)((unsigned)a + 4); return *p; }", 2),
-        ("struct s { int a, b; }; int main(void) { struct s s = { 3, 4 }; int *p = &s.b; return ((struct s *)((unsigned long)p - 4))->a; }", 3),
-        ("int main(void) { int x; int *p = &x; return (unsigned)p != 0 && (unsigned)(int *)0 == 0; }", 1),
+        (
+            "#define P ((volatile unsigned *)0x40000010)\nint main(void) { return ((unsigned)P & 0xff) + ((unsigned)(P + 1) == 0x40000014); }",
+            17,
+        ),
+        (
+            "int main(void) { int a[2] = { 1, 2 }; int *p = (int *)((unsigned)a + 4); return *p; }",
+            2,
+        ),
+        (
+            "struct s { int a, b; }; int main(void) { struct s s = { 3, 4 }; int *p = &s.b; return ((struct s *)((unsigned long)p - 4))->a; }",
+            3,
+        ),
+        (
+            "int main(void) { int x; int *p = &x; return (unsigned)p != 0 && (unsigned)(int *)0 == 0; }",
+            1,
+        ),
     ];
     for (text, expected) in registers {
         assert_eq!(result(text), expected, "{text}");
@@ -137,7 +179,9 @@ fn formats_write_within_their_bounds() {
     let text = "int main(void) { char t[16]; return snprintf(0, 0, \"%s\", \"x\") + sprintf(t, \"%02u:%c\", 3, 'a'); }";
     assert_eq!(result(&format!("{head}{text}")), 14);
     let errors = compile(
-        &format!("{head}int main(void) {{ char t[9]; char *s = t; return sprintf(t, \"%s\", s); }}"),
+        &format!(
+            "{head}int main(void) {{ char t[9]; char *s = t; return sprintf(t, \"%s\", s); }}"
+        ),
         &options("main"),
     );
     assert!(errors.unwrap_err()[0].message.contains("any length"));
@@ -159,9 +203,47 @@ fn atomic_operations_are_done() {
         ("return __sync_fetch_and_or(&x, 2) * 10 + x;", 57),
         ("return __sync_bool_compare_and_swap(&x, 5, 6) * 10 + x;", 16),
         ("return __sync_val_compare_and_swap(&x, 4, 6) * 10 + x;", 55),
-        ("unsigned char f = 0; e = __atomic_test_and_set(&f, 5); e += 2 * __atomic_test_and_set(&f, 5); __atomic_clear(&f, 5); return e + 10 * f;", 2),
+        (
+            "unsigned char f = 0; e = __atomic_test_and_set(&f, 5); e += 2 * __atomic_test_and_set(&f, 5); __atomic_clear(&f, 5); return e + 10 * f;",
+            2,
+        ),
         ("int *p = &x; return __atomic_load_n(p++, 5) + (p == &x + 1);", 6),
     ] {
         assert_eq!(result(&format!("{head}int main(void) {{ {text} }}")), expected, "{text}");
+    }
+}
+
+#[test]
+fn arrays_of_variable_length_end_where_they_end() {
+    let main = |body: &str| {
+        format!(
+            "int n = 3; int sum(int *p, int m) {{ int s = 0; while (m--) s += *p++; return s; }}\n\
+                 int main(void) {{ n++; int a[n]; for (int i = 0; i < n; i++) a[i] = i; {body} }}"
+        )
+    };
+    for (body, expected) in [
+        ("return a[3] + a[0];", 3),
+        ("return sum(a, n);", 6),
+        ("return sizeof a + sizeof(a) / sizeof *a;", 20),
+        ("n = 9; return sizeof a;", 16),
+        (
+            "int s = 0; for (int k = 1; k < 4; k++) { char b[k]; b[k - 1] = k; s += b[k - 1] + sizeof b; } return s;",
+            12,
+        ),
+        ("struct p { int x, y; } b[n - 2]; b[1].y = 4; return b[1].y;", 4),
+    ] {
+        assert_eq!(result(&main(body)), expected, "{body}");
+    }
+    for (body, location) in [
+        ("a[n] = 1; return 0;", "error bounds"),
+        ("int *p = a; p[n] = 1; return 0;", "error bounds"),
+        ("return sum(a, n + 1);", "error bounds"),
+        ("n = 1000; { char b[n]; b[0] = 1; } return 0;", "error memory_limit"),
+        ("n = -1; { char b[n]; b[0] = 1; } return 0;", "error memory_limit"),
+    ] {
+        let mut options = options("main");
+        options.c.checks = "all".parse().unwrap();
+        let cfa = compile(&main(body), &options).unwrap().cfa;
+        assert_eq!(run(&cfa, 0, 1000).location, location, "{body}");
     }
 }
