@@ -78,6 +78,19 @@ fn machines_of_crates() {
     }
 }
 
+/// A computed jump belongs to the order of instructions also where only one target is known so far: else a loop that
+/// it closes is not seen to be one, and run for ever.
+#[test]
+fn a_task_that_never_returns() {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        for (flag, expected) in [("-DGOOD", Verdict::Safe), ("-DBROKEN", Verdict::Unsafe)] {
+            let task = programs::c("task", &[cpu, "-Os", flag], folder.path());
+            assert_eq!(verdict(&task, &options(None)), expected, "{}", task.display());
+        }
+    }
+}
+
 /// One instruction that writes two statics.
 #[test]
 fn neighbours_in_c() {

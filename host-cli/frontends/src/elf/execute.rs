@@ -433,7 +433,7 @@ impl<'a> Executor<'a> {
     fn transfer(&mut self, to: ExprId, fall: u32, transfer: Transfer) -> Result<Flow, Stop> {
         let to = self.values.simplify(to);
         if let Some(to) = self.values.as_word(to) {
-            return self.enter(to, fall, transfer, false);
+            return self.enter(to, fall, transfer);
         }
         let before = self.now.clone();
         for (when, to) in self.targets_of(to)? {
@@ -443,7 +443,7 @@ impl<'a> Executor<'a> {
             }
             self.now.conditions.push(when);
             let entered = match to {
-                Some(to) => self.enter(to, fall, transfer, true),
+                Some(to) => self.enter(to, fall, transfer),
                 None => Err(Stop::Jump),
             };
             match entered {
@@ -489,13 +489,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Goes to an address that is known.
-    fn enter(
-        &mut self,
-        to: u32,
-        fall: u32,
-        transfer: Transfer,
-        is_computed: bool,
-    ) -> Result<Flow, Stop> {
+    fn enter(&mut self, to: u32, fall: u32, transfer: Transfer) -> Result<Flow, Stop> {
         let pc = self.now.pc;
         if transfer == Transfer::Call {
             return self.call(to, Some(fall));
@@ -513,7 +507,8 @@ impl<'a> Executor<'a> {
             return Err(Stop::Jump);
         }
         if transfer == Transfer::Jump && is_local(self.elf, pc, to) {
-            if is_computed && self.graphs.learn(pc, to) {
+            // A computed jump, if only to one place so far.
+            if !self.graph().leads(pc, to) && self.graphs.learn(pc, to) {
                 self.restart = Some(Restart::Order);
             }
             return Ok(self.at(to, It::NONE));
