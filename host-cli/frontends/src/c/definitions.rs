@@ -60,7 +60,7 @@ impl Outline {
             self.declared.extend(function_name(tokens));
             return;
         }
-        let external = !has("static") && !(has("inline") || has("__inline") || has("__inline__"));
+        let external = !["static", "inline", "__inline", "__inline__"].into_iter().any(has);
         let mentions: BTreeSet<Rc<str>> = tokens.iter().filter_map(word).collect();
         let names: Vec<Rc<str>> = match function {
             true => function_name(tokens).into_iter().collect(),
@@ -156,6 +156,14 @@ pub fn mentions(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         !is_part(text[..at].chars().next_back()) && !is_part(text[at + name.len()..].chars().next())
     })
+}
+
+/// Whether a text looks as if it defined a function, before it is preprocessed.
+pub fn seems_to_define(text: &str, name: &str) -> bool {
+    let defines = |line: &str| {
+        !line.starts_with([' ', '\t', '#', '/', '*']) && !line.contains(';') && mentions(line, name)
+    };
+    text.lines().any(defines)
 }
 
 /// All units that are known to be needed.

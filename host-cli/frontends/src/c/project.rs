@@ -1,9 +1,12 @@
 //! Programs of several files: those that are named, or those of a compilation database that the entry function needs.
 
 use super::commands::{self, Command};
-use super::preprocess::{self, Unit};
-use super::{COMPILE_COMMANDS, COptions, DataModel, Fail, definitions, fail, places};
+use super::definitions::{self, Outline, mentions, seems_to_define};
+use super::parser::library;
+use super::preprocess::{self, Broken, Preprocessed, Unit};
+use super::{COMPILE_COMMANDS, COptions, DataModel, Fail, fail, places};
 use crate::{Diagnostic, Options, Source};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -133,42 +136,38 @@ impl Project<'_> {
         Ok(unit)
     }
 
-    /// Preprocesses a unit and adds what it comes from.
-    fn preprocess(&mut self, unit: &Unit) -> Result<String, Fail> {
-        let preprocessed = match preprocess::run(unit) {
-            Ok(preprocessed) => preprocessed,
-            Err((mut wrong, file)) => {
-                let (path, text) = file.unwrap_or((unit.path.clone(), unit.text.clone()));
-                self.gathered.add(&path, &text);
-                let mut files = self.gathered.source.files();
-                if let Some(file) = files.find(|file| file.path == path) {
-                    wrong.span.start += file.start;
-                    wrong.span.end += file.start;
-                }
-                return Err(wrong);
-            }
-        };
-        self.gathered.add(&unit.path, &unit.text);
-        for (path, text) in &preprocessed.files {
-            self.gathered.add(path, text);
-        }
-        Ok(preprocessed.text)
-    }
-
     /// Makes a unit part of the program.
     fn take(&mut self, unit: &Unit) -> Result<(), Fail> {
-        let text = self.preprocess(unit)?;
-        self.take_text(unit, text)
+        match preprocess::run(unit) {
+            Ok(done) => self.take_done(unit, done),
+            Err(broken) => Err(self.told(unit, broken)),
+        }
     }
 
-    fn take_text(&mut self, unit: &Unit, text: String) -> Result<(), Fail> {
+    /// What is wrong with a unit, as a place in the source.
+    fn told(&mut self, unit: &Unit, (mut wrong, file): Broken) -> Fail {
+        let (path, text) = file.unwrap_or((unit.path.clone(), unit.text.clone()));
+        self.gathered.add(&path, &text);
+        let mut files = self.gathered.source.files();
+        if let Some(file) = files.find(|file| file.path == path) {
+            wrong.span.start += file.start;
+            wrong.span.end += file.start;
+        }
+        wrong
+    }
+
+    fn take_done(&mut self, unit: &Unit, done: Preprocessed) -> Result<(), Fail> {
+        self.gathered.add(&unit.path, &unit.text);
+        for (path, text) in &done.files {
+            self.gathered.add(path, text);
+        }
         if let Some(other) = self.model.replace(unit.model).filter(|other| *other != unit.model) {
             let (a, b) = (other.name(), unit.model.name());
             let what = format!("{} is compiled for {b}, but others are for {a}", unit.path);
             let help = "choose one with `--data-model`";
             return Err(Box::new(fail(what, Span::default(), "").help(help)));
         }
-        self.done.push(Done { path: unit.path.clone(), text });
+        self.done.push(Done { path: unit.path.clone(), text: done.text });
         Ok(())
     }
 
@@ -184,47 +183,49 @@ impl Project<'_> {
         let mut open: Vec<usize> = (0..self.commands.len())
             .filter(|n| texts[*n].is_some() && !taken.contains(&whole(&self.commands[*n].file)))
             .collect();
-        // What is preprocessed but not known to be needed.
-        let mut waiting: HashMap<usize, (Unit, String, definitions::Outline)> = HashMap::new();
+        // What is preprocessed but not known to be needed; what cannot be is not needed, one hopes.
+        let mut waiting: HashMap<usize, Option<(Unit, Preprocessed, Outline)>> = HashMap::new();
         let mut program = definitions::Program::default();
         for unit in &self.done {
-            program.add(definitions::Outline::of(&unit.text)?);
+            program.add(Outline::of(&unit.text)?);
         }
         let mut roots = vec![self.options.entry.clone()];
         roots.extend(self.options.interrupts.iter().map(|handler| handler.0.clone()));
         while let Some(name) = program.missing(&roots) {
             deadline::look();
             let mut found = None;
-            for number in open.clone() {
-                let Some(text) = &texts[number] else { continue };
-                if !definitions::mentions(text, &name) {
+            let is_known = library::knows(&name);
+            for number in open.iter().copied().filter(|_| !is_known) {
+                let Some(text) = texts[number].as_ref().filter(|t| mentions(t, &name)) else {
                     continue;
+                };
+                if let Entry::Vacant(slot) = waiting.entry(number) {
+                    let unit = self.unit(&self.commands[number], text.clone())?;
+                    slot.insert(match preprocess::run(&unit) {
+                        Ok(done) => {
+                            let outline = Outline::of(&done.text)?;
+                            Some((unit, done, outline))
+                        }
+                        Err(broken) if seems_to_define(text, &name) => {
+                            return Err(self.told(&unit, broken));
+                        }
+                        Err(_) => None,
+                    });
                 }
-                if !waiting.contains_key(&number) {
-                    let command = self.commands[number].clone();
-                    let unit = self.unit(&command, text.clone())?;
-                    let text = match preprocess::run(&unit) {
-                        Ok(done) => done.text,
-                        // Told if it is needed; most likely it is not.
-                        Err(_) => continue,
-                    };
-                    let outline = definitions::Outline::of(&text)?;
-                    waiting.insert(number, (unit, text, outline));
-                }
-                if waiting.get(&number).is_some_and(|(_, _, outline)| outline.defines(&name)) {
-                    found = Some(number);
+                let outline = waiting.get(&number).and_then(|w| w.as_ref()).map(|w| &w.2);
+                if outline.is_some_and(|outline| outline.defines(&name)) {
+                    found = waiting.remove(&number).flatten().map(|found| (number, found));
                     break;
                 }
             }
-            let Some((number, (unit, _, outline))) =
-                found.and_then(|number| Some((number, waiting.remove(&number)?)))
-            else {
-                program.give_up(name);
-                continue;
-            };
-            open.retain(|other| *other != number);
-            program.add(outline);
-            self.take(&unit)?;
+            match found {
+                Some((number, (unit, done, outline))) => {
+                    open.retain(|other| *other != number);
+                    program.add(outline);
+                    self.take_done(&unit, done)?;
+                }
+                None => program.give_up(name),
+            }
         }
         if self.done.is_empty() {
             let entry = &self.options.entry;

@@ -25,7 +25,7 @@ mod declarator;
 mod expression;
 mod initializer;
 mod label;
-mod library;
+pub mod library;
 mod linker;
 mod primary;
 mod record;
