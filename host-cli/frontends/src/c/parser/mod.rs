@@ -1,7 +1,7 @@
 //! Tokens to the typed tree, in one pass: C cannot be parsed without knowing which names are types,
 //! and once types are known, expressions can be typed on the spot.
 //!
-//! - this file: the cursor, scopes, and what is at file scope
+//! - this file: scopes, and what is at file scope; [`cursor`]: the next token
 //! - [`specifier`]: `static const unsigned …`; [`attribute`]
 //! - [`record`]: `struct { … }`, `union`, `enum`
 //! - [`declarator`], as in `*a[3](int)`; [`compatible`]: whether two of them may be of one thing
@@ -21,6 +21,7 @@ mod atomic;
 mod attribute;
 mod bodies;
 mod compatible;
+mod cursor;
 mod declarator;
 mod expression;
 mod initializer;
@@ -172,67 +173,6 @@ struct Parser {
 }
 
 impl Parser {
-    fn peek(&self) -> &TokenKind {
-        &self.tokens[self.at].kind
-    }
-    fn peek_at(&self, ahead: usize) -> &TokenKind {
-        &self.tokens[(self.at + ahead).min(self.tokens.len() - 1)].kind
-    }
-    fn span(&self) -> Span {
-        self.tokens[self.at].span
-    }
-    /// From `start` to the last token that was taken.
-    fn since(&self, start: Span) -> Span {
-        let end = self.tokens[self.at.saturating_sub(1)].span.end;
-        Span { start: start.start, end: end.max(start.start) }
-    }
-    fn advance(&mut self) {
-        if self.at + 1 < self.tokens.len() {
-            self.at += 1;
-        }
-    }
-    fn is(&self, text: &str) -> bool {
-        self.is_at(0, text)
-    }
-    fn is_at(&self, ahead: usize, text: &str) -> bool {
-        match self.peek_at(ahead) {
-            TokenKind::Punct(p) => *p == text,
-            TokenKind::Word(w) => &**w == text,
-            _ => false,
-        }
-    }
-    fn eat(&mut self, text: &str) -> bool {
-        let found = self.is(text);
-        if found {
-            self.advance();
-        }
-        found
-    }
-    fn expect(&mut self, text: &str) -> Result<(), Fail> {
-        if self.eat(text) {
-            return Ok(());
-        }
-        Err(self.unexpected(&format!("`{text}`")))
-    }
-    fn unexpected(&self, wanted: &str) -> Fail {
-        let found = match self.peek() {
-            TokenKind::Word(w) => format!("`{w}`"),
-            TokenKind::Punct(p) => format!("`{p}`"),
-            TokenKind::Int { .. } | TokenKind::Float => "a number".into(),
-            TokenKind::Char(_) => "a character".into(),
-            TokenKind::Text(_) => "a string".into(),
-            TokenKind::End => "the end of the file".into(),
-        };
-        fail(format!("expected {wanted}, found {found}"), self.span(), format!("not {wanted}"))
-    }
-    fn word(&mut self) -> Result<(Rc<str>, Span), Fail> {
-        let span = self.span();
-        if let TokenKind::Word(word) = self.peek().clone() {
-            self.advance();
-            return Ok((word, span));
-        }
-        Err(self.unexpected("a name"))
-    }
     /// Runs something that may nest.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Fail>) -> Result<T, Fail> {
         vouch_ir::deadline::tick();
@@ -650,39 +590,6 @@ impl Parser {
     /// The initial value and steps of a block, with its braces.
     fn block(&mut self) -> Result<Stmt, Fail> {
         self.nested(Self::compound)
-    }
-
-    /// Skips the body of a function.
-    fn skip_body(&mut self) -> Result<(), Fail> {
-        let mut depth = 0;
-        loop {
-            match self.peek() {
-                TokenKind::Punct("{") => depth += 1,
-                TokenKind::Punct("}") => depth -= 1,
-                TokenKind::End => return Err(self.unexpected("`}`")),
-                _ => {}
-            }
-            self.advance();
-            if depth == 0 {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Skips a balanced pair of parentheses and what is between.
-    fn skip_parens(&mut self) -> Result<(), Fail> {
-        self.expect("(")?;
-        let mut depth = 1;
-        while depth > 0 {
-            match self.peek() {
-                TokenKind::Punct("(") => depth += 1,
-                TokenKind::Punct(")") => depth -= 1,
-                TokenKind::End => return Err(self.unexpected("`)`")),
-                _ => {}
-            }
-            self.advance();
-        }
-        Ok(())
     }
 
     fn static_assert(&mut self) -> Result<(), Fail> {
