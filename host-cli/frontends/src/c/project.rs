@@ -110,7 +110,15 @@ impl Project<'_> {
                 let unit = Unit { path, ..self.unit(&command, text)? };
                 self.take(&unit)
             }
-            None => self.take(&Unit::new(path, text, self.options)),
+            None => {
+                let mut unit = Unit::new(path, text, self.options);
+                // One that the database does not know is of the same program.
+                let known = self.commands.iter().find_map(|command| command.model.clone().ok());
+                if let Some(model) = known.filter(|_| !self.options.model_is_given) {
+                    unit.model = model;
+                }
+                self.take(&unit)
+            }
         }
     }
 
