@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use vouch_host::check::{self, By, Request};
 use vouch_host::engines::{Engine, Memory};
-use vouch_host::frontend::c::COptions;
+use vouch_host::frontend::c::{COptions, Macro};
 use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::judge::Question;
 use vouch_host::pipeline;
@@ -101,7 +101,9 @@ fn c_and_its_machine_code_agree() {
         let c = COptions {
             entry: "step".into(),
             repeat: true,
-            define: vec![guard.strip_prefix("-D").unwrap().into(), "vouch_fail=reach_error".into()],
+            macros: [guard.strip_prefix("-D").unwrap(), "vouch_fail=reach_error"]
+                .map(|text| Macro::Define(text.into()))
+                .to_vec(),
             interrupts,
             ..COptions::default()
         };

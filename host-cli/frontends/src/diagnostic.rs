@@ -2,6 +2,7 @@
 
 use super::Source;
 use super::excerpt::Excerpt;
+use super::source::Place;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 use std::fmt;
 use vouch_ir::Span;
@@ -86,12 +87,29 @@ pub fn render_with(source: &Source, diagnostics: &[Diagnostic], colours: bool) -
         if i > 0 {
             out.push('\n');
         }
-        let spans = [diagnostic.span].into_iter().chain(diagnostic.related.iter().map(|r| r.0));
-        let shown = Shown { diagnostic, source: Excerpt::new(source, spans) };
+        let file = source.file_at(diagnostic.span.start);
+        let is_here = |span: &Span| source.file_at(span.start) == file;
+        let (here, elsewhere): (Vec<_>, Vec<_>) =
+            diagnostic.related.iter().cloned().partition(|r| is_here(&r.0));
+        let within = |span: Span| Span {
+            start: span.start.saturating_sub(file.start),
+            end: span.end.saturating_sub(file.start),
+        };
+        let local = Diagnostic {
+            span: within(diagnostic.span),
+            related: here.into_iter().map(|(span, label)| (within(span), label)).collect(),
+            ..diagnostic.clone()
+        };
+        let spans = [local.span].into_iter().chain(local.related.iter().map(|r| r.0));
+        let shown = Shown { source: Excerpt::new(&file, spans), diagnostic: &local };
         if handler.render_report(&mut out, &shown).is_err() {
             // The plain form loses the excerpt but never the message.
-            let (line, column) = position(&source.text, diagnostic.span.start);
-            out += &format!("{}:{line}:{column}: {}\n", source.path, diagnostic.message);
+            let Place { path, line, column } = source.place(diagnostic.span.start);
+            out += &format!("{path}:{line}:{column}: {}\n", diagnostic.message);
+        }
+        for (span, label) in elsewhere {
+            let Place { path, line, column } = source.place(span.start);
+            out += &format!("  {path}:{line}:{column}: {label}\n");
         }
     }
     out

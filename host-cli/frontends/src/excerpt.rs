@@ -1,7 +1,7 @@
 //! A source text as far as it can be shown: lines that no screen has room for are cut round what is pointed
 //! at in them. Preprocessors and generators write lines of megabytes, and miette counts columns in 16 bits.
 
-use super::Source;
+use super::source::File;
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -42,8 +42,8 @@ struct Cut {
 
 impl<'a> Excerpt<'a> {
     /// Cuts what is too long to be shown with these places.
-    pub fn new(source: &'a Source, places: impl Iterator<Item = Span>) -> Excerpt<'a> {
-        let (name, text, len) = (source.path.as_str(), source.text.as_str(), source.text.len());
+    pub fn new(file: &File<'a>, places: impl Iterator<Item = Span>) -> Excerpt<'a> {
+        let (name, text, len) = (file.path, file.text, file.text.len());
         if text.lines().all(|l| l.len() <= LONGEST) {
             return Excerpt { name, text: text.into(), cuts: vec![], len };
         }
@@ -137,7 +137,7 @@ impl SourceCode for Excerpt<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Diagnostic, render};
+    use crate::{Diagnostic, Source, render};
 
     fn source(text: String) -> Source {
         Source { path: "long.vch".into(), text }
@@ -164,11 +164,11 @@ mod tests {
         let end = source.text.len() as u32;
         for (start, text) in [(0, "a"), (5003, "b "), (end - 3, "end")] {
             let span = Span { start, end: start + text.len() as u32 };
-            let excerpt = Excerpt::new(&source, [span].into_iter());
+            let excerpt = Excerpt::new(&source.file_at(0), [span].into_iter());
             assert_eq!(&excerpt.text[excerpt.place(span)], text);
         }
         let beyond = Span { start: end + 7, end: end + 9 };
-        let excerpt = Excerpt::new(&source, [beyond].into_iter());
+        let excerpt = Excerpt::new(&source.file_at(0), [beyond].into_iter());
         assert_eq!(excerpt.place(beyond), excerpt.text.len()..excerpt.text.len());
     }
 }

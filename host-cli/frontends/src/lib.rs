@@ -5,6 +5,7 @@
 //! - [`limits`]: names of what is not modelled.
 //! - [`lint`]: questions that a model raises beyond its properties.
 //! - [`outline`]: what a model looks like from afar.
+//! - [`source`]: texts and where they come from.
 //! - [`c`]: C, `docs/c.md`.
 //! - [`vch`]: the native modelling language, `docs/language.md`.
 //! - [`elf`]: machine code, `docs/elf.md`.
@@ -20,29 +21,14 @@ pub mod excerpt;
 pub mod limits;
 pub mod lint;
 pub mod outline;
+pub mod source;
 pub mod vch;
 
 pub use diagnostic::{Diagnostic, Severity, render, render_with};
+pub use source::Source;
 use std::path::Path;
 use std::str::FromStr;
 use vouch_ir as ir;
-
-/// A source text and where it comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Source {
-    /// Its path, for messages.
-    pub path: String,
-    /// The text; empty if the source is a binary file.
-    pub text: String,
-}
-
-impl Source {
-    /// The file's name without its extension: what a model is called that has no name of its own.
-    pub fn stem(&self) -> String {
-        let stem = Path::new(&self.path).file_stem();
-        stem.map_or_else(|| "circuit".into(), |s| s.to_string_lossy().into_owned())
-    }
-}
 
 /// What came out of a source text.
 #[derive(Clone, PartialEq, Debug)]
@@ -196,6 +182,9 @@ pub fn extensions() -> String {
 impl Language {
     /// Told by the file's extension.
     pub fn from_path(path: &Path) -> Option<Language> {
+        if path.file_name().is_some_and(|name| name == c::COMPILE_COMMANDS) {
+            return Some(Language::C);
+        }
         path.extension()?.to_str()?.parse().ok()
     }
 
@@ -220,6 +209,19 @@ impl FromStr for Language {
             let names = LANGUAGES.map(|about| about.name).join(", ");
             format!("unknown language `{text}`; known are: {names}")
         })
+    }
+}
+
+/// A source with all the files that it is made of: what a C file includes, and other units. Errors come with the source
+/// that they point into.
+pub fn gather(
+    source: Source,
+    lang: Language,
+    options: &Options,
+) -> Result<Source, (Source, Vec<Diagnostic>)> {
+    match lang {
+        Language::C => c::gather(source, options),
+        Language::Vch | Language::Aiger | Language::Btor2 | Language::Elf => Ok(source),
     }
 }
 

@@ -203,6 +203,8 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
 /// Compiles source text.
 pub fn compile(source: Source, language: Language, options: &Options) -> Result<Loaded, LoadError> {
     deadline::phase("reading the model");
+    let source = frontend::gather(source, language, &options.front())
+        .map_err(|(text, diagnostics)| LoadError::Source { text, diagnostics })?;
     let compiled = frontend::compile(&source, language, &options.front());
     let digest = Sha256::digest(source.text.as_bytes()).into();
     finish(source, digest, compiled, &passes(Some(language), options.passes.as_ref()))

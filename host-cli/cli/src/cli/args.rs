@@ -1,15 +1,14 @@
 //! Commands and flags. Every long flag has an environment variable: `--no-validate` is
 //! `VOUCH_NO_VALIDATE`.
 
+use super::c_args::CArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
-use super::interrupt::Interrupt;
-use clap::builder::FalseyValueParser;
+use clap::builder::{ArgPredicate, FalseyValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 use vouch_host::engines::Engine;
 use vouch_host::export::Format;
-use vouch_host::frontend::c::{COptions, Checks, DataModel};
 use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::frontend::{Language, Overflow};
 use vouch_host::simplify::Passes;
@@ -119,7 +118,9 @@ Examples:
   vouch check pump.vch
   vouch check pump.vch --property never_dry --timeout 60
   vouch check pump.vch --bind limit=12 --certificate pump.cert
-  vouch check pump.vch --trace run.vcd --json")]
+  vouch check pump.vch --trace run.vcd --json
+  vouch check pump.c valve.c --entry step --loop --checks all
+  vouch check --compile-commands build/compile_commands.json --entry step --loop")]
     Check(CheckArgs),
     /// Compile a model into an image, and tell its sizes and which boards it fits
     #[command(after_help = "\
@@ -251,6 +252,22 @@ Examples:
 }
 
 impl Command {
+    /// Brings together what belongs together.
+    pub fn settle(&mut self) {
+        use Command::*;
+        match self {
+            Check(args) => args.model.settle(&args.more),
+            Lint(args) => args.model.settle(&args.more),
+            Compile(args) => args.model.settle(&[]),
+            Inspect(args) => args.model.settle(&[]),
+            Run(args) => args.model.settle(&[]),
+            Certify(args) => args.model.settle(&[]),
+            Replay(args) => args.model.settle(&[]),
+            Export(args) => args.model.settle(&[]),
+            Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_) => {}
+        }
+    }
+
     /// Whether it answers with a verdict.
     pub fn is_verdict(&self) -> bool {
         use Command::*;
@@ -258,12 +275,17 @@ impl Command {
     }
 }
 
+/// What stands for the model if only a compilation database is named.
+const DATABASE: &str = "-";
+
 /// The model.
 #[derive(Args, Debug, Clone)]
 pub struct ModelArgs {
     /// The model: source text (.vch, .c, .i), a circuit (.aag, .aig, .btor2), a linked program
     /// (.elf) or an image (.vimg)
     #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(required = false, required_unless_present = "compile_commands")]
+    #[arg(default_value_if("compile_commands", ArgPredicate::IsPresent, DATABASE))]
     pub model: PathBuf,
     /// The model's language, if its file's name does not tell it [one of: vch, c, aiger, btor2, elf]
     #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
@@ -290,6 +312,17 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
+    /// A compilation database without a file is the model.
+    fn settle(&mut self, more: &[PathBuf]) {
+        self.c.units.extend(more.iter().map(|path| path.display().to_string()));
+        if let Some(database) = self.c.compile_commands.as_ref()
+            && self.model.as_os_str() == DATABASE
+        {
+            self.model = database.into();
+            self.lang = Some(Language::C);
+        }
+    }
+
     /// How machine code is lifted.
     pub fn elf(&self) -> ElfOptions {
         let ElfArgs { init, inputs, always } = self.elf.clone();
@@ -314,66 +347,6 @@ pub struct ElfArgs {
     #[arg(long, env = "VOUCH_ALWAYS", hide_env = true, value_name = "FUNCTION")]
     #[arg(value_delimiter = ',')]
     pub always: Vec<String>,
-}
-
-/// What only C needs.
-#[derive(Args, Debug, Clone)]
-#[command(next_help_heading = "C")]
-pub struct CArgs {
-    /// Sizes of types: ilp32, lp64, or arm32 (unsigned char, short enums)
-    #[arg(long, env = "VOUCH_DATA_MODEL", hide_env = true, value_name = "MODEL")]
-    #[arg(default_value = "ilp32")]
-    pub data_model: DataModel,
-    /// A function that handles an interrupt: it may run between two steps, and before each access of the step to
-    /// what both use. The priority is that of the interrupt controller (0 to 255): smaller numbers interrupt
-    /// larger ones; without one it is 0. Can be repeated
-    #[arg(long = "interrupt", env = "VOUCH_INTERRUPT", hide_env = true)]
-    #[arg(value_name = "HANDLER[:PRIORITY]", value_delimiter = ',')]
-    pub interrupts: Vec<Interrupt>,
-    /// The function that is run [default: main; for ELF files it must be named]
-    #[arg(long, env = "VOUCH_ENTRY", hide_env = true, value_name = "FUNCTION")]
-    pub entry: Option<String>,
-    /// Call the entry function again and again, with new arguments and inputs each time
-    #[arg(long = "loop", env = "VOUCH_LOOP", hide_env = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub repeat: bool,
-    /// Check also: bounds, div, shift, null, all (separated by commas)
-    #[arg(long, env = "VOUCH_CHECKS", hide_env = true, value_name = "LIST")]
-    #[arg(default_value = "")]
-    pub checks: Checks,
-    /// How deep recursion is followed; beyond, the verdict is unknown [default: 24; `check` tries 3, 8,
-    /// 24 and 64]
-    #[arg(long, env = "VOUCH_RECURSION", hide_env = true, value_name = "DEPTH")]
-    #[arg(value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub recursion: Option<u32>,
-    /// Look for included files here too; can be repeated
-    #[arg(long, short = 'I', env = "VOUCH_INCLUDE", hide_env = true, value_name = "FOLDER")]
-    #[arg(value_delimiter = ',')]
-    pub include: Vec<String>,
-    /// Define a macro, as in DEBUG or SIZE=8; can be repeated
-    #[arg(long, short = 'D', env = "VOUCH_DEFINE", hide_env = true, value_name = "MACRO")]
-    pub define: Vec<String>,
-}
-
-impl CArgs {
-    fn interrupts(&self) -> Vec<(String, u8)> {
-        let all = self.interrupts.iter();
-        all.map(|Interrupt(name, priority)| (name.clone(), *priority)).collect()
-    }
-
-    /// As the front end wants it.
-    pub fn options(&self) -> COptions {
-        COptions {
-            interrupts: self.interrupts(),
-            model: self.data_model,
-            entry: self.entry.clone().unwrap_or(COptions::default().entry),
-            repeat: self.repeat,
-            checks: self.checks,
-            recursion: self.recursion.unwrap_or(COptions::default().recursion),
-            include: self.include.clone(),
-            define: self.define.clone(),
-        }
-    }
 }
 
 /// What is asked of the model.
@@ -425,6 +398,9 @@ pub struct ProofArgs {
 pub struct CheckArgs {
     #[command(flatten)]
     pub model: ModelArgs,
+    /// Further files of a program in C
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub more: Vec<PathBuf>,
     #[command(flatten)]
     pub ask: AskArgs,
     #[command(flatten)]
@@ -620,6 +596,9 @@ pub struct ReplayArgs {
 pub struct LintArgs {
     #[command(flatten)]
     pub model: ModelArgs,
+    /// Further files of a program in C
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub more: Vec<PathBuf>,
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
     #[arg(help = run_file("Write the run into the first deadlock"))]
     #[arg(value_hint = ValueHint::FilePath)]

@@ -5,7 +5,8 @@ use vouch_host::blast::BlastError;
 use vouch_host::check::CheckError;
 use vouch_host::client::DeviceError;
 use vouch_host::engines::EngineError;
-use vouch_host::frontend::diagnostic::{Diagnostic, Severity, position};
+use vouch_host::frontend::diagnostic::{Diagnostic, Severity};
+use vouch_host::frontend::source::Place;
 use vouch_host::frontend::{Source, render_with};
 use vouch_host::pipeline::LoadError;
 
@@ -106,19 +107,19 @@ fn severity(d: &Diagnostic) -> &'static str {
 /// One line for each diagnostic, in the form that editors jump to.
 pub fn plain(source: &Source, diagnostics: &[Diagnostic]) -> String {
     let line = |d: &Diagnostic| {
-        let (line, column) = position(&source.text, d.span.start);
-        format!("{}:{line}:{column}: {}: {}", source.path, severity(d), d.message)
+        let Place { path, line, column } = source.place(d.span.start);
+        format!("{path}:{line}:{column}: {}: {}", severity(d), d.message)
     };
     diagnostics.iter().map(line).collect::<Vec<String>>().join("\n")
 }
 
 /// One diagnostic, for programs.
 pub fn place(source: &Source, d: &Diagnostic) -> Value {
-    let (line, column) = position(&source.text, d.span.start);
+    let Place { path, line, column } = source.place(d.span.start);
     json!({
         "severity": severity(d),
         "message": d.message,
-        "path": source.path,
+        "path": path,
         "line": line,
         "column": column,
         "label": d.label,

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, HashMap};
 use unicode_width::UnicodeWidthStr;
 use vouch_host::escape;
 use vouch_host::formats::Names;
-use vouch_host::frontend::diagnostic::position;
 use vouch_host::ir::{Cfa, EdgeId, LocId};
 use vouch_host::pipeline::{Loaded, Origin};
 
@@ -86,8 +85,7 @@ impl<'a> Automaton<'a> {
 
 /// The line of the source; nothing if that has none.
 fn line(model: &Loaded, span: vouch_host::ir::Span) -> Option<usize> {
-    let text = &model.source.text;
-    (!text.is_empty()).then(|| position(text, span.start).0)
+    (!model.source.text.is_empty()).then(|| model.source.place(span.start).line)
 }
 
 /// What is known of a program besides its automaton.

@@ -1,6 +1,6 @@
 //! The command line: what can be asked, and how it is answered.
 //!
-//! - [`args`]: commands and flags.
+//! - [`args`]: commands and flags; [`c_args`]: those of C.
 //! - [`context`]: where output goes and how it looks; progress.
 //! - [`monitor`]: watches over a command's time and memory; Ctrl-C.
 //! - [`failure`]: what can go wrong, with exit codes.
@@ -13,6 +13,7 @@
 
 mod args;
 mod ask;
+mod c_args;
 mod certify;
 mod check;
 mod compile;
@@ -51,8 +52,11 @@ use vouch_host::report::json::Outcome;
 
 /// Runs the program; returns its exit code.
 pub fn main() -> u8 {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let cli = match Cli::try_parse_from(c_args::as_flags(std::env::args_os())) {
+        Ok(mut cli) => {
+            cli.command.settle();
+            cli
+        }
         Err(error) => return usage(&error),
     };
     let output = cli.output.clone();

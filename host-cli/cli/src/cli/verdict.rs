@@ -5,13 +5,14 @@ use super::ask::show_bindings;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::{files, witness};
+use std::collections::BTreeSet;
 use std::path::Path;
 use vouch_core::ic3::{Stats, Verdict as Claim};
 use vouch_host::check::Checked;
 use vouch_host::deadline::Over;
 use vouch_host::engines::Answer;
 use vouch_host::formats::{self, Names};
-use vouch_host::frontend::c::harness;
+use vouch_host::frontend::c::{self, harness};
 use vouch_host::frontend::{Diagnostic, Language, Options, limits};
 use vouch_host::ir::{Cfa, PropertyId};
 use vouch_host::judge::{Broken, Finding, Judgement, Question, Reason};
@@ -218,6 +219,10 @@ pub fn report(
     let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_ref()?, is_here));
     outcome.detail = outcome.detail.or(advice);
     alarm(&model.cfa, judgement, context);
+    for note in changers(&model.cfa, judgement) {
+        context.note(&note);
+        outcome.warnings.push(note);
+    }
     let vacuous = context.deadline().enter(|| vacuous(answered, judgement, context));
     let vacuous = vacuous.unwrap_or_default();
     outcome.warnings.extend(vacuous.iter().map(|d| text_of(model, d)));
@@ -245,6 +250,24 @@ pub fn report(
             Err(failure)
         }
     }
+}
+
+/// Runs that depend on what functions which are declared only might change.
+fn changers(cfa: &Cfa, judgement: &Judgement) -> Vec<String> {
+    let names = Names::new(cfa);
+    let note = |(property, broken): (PropertyId, &Broken)| {
+        let inputs = broken.trace.steps.iter().flat_map(|step| &step.inputs);
+        let changers = inputs.filter_map(|(input, _)| c::changer(&cfa.inputs[input.index()].name));
+        let changers: BTreeSet<String> = changers.map(|name| format!("`{name}`")).collect();
+        let who = changers.into_iter().collect::<Vec<String>>().join(", ");
+        (!who.is_empty()).then(|| {
+            format!(
+                "the run that breaks {} depends on what {who} changes, of which only a declaration is known",
+                names.property(property)
+            )
+        })
+    };
+    broken(judgement).filter_map(note).collect()
 }
 
 /// Warnings about properties that hold because what they wait for never happens. Benchmarks, which do

@@ -18,6 +18,8 @@ pub enum Builtin {
     ClaimNamed,
     /// Any value, named by the argument.
     Input,
+    /// How many characters the format of the current call gives.
+    FormatLength,
     /// Runs in which the argument is zero are not looked at.
     Assume,
     /// The run ends.
@@ -101,6 +103,7 @@ pub fn find(name: &str) -> Option<Builtin> {
         "assert" => Builtin::Assert,
         "__CPROVER_assert" | "vouch_assert" => Builtin::Claim,
         "vouch_input" | "__vouch_input" => Builtin::Input,
+        "__vouch_format_length" => Builtin::FormatLength,
         "vouch_assert_named" => Builtin::ClaimNamed,
         "abort" | "exit" | "_exit" | "_Exit" | "__builtin_abort" | "__builtin_trap" => {
             Builtin::Stop
@@ -114,7 +117,8 @@ pub fn find(name: &str) -> Option<Builtin> {
         | "__builtin_va_end"
         | "__builtin___clear_cache" => Builtin::Nothing,
         "printf" | "puts" | "putchar" | "fprintf" | "fputs" | "fputc" | "perror" | "fflush"
-        | "__builtin_printf" | "__builtin_puts" | "__builtin_putchar" => Builtin::Print,
+        | "vprintf" | "vfprintf" | "putc" | "fwrite" | "__builtin_printf" | "__builtin_puts"
+        | "__builtin_putchar" => Builtin::Print,
         "malloc" | "calloc" | "realloc" | "free" | "alloca" | "__builtin_alloca"
         | "__builtin_malloc" | "__builtin_free" | "kmalloc" | "kfree" => Builtin::Heap,
         "__builtin_va_start" => Builtin::VaStart,
@@ -192,6 +196,28 @@ pub fn goes_elsewhere(name: &str) -> bool {
             | "getcontext"
             | "setcontext"
             | "swapcontext"
+    )
+}
+
+/// Whether a function of this name, which the program does not define, is one of the C library whose result is more
+/// than any value, and of which there is no model.
+pub fn has_no_model(name: &str) -> bool {
+    let name = name.trim_start_matches("__builtin_");
+    matches!(
+        name,
+        "qsort"
+            | "strdup"
+            | "strndup"
+            | "strerror"
+            | "localtime"
+            | "gmtime"
+            | "ctime"
+            | "asctime"
+            | "mktime"
+            | "getenv"
+            | "div"
+            | "ldiv"
+            | "lldiv"
     )
 }
 

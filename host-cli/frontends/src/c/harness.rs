@@ -8,7 +8,7 @@
 
 use super::tree::{Expr, ExprKind, Function, Global, Unit};
 use super::types::Type;
-use super::{COptions, DataModel, Program, builtin, calls, fail, on_large_stack};
+use super::{COptions, DataModel, Macro, Program, builtin, calls, fail, on_large_stack};
 use crate::{Diagnostic, Options, Source};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -41,14 +41,22 @@ static void vouch_broken(const char *name)
 const MACROS: &str = "\
 #define __VOUCH__ 1
 #define VOUCH_H
-#define VOUCH_TEXT(x) #x
-#define VOUCH_LINE(line) \"assert_\" VOUCH_TEXT(line)
-#define VOUCH_ASSERT(c) ((c) ? (void)0 : vouch_broken(VOUCH_LINE(__LINE__)))
+#define VOUCH_ASSERT(c) ((c) ? (void)0 : vouch_broken(vouch_place(__FILE__, __LINE__)))
 #define VOUCH_ASSERT_NAMED(n, c) ((c) ? (void)0 : vouch_broken(n))
 #define VOUCH_ASSUME(c) ((c) ? (void)0 : exit(0))
 #define VOUCH_INPUT(v) ((void)((v) = (__typeof__(v))vouch_input(#v)))
 #define VOUCH_PARAM(min, max)
 static unsigned long long vouch_input(const char *name);
+static const char *vouch_place(const char *file, int line)
+{
+    static char name[256];
+    const char *slash = strrchr(file, '/');
+    if (!strcmp(file, VOUCH_FILE))
+        snprintf(name, sizeof name, \"assert_%d\", line);
+    else
+        snprintf(name, sizeof name, \"assert_%s:%d\", slash ? slash + 1 : file, line);
+    return name;
+}
 ";
 
 /// Properties that only a sanitizer sees broken.
@@ -76,6 +84,11 @@ pub fn write(
             return Err(Box::new(fail(what, Span::default(), "no harness of this").help(help)));
         }
         let program = Program::new(source, options)?;
+        if program.places.as_ref().is_some_and(|places| places.units.len() > 1) {
+            let what = "a C program of a run is made of one file only";
+            let help = "use `--trace`, or include the other files in one";
+            return Err(Box::new(fail(what, Span::default(), "no harness of this").help(help)));
+        }
         Ok(text(&program, include, options, cfa, trace))
     })
 }
@@ -91,7 +104,7 @@ fn text(program: &Program, include: &str, options: &Options, cfa: &Cfa, trace: &
     let mut text = format!(
         "/* A run of {include} that breaks {property}. Compile and run it:\n *\n *     {}\n *\n{} */\n\
          #include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n\
-         #define VOUCH_PROPERTY {property:?}\n{FAILED}\n{MACROS}\n",
+         #define VOUCH_PROPERTY {property:?}\n#define VOUCH_FILE {include:?}\n{FAILED}\n{MACROS}\n",
         command(&options.c, property, uses_header(program)),
         promise(&options.c, property),
     );
@@ -122,7 +135,7 @@ fn text(program: &Program, include: &str, options: &Options, cfa: &Cfa, trace: &
 
 /// Whether the source wants `vouch.h`, which then has to be there, if only to be skipped.
 fn uses_header(program: &Program) -> bool {
-    program.preprocessed.is_some() && program.text.contains("vouch.h")
+    program.places.is_some() && program.text.contains("vouch.h")
 }
 
 /// How the program is compiled as the check compiled the source.
@@ -138,7 +151,11 @@ fn command(options: &COptions, property: &str, header: bool) -> String {
         words.push("-fsanitize=address,undefined -fno-sanitize-recover=all".into());
     }
     words.extend(options.include.iter().map(|folder| format!("-I {folder}")));
-    words.extend(options.define.iter().map(|macro_| format!("-D '{macro_}'")));
+    words.extend(options.macros.iter().map(|change| match change {
+        Macro::Define(text) => format!("-D '{text}'"),
+        Macro::Undefine(name) => format!("-U {name}"),
+    }));
+    words.extend(options.forced.iter().map(|file| format!("-include {file}")));
     if header {
         words.push("-I FOLDER_OF_VOUCH_H".into());
     }

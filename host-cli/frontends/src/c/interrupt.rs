@@ -108,7 +108,7 @@ fn add_pause(unit: &mut Unit) -> FunctionId {
         name: PAUSE.into(),
         result: Type::Void,
         params: 1,
-        locals: vec![Local { name: "torn".into(), ty: INT, span }],
+        locals: vec![Local { name: "torn".into(), ty: INT, span, length: None }],
         body: None,
         span,
         library: false,
@@ -359,7 +359,7 @@ impl Pauses<'_> {
 
     /// A variable that nobody else knows of.
     fn temporary(&mut self, ty: &Type, span: Span) -> Expr {
-        self.locals.push(Local { name: "(held)".into(), ty: ty.clone(), span });
+        self.locals.push(Local { name: "(held)".into(), ty: ty.clone(), span, length: None });
         expr(ExprKind::Local(self.locals.len() - 1), ty.clone(), span)
     }
 

@@ -32,6 +32,18 @@ pub fn lex_packed(text: &str) -> Result<(Vec<Token>, Vec<Packing>), Fail> {
     }
 }
 
+/// The same of a part of a text that begins at `start`. Nothing is packed there.
+pub fn lex_at(part: &str, start: u32) -> Result<(Vec<Token>, Vec<Packing>), Fail> {
+    let moved = |span: Span| Span { start: span.start + start, end: span.end + start };
+    let (mut tokens, packing) = lex_packed(part).map_err(|mut wrong| {
+        wrong.span = moved(wrong.span);
+        wrong
+    })?;
+    tokens.iter_mut().for_each(|token| token.span = moved(token.span));
+    let packing = packing.into_iter().map(|(at, most)| (at + start, most));
+    Ok((tokens, [(start, None)].into_iter().chain(packing).collect()))
+}
+
 /// Adjacent strings are one; one wide part makes all of it wide.
 fn join_strings(tokens: Vec<Token>) -> Vec<Token> {
     let mut joined: Vec<Token> = Vec::with_capacity(tokens.len());

@@ -1,20 +1,25 @@
 //! C, as compilers for microcontrollers and verification tasks write it: `docs/c.md`.
 //!
-//! Text → [`preprocess`] → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] → [`lower`] →
+//! Files → [`project`] ([`commands`], [`definitions`]) → [`preprocess`] ([`headers`]) → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] → [`lower`] →
 //! automaton. [`interrupt`] puts handlers in before that. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
-//! competitions of any verdict; [`calls`] tells what a run's calls return. [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
+//! competitions of any verdict; [`calls`] tells what a run's calls return. [`places`] leads back to the files, [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
 //! [`warn`] notes where a check says less than it seems to, [`questions`] asks what never happens.
 
 mod builtin;
 mod calls;
+mod commands;
 mod constant;
+mod definitions;
 pub mod harness;
+mod headers;
 mod interrupt;
 mod layout;
 mod lexer;
 mod lower;
 mod parser;
+mod places;
 pub mod preprocess;
+mod project;
 mod questions;
 mod reach;
 #[cfg(test)]
@@ -25,11 +30,13 @@ mod types;
 mod warn;
 pub mod witness;
 
+pub use preprocess::Macro;
+pub use project::gather;
 pub use types::DataModel;
 
 use super::lint::Lint;
 use super::{Compiled, Diagnostic, Options, Source};
-use std::path::Path;
+use places::Places;
 use vouch_ir::deadline;
 use vouch_ir::{Cfa, Span};
 
@@ -80,6 +87,41 @@ impl std::str::FromStr for Checks {
     }
 }
 
+/// What functions do that are declared only, besides returning any value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DeclaredOnly {
+    /// They change what they are given in any way.
+    #[default]
+    Havoc,
+    /// Nothing.
+    Nothing,
+}
+
+impl std::str::FromStr for DeclaredOnly {
+    type Err = String;
+    fn from_str(text: &str) -> Result<DeclaredOnly, String> {
+        match text {
+            "havoc" => Ok(DeclaredOnly::Havoc),
+            "nothing" => Ok(DeclaredOnly::Nothing),
+            _ => Err(format!("unknown mode `{text}`; one of havoc, nothing")),
+        }
+    }
+}
+
+/// The name of the value that a function which is declared only gives to something.
+fn changed_by(what: &str, function: &str) -> String {
+    format!("{what} after {function}()")
+}
+
+/// The function which is declared only that gives this input to something.
+pub fn changer(input: &str) -> Option<&str> {
+    let (_, function) = input.rsplit_once(" after ")?;
+    function.split('#').next()?.strip_suffix("()")
+}
+
+/// What a compilation database is called.
+pub const COMPILE_COMMANDS: &str = "compile_commands.json";
+
 /// How C is compiled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct COptions {
@@ -93,12 +135,24 @@ pub struct COptions {
     pub checks: Checks,
     /// How deep recursion is followed.
     pub recursion: u32,
+    /// Whether the data model was asked for, whatever compile commands say.
+    pub model_is_given: bool,
     /// Folders of included files.
     pub include: Vec<String>,
-    /// Macros.
-    pub define: Vec<String>,
+    /// Macros that are defined or undefined, in order.
+    pub macros: Vec<Macro>,
+    /// Files that are included before the first line.
+    pub forced: Vec<String>,
+    /// Whether the host's headers and macros are used instead of our own.
+    pub host_headers: bool,
+    /// Further files that are compiled and linked.
+    pub units: Vec<String>,
+    /// A compilation database, which tells how files are compiled and which others there are.
+    pub compile_commands: Option<String>,
     /// Functions that handle interrupts, and how urgent each is: smaller numbers are more urgent.
     pub interrupts: Vec<(String, u8)>,
+    /// What functions do that are declared only.
+    pub declared_only: DeclaredOnly,
 }
 
 impl Default for COptions {
@@ -109,9 +163,15 @@ impl Default for COptions {
             repeat: false,
             checks: Checks::default(),
             recursion: 24,
+            model_is_given: false,
             include: vec![],
-            define: vec![],
+            macros: vec![],
+            forced: vec![],
+            host_headers: false,
+            units: vec![],
+            compile_commands: None,
             interrupts: vec![],
+            declared_only: DeclaredOnly::default(),
         }
     }
 }
@@ -153,9 +213,9 @@ fn on_large_stack<T: Send>(
 
 /// A program, its automaton, and what they have to do with each other.
 struct Program {
-    /// The text that was read: that of the file, or what the preprocessor has made of it.
+    /// The text that was read: that of the file, or what the preprocessor has made of it and of others.
     text: String,
-    preprocessed: Option<preprocess::Preprocessed>,
+    places: Option<Places>,
     unit: tree::Unit,
     /// The automaton, with the spans of `text`.
     cfa: Cfa,
@@ -163,52 +223,80 @@ struct Program {
 }
 
 impl Program {
+    /// Reads a source, with all that it is made of if that is not there yet.
     fn new(source: &Source, options: &Options) -> Result<Program, Fail> {
-        if !preprocess::is_needed(&source.text, &options.c) {
-            let starts = preprocess::line_starts(&source.text);
-            let line = |at: u32| starts.partition_point(|start| *start <= at);
-            return Program::read(source.text.clone(), &line, options);
+        if let Some(places) = Places::of(source)? {
+            return Program::read_places(places, options);
         }
-        deadline::phase("preprocessing");
-        let preprocessed = preprocess::run(Path::new(&source.path), &source.text, &options.c)?;
-        let line = |at: u32| preprocessed.line(at);
-        match Program::read(preprocessed.text.clone(), &line, options) {
-            Ok(program) => Ok(Program { preprocessed: Some(preprocessed), ..program }),
+        let gathered = gather(source.clone(), options).map_err(|(_, mut wrong)| {
+            wrong
+                .drain(..)
+                .next()
+                .map_or_else(|| fail("nothing was read", Span::default(), ""), Box::new)
+        })?;
+        match Places::of(&gathered)? {
+            Some(places) => Program::read_places(places, options),
+            None => {
+                let starts = preprocess::line_starts(&source.text);
+                let line = |at: u32| starts.partition_point(|start| *start <= at).to_string();
+                let units = [(0, source.path.clone())];
+                Program::read(source.text.clone(), &units, options.c.model, &line, options)
+            }
+        }
+    }
+
+    fn read_places(places: Places, options: &Options) -> Result<Program, Fail> {
+        let line = |at: u32| places.line(at);
+        let text = places.text.clone();
+        match Program::read(text, &places.units, places.model, &line, options) {
+            Ok(program) => Ok(Program { places: Some(places), ..program }),
             Err(mut fail) => {
-                fail.span = preprocessed.original(fail.span);
+                fail.span = places.original(fail.span);
                 for (span, _) in &mut fail.related {
-                    *span = preprocessed.original(*span);
+                    *span = places.original(*span);
                 }
                 Err(fail)
             }
         }
     }
 
-    /// Reads a text without directives.
-    fn read(text: String, line: &dyn Fn(u32) -> usize, options: &Options) -> Result<Program, Fail> {
+    /// Reads a text without directives, in which units begin at these places.
+    fn read(
+        text: String,
+        units: &[(u32, String)],
+        model: DataModel,
+        line: &dyn Fn(u32) -> String,
+        options: &Options,
+    ) -> Result<Program, Fail> {
         deadline::phase("reading the program");
-        let (tokens, packing) = lexer::lex_packed(&text)?;
-        let mut unit = parser::parse(tokens, packing, types::Types::new(options.c.model))?;
+        let mut lexed = vec![];
+        for (number, (start, path)) in units.iter().enumerate() {
+            let end = units.get(number + 1).map_or(text.len(), |next| next.0 as usize);
+            let part = text.get(*start as usize..end).unwrap_or("");
+            let (tokens, packing) = lexer::lex_at(part, *start)?;
+            lexed.push(parser::Input { path: path.clone(), tokens, packing });
+        }
+        let mut unit = parser::parse(lexed, types::Types::new(model))?;
         let handlers = interrupt::prepare(&mut unit, &options.c.entry, &options.c.interrupts)?;
         deadline::phase("making an automaton of the program");
         let (cfa, notes) = lower::lower(&unit, line, &handlers, options)?;
-        Ok(Program { text, preprocessed: None, unit, cfa, notes })
+        Ok(Program { text, places: None, unit, cfa, notes })
     }
 
-    /// The place in the file for one in the text that was read.
+    /// The place in the source for one in the text that was read.
     fn original(&self, span: Span) -> Span {
-        self.preprocessed.as_ref().map_or(span, |p| p.original(span))
+        self.places.as_ref().map_or(span, |p| p.original(span))
     }
 
-    /// The automaton, with the spans of the file.
+    /// The automaton, with the spans of the source.
     fn into_cfa(self) -> Cfa {
         let mut cfa = self.cfa;
-        if let Some(preprocessed) = &self.preprocessed {
+        if let Some(places) = &self.places {
             let spans = (cfa.edges.iter_mut().map(|e| &mut e.span))
                 .chain(cfa.locations.iter_mut().map(|l| &mut l.span))
                 .chain(cfa.properties.iter_mut().map(|p| &mut p.span));
             for span in spans {
-                *span = preprocessed.original(*span);
+                *span = places.original(*span);
             }
         }
         cfa

@@ -1,18 +1,17 @@
-//! Text with directives to text without, by the system's compiler; and back from there to where things
-//! stand in the file.
+//! Text with directives to text without, by the system's compiler: with the macros of the target instead of the host's,
+//! and with our own headers instead of the host's.
 
-use super::{COptions, DataModel, Fail, fail};
+use super::{COptions, DataModel, Fail, fail, headers};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 use vouch_ir::Span;
 use vouch_ir::{deadline, read};
-
-/// Headers that come with this program.
-const HEADERS: [(&str, &str); 2] =
-    [("vouch.h", include_str!("include/vouch.h")), ("assert.h", include_str!("include/assert.h"))];
 
 /// Programs that may preprocess.
 const COMPILERS: [&str; 3] = ["gcc", "clang", "cc"];
@@ -34,8 +33,9 @@ pub fn is_needed(text: &str, options: &COptions) -> bool {
         !matches!(word.as_str(), "" | "line" | "pragma" | "ident")
     };
     let goes_on = |line: &str| line.trim_end().ends_with('\\');
-    !options.define.is_empty()
+    !options.macros.is_empty()
         || !options.include.is_empty()
+        || !options.forced.is_empty()
         || text.lines().any(|line| directive(line) || goes_on(line))
         || text.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_predefined)
 }
@@ -49,82 +49,160 @@ fn is_predefined(word: &str) -> bool {
             && !matches!(word, "__FUNCTION__" | "__PRETTY_FUNCTION__")
 }
 
-/// A preprocessed text.
+/// How one unit is preprocessed.
 #[derive(Clone, Debug)]
-pub struct Preprocessed {
-    /// The text, with line markers.
+pub struct Unit {
+    /// Its file, as messages name it.
+    pub path: String,
+    /// Its text.
     pub text: String,
-    /// For each of its lines: where it begins, and what it is in the file.
-    lines: Vec<(u32, Origin)>,
-    /// Where the lines of the file begin, and its end.
-    original: Vec<u32>,
+    /// The folder that paths are relative to, if that is not the current one.
+    pub folder: Option<PathBuf>,
+    /// Folders of included files; those for `"…"` alone are marked.
+    pub include: Vec<(bool, String)>,
+    /// Macros, in order.
+    pub macros: Vec<Macro>,
+    /// Files that are included before its first line.
+    pub forced: Vec<String>,
+    /// The data model.
+    pub model: DataModel,
+    /// Whether the host's own headers and macros are used.
+    pub host: bool,
 }
 
-/// Where a line comes from.
-#[derive(Clone, Copy, Debug)]
-struct Origin {
-    /// The line in the file, from 0; of an included line, that of the include.
-    line: u32,
-    /// Whether it stands in the file itself.
-    own: bool,
+/// A macro that is defined or not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Macro {
+    /// `NAME` or `NAME=VALUE`.
+    Define(String),
+    /// No macro any more.
+    Undefine(String),
 }
 
-/// Preprocesses the file at `path`, whose text is given.
-pub fn run(path: &Path, text: &str, options: &COptions) -> Result<Preprocessed, Fail> {
-    let nowhere = Span::default();
-    let failed = |what: String| fail(what, nowhere, "");
+impl Unit {
+    /// A unit with the options of the command line.
+    pub fn new(path: String, text: String, options: &COptions) -> Unit {
+        let include = options.include.iter().map(|folder| (false, folder.clone())).collect();
+        Unit {
+            path,
+            text,
+            folder: None,
+            include,
+            macros: options.macros.clone(),
+            forced: options.forced.clone(),
+            model: options.model,
+            host: options.host_headers,
+        }
+    }
+
+    /// The file as the compiler gets it, which may run in another folder.
+    fn argument(&self) -> String {
+        let path = Path::new(&self.path);
+        let absolute = self.folder.as_ref().and_then(|_| std::path::absolute(path).ok());
+        absolute.unwrap_or(path.to_path_buf()).display().to_string()
+    }
+}
+
+/// A unit without directives.
+#[derive(Debug)]
+pub struct Preprocessed {
+    /// Its lines, with markers where they come from.
+    pub text: String,
+    /// The files that they come from, apart from the unit's own.
+    pub files: Vec<(String, String)>,
+}
+
+/// What is wrong, and the file that it is wrong in, if that is not the unit's own.
+pub type Broken = (Fail, Option<(String, String)>);
+
+/// Preprocesses a unit.
+pub fn run(unit: &Unit) -> Result<Preprocessed, Broken> {
+    let failed = |what: String| (fail(what, Span::default(), ""), None);
     let folder = tempfile::tempdir().map_err(|e| failed(format!("no temporary folder: {e}")))?;
-    for (name, content) in HEADERS {
-        let written = std::fs::write(folder.path().join(name), content);
-        written.map_err(|e| failed(format!("cannot write {name}: {e}")))?;
-    }
+    let written = headers::write(folder.path(), unit.host);
+    written.map_err(|e| failed(format!("cannot write headers: {e}")))?;
+    let macros = folder.path().join(MACROS);
+    fs::write(&macros, definitions(unit))
+        .map_err(|e| failed(format!("cannot write macros: {e}")))?;
     let mut flags: Vec<String> =
-        ["-E", "-x", "c", "-std=gnu11", "-ffreestanding", "-D__VOUCH__"].map(String::from).to_vec();
-    flags.push(if options.model == DataModel::Lp64 { "-m64" } else { "-m32" }.into());
-    if options.model == DataModel::Arm32 {
-        flags.extend(["-funsigned-char".into(), "-fshort-enums".into()]);
+        ["-E", "-x", "c", "-std=gnu11", "-ffreestanding"].map(String::from).to_vec();
+    if unit.host {
+        flags.push(if unit.model == DataModel::Lp64 { "-m64" } else { "-m32" }.into());
+        if unit.model == DataModel::Arm32 {
+            flags.extend(["-funsigned-char".into(), "-fshort-enums".into()]);
+        }
+    } else {
+        flags.extend(["-undef".into(), "-nostdinc".into()]);
     }
-    for folder in &options.include {
-        flags.extend(["-I".into(), folder.clone()]);
-    }
-    for define in &options.define {
-        flags.push(format!("-D{define}"));
+    for (only_quoted, folder) in &unit.include {
+        flags.extend([if *only_quoted { "-iquote" } else { "-I" }.into(), folder.clone()]);
     }
     // Included files are looked for beside the file, wherever the text came from.
-    if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+    let argument = unit.argument();
+    if let Some(parent) = Path::new(&argument).parent().filter(|p| !p.as_os_str().is_empty()) {
         flags.extend(["-I".into(), parent.display().to_string()]);
     }
-    flags.extend(["-isystem".into(), folder.path().display().to_string(), "-".into()]);
+    flags.extend(["-isystem".into(), folder.path().display().to_string()]);
+    flags.extend(["-imacros".into(), macros.display().to_string()]);
+    for file in &unit.forced {
+        flags.extend(["-include".into(), file.clone()]);
+    }
+    // A file finds what lies beside it only if the compiler opens it.
+    let on_disk = fs::read(&unit.path).is_ok_and(|text| text == unit.text.as_bytes());
+    flags.push(if on_disk { argument } else { "-".into() });
+    let input = if on_disk { "" } else { &unit.text };
     let mut missing = vec![];
     for compiler in COMPILERS {
-        match feed(compiler, &flags, text) {
-            Ok((true, out, _)) => return Ok(Preprocessed::new(out, text)),
-            Ok((false, _, complaint)) => return Err(explain(&complaint, text, compiler)),
+        match feed(compiler, &flags, unit.folder.as_deref(), input) {
+            Ok((true, out, _)) => return Ok(unit.normal(&out, folder.path())),
+            Ok((false, _, complaint)) => {
+                return Err(unit.explain(&complaint, compiler, folder.path()));
+            }
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 return Err(failed(format!("what {compiler} makes of it is too large: {error}")));
             }
             Err(error) => missing.push(format!("{compiler} ({error})")),
         }
     }
-    Err(Box::new(
-        failed(format!("no compiler to preprocess with: tried {}", missing.join(", "))).help(
-            "install gcc or clang, or preprocess the file yourself and give it the ending `.i`",
-        ),
-    ))
+    let what = format!("no compiler to preprocess with: tried {}", missing.join(", "));
+    let help = "install gcc or clang, or preprocess the file yourself and give it the ending `.i`";
+    Err((Box::new(fail(what, Span::default(), "").help(help)), None))
+}
+
+/// The file with the macros that are defined before the first line.
+const MACROS: &str = "vouch-macros.h";
+
+fn definitions(unit: &Unit) -> String {
+    let mut text = if unit.host { String::new() } else { headers::target(unit.model).to_string() };
+    text.push_str("#define __VOUCH__ 1\n");
+    for change in &unit.macros {
+        let (name, value) = match change {
+            Macro::Define(text) => text.split_once('=').unwrap_or((text, "1")),
+            Macro::Undefine(name) => (name.as_str(), ""),
+        };
+        let plain = name.split('(').next().unwrap_or(name);
+        let _ = writeln!(text, "#undef {plain}");
+        if let Macro::Define(_) = change {
+            let _ = writeln!(text, "#define {name} {}", value.replace('\n', " "));
+        }
+    }
+    text
 }
 
 /// Has a compiler read the text; whether it succeeded, what it made of it, and what it complained about. It
 /// ends when the work here does, and may take so much memory and write so much.
-fn feed(compiler: &str, flags: &[String], text: &str) -> io::Result<(bool, String, String)> {
-    let mut child = Running(
-        limited(compiler)
-            .args(flags)
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?,
-    );
+fn feed(
+    compiler: &str,
+    flags: &[String],
+    folder: Option<&Path>,
+    text: &str,
+) -> io::Result<(bool, String, String)> {
+    let mut command = limited(compiler);
+    command.args(flags).env("LC_ALL", "C").stdin(Stdio::piped());
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    let mut child = Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?);
     let (input, output, complaints) =
         (child.0.stdin.take(), child.0.stdout.take(), child.0.stderr.take());
     let (sender, receiver) = mpsc::channel();
@@ -198,21 +276,87 @@ impl Drop for Running {
     }
 }
 
-/// The first complaint of the form `<stdin>:3:10: fatal error: …`.
-fn explain(complaint: &str, text: &str, compiler: &str) -> Fail {
-    let first = complaint.lines().find(|l| l.contains("error")).unwrap_or(complaint.trim());
-    let mut parts = first.splitn(4, ':');
-    let place = (parts.next(), parts.next(), parts.next(), parts.next());
-    if let (Some("<stdin>"), Some(line), Some(_), Some(what)) = place
-        && let Ok(line) = line.parse::<usize>()
-    {
-        let starts = line_starts(text);
+impl Unit {
+    /// How a file is called that the compiler names: our own headers lie in `folder`.
+    fn name(&self, path: &str, folder: &Path) -> String {
+        match (Path::new(path).strip_prefix(folder), &self.folder) {
+            _ if path == "<stdin>" || path == self.argument() => self.path.clone(),
+            (Ok(own), _) => format!("<{}>", own.display()),
+            (_, Some(folder)) => folder.join(path).display().to_string(),
+            (_, None) => path.to_string(),
+        }
+    }
+
+    /// The text of a file of that name.
+    fn read(&self, name: &str) -> String {
+        match name.strip_prefix('<').and_then(|name| name.strip_suffix('>')) {
+            _ if name == self.path => self.text.clone(),
+            Some(own) => headers::text(own).unwrap_or("").to_string(),
+            None => {
+                let bytes = read::file(Path::new(name)).unwrap_or_default();
+                String::from_utf8_lossy(&bytes).into_owned()
+            }
+        }
+    }
+
+    /// What the compiler wrote, without what differs from one compiler and machine to the next.
+    fn normal(&self, out: &str, folder: &Path) -> Preprocessed {
+        let mut text = String::new();
+        let mut names = BTreeSet::new();
+        let mut name = self.path.clone();
+        let (mut line, mut expected) = (1u32, None);
+        for content in out.lines() {
+            deadline::tick();
+            if let Some((number, file)) = marker(content) {
+                line = number;
+                name = self.name(file, folder);
+                expected = None;
+                continue;
+            }
+            if !content.trim().is_empty() {
+                if expected != Some(line) {
+                    let _ = writeln!(text, "# {line} \"{name}\"");
+                    names.insert(name.clone());
+                }
+                text.push_str(content);
+                text.push('\n');
+                expected = line.checked_add(1);
+            }
+            line = line.saturating_add(1);
+        }
+        names.remove(&self.path);
+        let files = names.into_iter().map(|name| (name.clone(), self.read(&name))).collect();
+        Preprocessed { text, files }
+    }
+
+    /// The first complaint of the form `file:3:10: fatal error: …`.
+    fn explain(&self, complaint: &str, compiler: &str, folder: &Path) -> Broken {
+        let first = complaint.lines().find(|l| l.contains("error")).unwrap_or(complaint.trim());
+        let mut parts = first.splitn(4, ':');
+        let place = (parts.next(), parts.next(), parts.next(), parts.next());
+        let (Some(file), Some(Ok(line)), Some(_), Some(what)) =
+            (place.0, place.1.map(str::parse::<usize>), place.2, place.3)
+        else {
+            let what = format!("{compiler} could not preprocess {}: {first}", self.path);
+            return (fail(what, Span::default(), ""), None);
+        };
+        let name = self.name(file, folder);
+        let text = self.read(&name);
+        let starts = line_starts(&text);
         let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
         let end = starts.get(line).map_or(text.len() as u32, |s| s - 1);
         let what = what.trim().trim_start_matches("fatal ").trim_start_matches("error: ");
-        return fail(what, Span { start, end }, format!("{compiler} says so"));
+        let wrong = *fail(what, Span { start, end }, format!("{compiler} says so"));
+        let wrong = match what.strip_suffix(": No such file or directory") {
+            Some(_) if !self.host => wrong.help(format!(
+                "name its folder with `-I`, or have the host's headers read with `--host-headers`; vouch has {}",
+                headers::names()
+            )),
+            Some(_) => wrong.help("name its folder with `-I`"),
+            None => wrong,
+        };
+        (Box::new(wrong), (name != self.path).then_some((name, text)))
     }
-    fail(format!("{compiler} could not preprocess it: {first}"), Span::default(), "")
 }
 
 /// Where lines begin.
@@ -221,59 +365,8 @@ pub fn line_starts(text: &str) -> Vec<u32> {
     [0].into_iter().chain(breaks).collect()
 }
 
-impl Preprocessed {
-    /// Reads the line markers of `text`, which was made of `original`.
-    fn new(text: String, original: &str) -> Preprocessed {
-        let mut lines = vec![];
-        let mut origin = Origin { line: 0, own: true };
-        let mut at = 0u32;
-        for line in text.split_inclusive('\n') {
-            lines.push((at, origin));
-            at += line.len() as u32;
-            match marker(line) {
-                Some((number, "<stdin>")) => {
-                    origin = Origin { line: number.saturating_sub(1), own: true };
-                }
-                // What an include brings stands where the include stands: the line before.
-                Some(_) if origin.own => {
-                    origin = Origin { line: origin.line.saturating_sub(1), own: false };
-                }
-                Some(_) => {}
-                None if origin.own => origin.line += 1,
-                None => {}
-            }
-        }
-        let mut starts = line_starts(original);
-        starts.push(original.len() as u32 + 1);
-        Preprocessed { text, lines, original: starts }
-    }
-
-    /// The span in the file for one in the preprocessed text.
-    pub fn original(&self, span: Span) -> Span {
-        let start = self.position(span.start);
-        let end = self.position(span.end.max(span.start));
-        Span { start, end: end.max(start) }
-    }
-
-    /// The line in the file, from 1, of a place in the preprocessed text.
-    pub fn line(&self, at: u32) -> usize {
-        let line = self.lines.partition_point(|l| l.0 <= at).saturating_sub(1);
-        self.lines.get(line).map_or(1, |l| l.1.line as usize + 1)
-    }
-
-    fn position(&self, at: u32) -> u32 {
-        let line = self.lines.partition_point(|l| l.0 <= at).saturating_sub(1);
-        let Some((start, origin)) = self.lines.get(line) else { return 0 };
-        let first = self.original.get(origin.line as usize).copied().unwrap_or(0);
-        let next = self.original.get(origin.line as usize + 1).copied().unwrap_or(first + 1);
-        // Macros may have made the line longer.
-        let column = if origin.own { at - start } else { 0 };
-        (first + column).min(next.saturating_sub(1)).max(first)
-    }
-}
-
 /// `# 12 "file" flags`: the number of the next line and the file.
-fn marker(line: &str) -> Option<(u32, &str)> {
+pub fn marker(line: &str) -> Option<(u32, &str)> {
     let rest = line.strip_prefix('#')?.trim_start();
     let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
     let (number, rest) = rest.split_once(' ')?;
@@ -286,21 +379,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_found_again() {
-        let original = "#include \"a.h\"\nint x;\n#define TWO 2\nint y = TWO + 1;\n";
-        let text = "# 1 \"<stdin>\"\n# 1 \"a.h\" 1\nint a;\nint b;\n# 2 \"<stdin>\" 2\nint x;\n\nint y = 2 + 1;\n";
-        let p = Preprocessed::new(text.into(), original);
-        let find = |what: &str| {
-            let start = text.find(what).unwrap() as u32;
-            let span = p.original(Span { start, end: start + what.len() as u32 });
-            &original[span.start as usize..span.end as usize]
-        };
-        assert_eq!(find("int x"), "int x");
-        assert_eq!(find("int y"), "int y");
-        assert_eq!(p.original(Span { start: text.find("int b").unwrap() as u32, end: 0 }).start, 0);
-    }
-
-    #[test]
     fn only_directives_need_it() {
         let plain = COptions::default();
         let needed = |text| is_needed(text, &plain);
@@ -309,7 +387,48 @@ mod tests {
         assert!(needed("int x = __INT_MAX__;"));
         assert!(!needed("# 1 \"a.c\"\n#pragma once\nint x;\n"));
         assert!(!needed("char *f(void) { return __FUNCTION__; }"));
-        let defines = COptions { define: vec!["x=y".into()], ..COptions::default() };
+        let macros = vec![Macro::Define("x=y".into())];
+        let defines = COptions { macros, ..COptions::default() };
         assert!(is_needed("int x;", &defines));
+    }
+
+    fn preprocessed(text: &str, options: &COptions) -> String {
+        let unit = Unit::new("no-such-file.c".into(), text.into(), options);
+        run(&unit).map_err(|e| e.0).unwrap().text
+    }
+
+    #[test]
+    fn macros_are_those_of_the_target() {
+        let text = "#if defined __linux__ || defined __unix__ || defined linux\n#error host\n#endif\n\
+                    #ifdef __ARM_ARCH\nint arm;\n#endif\nint size = __SIZEOF_POINTER__;\n";
+        let of = |model| preprocessed(text, &COptions { model, ..COptions::default() });
+        assert!(of(DataModel::Arm32).contains("int arm;"));
+        assert!(!of(DataModel::Ilp32).contains("int arm;"));
+        assert!(of(DataModel::Ilp32).contains("int size = 4;"));
+        assert!(of(DataModel::Lp64).contains("int size = 8;"));
+    }
+
+    #[test]
+    fn macros_are_changed_in_order() {
+        let change = |macros: Vec<Macro>| {
+            let options = COptions { macros, ..COptions::default() };
+            preprocessed("#ifdef A\nint a = A;\n#else\nint none;\n#endif\n", &options)
+        };
+        let define = |text: &str| Macro::Define(text.into());
+        assert!(change(vec![define("A")]).contains("int a = 1;"));
+        assert!(change(vec![define("A=2"), define("A=3")]).contains("int a = 3;"));
+        let undefine = Macro::Undefine("A".into());
+        assert!(change(vec![define("A=2"), undefine.clone()]).contains("int none;"));
+        assert!(change(vec![undefine, define("A=2")]).contains("int a = 2;"));
+    }
+
+    #[test]
+    fn our_headers_can_be_read() {
+        for model in [DataModel::Ilp32, DataModel::Lp64, DataModel::Arm32] {
+            let all: String = headers::all().map(|name| format!("#include <{name}>\n")).collect();
+            let options = COptions { model, ..COptions::default() };
+            let twice = format!("{all}{all}int x;\n");
+            assert!(preprocessed(&twice, &options).contains("int x;"));
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! What a run can meet: functions, recursion, and objects whose address is taken.
 
-use super::builtin;
-use super::tree::{Expr, ExprKind, FunctionId, GlobalId, LocalId, Unit};
+use super::lower::format;
+use super::tree::{Expr, ExprKind, Function, FunctionId, GlobalId, LocalId, Op, Unit};
+use super::types::{Type, Types};
+use super::{builtin, constant};
 use std::collections::{BTreeSet, HashSet};
+use vouch_ir::mask;
 
 /// What can be met.
 #[derive(Default, Debug)]
@@ -15,6 +18,10 @@ pub struct Reach {
     pub locals: BTreeSet<(FunctionId, LocalId)>,
     /// Functions that a pointer may point to.
     pub functions: BTreeSet<FunctionId>,
+    /// Addresses that the program gives as numbers, and how many bytes it takes to be there.
+    pub fixed: BTreeSet<(u64, u64)>,
+    /// Whether it computes addresses as numbers.
+    pub computes_addresses: bool,
     /// Functions that may be called.
     reached: HashSet<FunctionId>,
 }
@@ -27,7 +34,7 @@ impl Reach {
         let mut seen = Seen::default();
         seen.functions.extend(roots);
         let mut queue: Vec<Task> = roots.iter().map(|f| Task::Function(*f)).collect();
-        let mut pointer_calls: Vec<(FunctionId, usize)> = vec![];
+        let mut pointer_calls: Vec<PointerCall> = vec![];
         while let Some(task) = queue.pop() {
             vouch_ir::deadline::tick();
             let mut visit = |from: Option<FunctionId>, e: &Expr| {
@@ -48,8 +55,8 @@ impl Reach {
             // A call through a pointer calls whatever has an address; both sets grow.
             if queue.is_empty() && !pointer_calls.is_empty() {
                 for f in reach.functions.clone() {
-                    for (from, args) in &pointer_calls {
-                        if unit.functions[f].params <= *args {
+                    for (from, args, result) in &pointer_calls {
+                        if fits(&unit.functions[f], args, result) {
                             reach.calls[*from].insert(f);
                         }
                     }
@@ -76,9 +83,19 @@ impl Reach {
         expr: &Expr,
         seen: &mut Seen,
         queue: &mut Vec<Task>,
-        pointer_calls: &mut Vec<(FunctionId, usize)>,
+        pointer_calls: &mut Vec<PointerCall>,
     ) {
         match &expr.kind {
+            ExprKind::Int(address) if *address != 0 => self.fix(unit, &expr.ty, *address),
+            ExprKind::Cast(inner)
+                if expr.ty.pointee().is_some() && !is_address_as_number(&unit.types, inner) =>
+            {
+                match constant::raw(&unit.types, inner) {
+                    _ if !inner.ty.is_integer() => {}
+                    Some(address) => self.fix(unit, &expr.ty, address),
+                    None => self.computes_addresses = true,
+                }
+            }
             ExprKind::Global(id) if seen.globals.insert(*id) => queue.push(Task::Global(*id)),
             ExprKind::Call(id, _) => {
                 if let Some(from) = from {
@@ -89,7 +106,7 @@ impl Reach {
                 }
             }
             ExprKind::CallPointer(_, args) => {
-                pointer_calls.extend(from.map(|from| (from, args.len())));
+                pointer_calls.extend(from.map(|from| (from, passed(args), expr.ty.clone())));
             }
             ExprKind::Address(place) => match root(place) {
                 Some(Root::Global(id)) => {
@@ -102,6 +119,16 @@ impl Reach {
                 None => {}
             },
             _ => {}
+        }
+    }
+
+    /// Something lies at an address that is given as a number.
+    fn fix(&mut self, unit: &Unit, ty: &Type, address: u128) {
+        let Some(to) = ty.pointee().filter(|to| !matches!(to, Type::Function(_))) else { return };
+        if let Ok(address) = u64::try_from(address & mask(unit.types.word()))
+            && address != 0
+        {
+            self.fixed.insert((address, unit.types.size(to).unwrap_or(1)));
         }
     }
 
@@ -140,6 +167,52 @@ impl Reach {
     }
 }
 
+/// A call through a pointer: who calls, with what, and what comes back.
+type PointerCall = (FunctionId, Vec<Type>, Type);
+
+/// The types of arguments; that of a zero, which may be a number or null, is none.
+pub fn passed(args: &[Expr]) -> Vec<Type> {
+    let ty = |arg: &Expr| match arg.kind {
+        ExprKind::Int(0) => Type::Void,
+        _ => arg.ty.clone(),
+    };
+    args.iter().map(ty).collect()
+}
+
+/// Whether a function can be meant by a call through a pointer: what is passed and returned is of the same
+/// kind. Compilers pass numbers and pointers as they come; a number for a pointer is nobody's intention.
+pub fn fits(function: &Function, args: &[Type], result: &Type) -> bool {
+    let same = |from: &Type, to: &Type| match (from, to) {
+        (Type::Pointer(..), Type::Pointer(..)) | (Type::Float(_), Type::Float(_)) => true,
+        (Type::Record(_), Type::Record(_)) => true,
+        (Type::Void, to) => to.is_scalar(),
+        _ => from == to || from.is_integer() && to.is_integer(),
+    };
+    let params = &function.locals[..function.params];
+    params.len() <= args.len()
+        && args.iter().zip(params).all(|(arg, param)| same(arg, &param.ty))
+        && (*result == Type::Void
+            || function.result != Type::Void && same(&function.result, result))
+}
+
+/// Whether a number is an address that a pointer was cast to, perhaps moved: `(uintptr_t)p - 8`.
+pub fn is_address_as_number(types: &Types, expr: &Expr) -> bool {
+    let is_word = expr.ty.integer().is_some_and(|(bits, _)| bits == types.word());
+    is_word
+        && match &expr.kind {
+            ExprKind::Cast(inner) => {
+                inner.ty.pointee().is_some() || is_address_as_number(types, inner)
+            }
+            ExprKind::Binary(Op::Add, a, b) => {
+                is_address_as_number(types, a) != is_address_as_number(types, b)
+            }
+            ExprKind::Binary(Op::Sub, a, b) => {
+                is_address_as_number(types, a) && !is_address_as_number(types, b)
+            }
+            _ => false,
+        }
+}
+
 #[derive(Default)]
 struct Seen {
     functions: HashSet<FunctionId>,
@@ -151,12 +224,16 @@ enum Task {
     Global(GlobalId),
 }
 
-/// Calls `visit` for an expression and all below, but not for strings that a known function gets: those
-/// are names and formats, and nobody follows a pointer to them.
+/// Calls `visit` for an expression and all below, but not for strings that a known function gets, or one
+/// that is declared only: those are names and formats, and nobody follows a pointer to them.
 fn explore<'a>(unit: &Unit, expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     visit(expr);
     let known = match &expr.kind {
-        ExprKind::Call(id, _) => builtin::is_known(&unit.functions[*id]),
+        ExprKind::Call(id, _) => {
+            let function = &unit.functions[*id];
+            let formats = function.library && format::argument(&function.name).is_some();
+            formats || builtin::is_known(function) || function.body.is_none()
+        }
         _ => false,
     };
     let is_string = |e: &Expr| {

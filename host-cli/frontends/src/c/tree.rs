@@ -234,6 +234,8 @@ pub struct Local {
     pub ty: Type,
     /// Where it is declared.
     pub span: Span,
+    /// What holds its length, if it is an array whose length is not a constant.
+    pub length: Option<LocalId>,
 }
 
 /// A function.

@@ -16,6 +16,17 @@ pub enum DataModel {
     Arm32,
 }
 
+impl DataModel {
+    /// As the command line names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            DataModel::Ilp32 => "ilp32",
+            DataModel::Lp64 => "lp64",
+            DataModel::Arm32 => "arm32",
+        }
+    }
+}
+
 impl std::str::FromStr for DataModel {
     type Err = String;
     fn from_str(text: &str) -> Result<DataModel, String> {
@@ -134,6 +145,8 @@ pub struct Types {
     pub records: Vec<Record>,
     /// Enumerations: their names with values.
     pub enums: Vec<Vec<(Rc<str>, i128)>>,
+    /// Where the records and enumerations of each translation unit begin.
+    units: Vec<(usize, usize)>,
 }
 
 /// The type `int`.
@@ -188,7 +201,22 @@ pub fn align_up(value: u64, align: u64) -> u64 {
 impl Types {
     /// Without records.
     pub fn new(model: DataModel) -> Types {
-        Types { model, records: vec![], enums: vec![] }
+        Types { model, records: vec![], enums: vec![], units: vec![] }
+    }
+
+    /// What comes now is of the next translation unit.
+    pub fn begin_unit(&mut self) {
+        self.units.push((self.records.len(), self.enums.len()));
+    }
+
+    /// The number of the unit that a record is of.
+    pub fn record_unit(&self, id: RecordId) -> usize {
+        self.units.partition_point(|unit| unit.0 <= id)
+    }
+
+    /// The number of the unit that an enumeration is of.
+    pub fn enum_unit(&self, id: usize) -> usize {
+        self.units.partition_point(|unit| unit.1 <= id)
     }
 
     /// Bits of a pointer, `long` and `size_t`.

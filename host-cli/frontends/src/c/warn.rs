@@ -16,7 +16,8 @@ pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
         warning.span = program.original(warning.span);
         warning
     });
-    let looked_for = [unclaimed(program, options), called_once(program, options)];
+    let looked_for =
+        [unclaimed(program, options), called_once(program, options), declared_only(program)];
     parsed.chain(looked_for.into_iter().flatten()).collect()
 }
 
@@ -65,6 +66,21 @@ fn called_once(program: &Program, options: &Options) -> Option<Diagnostic> {
     );
     let place = program.original(program.unit.globals[first].span);
     Some(warning.related(place, "starts with its initial value"))
+}
+
+/// A function that is declared only may do less than it is taken to do.
+fn declared_only(program: &Program) -> Option<Diagnostic> {
+    let unknown = &program.notes.unknown;
+    let (_, first) = unknown.iter().min_by_key(|(_, at)| at.start)?;
+    let names: Vec<String> = unknown.keys().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let more = if unknown.len() > NAMED { " and more" } else { "" };
+    let message = format!(
+        "declared only: {}{more} may change what they are given in any way",
+        names.join(", ")
+    );
+    let label = "here, all that the arguments lead to has any value afterwards";
+    let warning = Diagnostic::warning(message, program.original(*first), label);
+    Some(warning.help("define them, or say `--declared-only nothing`"))
 }
 
 /// The variables whose value from before a call matters, and that a call changes.

@@ -272,6 +272,51 @@ char *strpbrk(const char *text, const char *set)
     return 0;
 }
 
+/* What a format makes of its arguments is any text of a length that is possible. */
+int snprintf(char *to, unsigned long n, const char *format, ...)
+{
+    int length = __vouch_format_length();
+    unsigned long i = 0;
+    if (n) {
+        for (; i + 1 < n && i < (unsigned long)length; i++)
+            to[i] = (char)__vouch_input("snprintf");
+        to[i] = 0;
+    }
+    return length;
+}
+
+int vsnprintf(char *to, unsigned long n, const char *format, __builtin_va_list list)
+{
+    int length = __vouch_format_length();
+    unsigned long i = 0;
+    if (n) {
+        for (; i + 1 < n && i < (unsigned long)length; i++)
+            to[i] = (char)__vouch_input("vsnprintf");
+        to[i] = 0;
+    }
+    return length;
+}
+
+int sprintf(char *to, const char *format, ...)
+{
+    int length = __vouch_format_length();
+    int i = 0;
+    for (; i < length; i++)
+        to[i] = (char)__vouch_input("sprintf");
+    to[i] = 0;
+    return length;
+}
+
+int vsprintf(char *to, const char *format, __builtin_va_list list)
+{
+    int length = __vouch_format_length();
+    int i = 0;
+    for (; i < length; i++)
+        to[i] = (char)__vouch_input("vsprintf");
+    to[i] = 0;
+    return length;
+}
+
 int abs(int x)
 {
     return x < 0 ? -x : x;
@@ -421,4 +466,318 @@ int toupper(int c)
 int tolower(int c)
 {
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+int isascii(int c)
+{
+    return c >= 0 && c < 128;
+}
+
+int toascii(int c)
+{
+    return c & 127;
+}
+
+unsigned long strlcpy(char *to, const char *from, unsigned long n)
+{
+    unsigned long i = 0;
+    for (; from[i]; i++)
+        if (i + 1 < n)
+            to[i] = from[i];
+    if (n)
+        to[i < n ? i : n - 1] = 0;
+    return i;
+}
+
+unsigned long strlcat(char *to, const char *from, unsigned long n)
+{
+    unsigned long start = 0, i = 0;
+    while (start < n && to[start])
+        start++;
+    for (; from[i]; i++)
+        if (start + i + 1 < n)
+            to[start + i] = from[i];
+    if (start < n)
+        to[start + i < n ? start + i : n - 1] = 0;
+    return start + i;
+}
+
+int strcasecmp(const char *left, const char *right)
+{
+    for (;; left++, right++) {
+        int a = (unsigned char)*left, b = (unsigned char)*right;
+        a = a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a;
+        b = b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b;
+        if (a != b) {
+            int order = (int)__vouch_input("strcasecmp");
+            __vouch_assume(order != 0 && (order < 0) == (a < b));
+            return order;
+        }
+        if (!a)
+            return 0;
+    }
+}
+
+int strncasecmp(const char *left, const char *right, unsigned long n)
+{
+    for (; n; left++, right++, n--) {
+        int a = (unsigned char)*left, b = (unsigned char)*right;
+        a = a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a;
+        b = b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b;
+        if (a != b) {
+            int order = (int)__vouch_input("strncasecmp");
+            __vouch_assume(order != 0 && (order < 0) == (a < b));
+            return order;
+        }
+        if (!a)
+            return 0;
+    }
+    return 0;
+}
+
+char *strtok_r(char *text, const char *set, char **rest)
+{
+    const char *s;
+    char *start;
+    if (!text)
+        text = *rest;
+    for (; *text; text++) {
+        for (s = set; *s && *s != *text; s++)
+            ;
+        if (!*s)
+            break;
+    }
+    if (!*text) {
+        *rest = text;
+        return 0;
+    }
+    for (start = text; *text; text++) {
+        for (s = set; *s && *s != *text; s++)
+            ;
+        if (*s) {
+            *text++ = 0;
+            break;
+        }
+    }
+    *rest = text;
+    return start;
+}
+
+char *strtok(char *text, const char *set)
+{
+    static char *rest;
+    const char *s;
+    char *start;
+    if (!text)
+        text = rest;
+    if (!text)
+        return 0;
+    for (; *text; text++) {
+        for (s = set; *s && *s != *text; s++)
+            ;
+        if (!*s)
+            break;
+    }
+    if (!*text) {
+        rest = 0;
+        return 0;
+    }
+    for (start = text; *text; text++) {
+        for (s = set; *s && *s != *text; s++)
+            ;
+        if (*s) {
+            *text = 0;
+            rest = text + 1;
+            return start;
+        }
+    }
+    rest = 0;
+    return start;
+}
+
+char *fgets(char *to, int n, void *file)
+{
+    int length = (int)__vouch_input("fgets"), i;
+    if (n < 1 || length < 1)
+        return 0;
+    for (i = 0; i < n - 1 && i < length; i++)
+        to[i] = (char)__vouch_input("fgets");
+    to[i] = 0;
+    return to;
+}
+
+void *bsearch(const void *key, const void *base, unsigned long count, unsigned long size,
+              int (*compare)(const void *, const void *))
+{
+    unsigned long low = 0, high = count;
+    while (low < high) {
+        unsigned long middle = low + (high - low) / 2;
+        const char *at = (const char *)base + middle * size;
+        int order = compare(key, at);
+        if (!order)
+            return (void *)at;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return 0;
+}
+
+long long atoll(const char *text)
+{
+    unsigned long long value = 0;
+    int negative;
+    while (*text == ' ' || *text >= '\t' && *text <= '\r')
+        text++;
+    negative = *text == '-';
+    if (*text == '-' || *text == '+')
+        text++;
+    for (; *text >= '0' && *text <= '9'; text++)
+        value = value * 10 + (*text - '0');
+    return negative ? -value : value;
+}
+
+long strtol(const char *text, char **end, int base)
+{
+    const char *s = text, *last = text;
+    unsigned long value = 0, most;
+    int negative, over = 0;
+    while (*s == ' ' || *s >= '\t' && *s <= '\r')
+        s++;
+    negative = *s == '-';
+    if (*s == '-' || *s == '+')
+        s++;
+    if ((base == 0 || base == 16) && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') &&
+        (s[2] >= '0' && s[2] <= '9' || s[2] >= 'a' && s[2] <= 'f' || s[2] >= 'A' && s[2] <= 'F')) {
+        s += 2;
+        base = 16;
+    } else if (base == 0)
+        base = *s == '0' ? 8 : 10;
+    most = ((unsigned long)-1 >> 1) + negative;
+    for (;; s++) {
+        int digit = *s >= '0' && *s <= '9'   ? *s - '0'
+                    : *s >= 'a' && *s <= 'z' ? *s - 'a' + 10
+                    : *s >= 'A' && *s <= 'Z' ? *s - 'A' + 10
+                                             : 99;
+        if (digit >= base)
+            break;
+        if (value > (most - digit) / base)
+            over = 1;
+        value = value * base + digit;
+        last = s + 1;
+    }
+    if (end)
+        *end = (char *)last;
+    if (over)
+        return most;
+    return negative ? -value : value;
+}
+
+long long strtoll(const char *text, char **end, int base)
+{
+    const char *s = text, *last = text;
+    unsigned long long value = 0, most;
+    int negative, over = 0;
+    while (*s == ' ' || *s >= '\t' && *s <= '\r')
+        s++;
+    negative = *s == '-';
+    if (*s == '-' || *s == '+')
+        s++;
+    if ((base == 0 || base == 16) && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') &&
+        (s[2] >= '0' && s[2] <= '9' || s[2] >= 'a' && s[2] <= 'f' || s[2] >= 'A' && s[2] <= 'F')) {
+        s += 2;
+        base = 16;
+    } else if (base == 0)
+        base = *s == '0' ? 8 : 10;
+    most = ((unsigned long long)-1 >> 1) + negative;
+    for (;; s++) {
+        int digit = *s >= '0' && *s <= '9'   ? *s - '0'
+                    : *s >= 'a' && *s <= 'z' ? *s - 'a' + 10
+                    : *s >= 'A' && *s <= 'Z' ? *s - 'A' + 10
+                                             : 99;
+        if (digit >= base)
+            break;
+        if (value > (most - digit) / base)
+            over = 1;
+        value = value * base + digit;
+        last = s + 1;
+    }
+    if (end)
+        *end = (char *)last;
+    if (over)
+        return most;
+    return negative ? -value : value;
+}
+
+unsigned long strtoul(const char *text, char **end, int base)
+{
+    const char *s = text, *last = text;
+    unsigned long value = 0, most;
+    int negative, over = 0;
+    while (*s == ' ' || *s >= '\t' && *s <= '\r')
+        s++;
+    negative = *s == '-';
+    if (*s == '-' || *s == '+')
+        s++;
+    if ((base == 0 || base == 16) && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') &&
+        (s[2] >= '0' && s[2] <= '9' || s[2] >= 'a' && s[2] <= 'f' || s[2] >= 'A' && s[2] <= 'F')) {
+        s += 2;
+        base = 16;
+    } else if (base == 0)
+        base = *s == '0' ? 8 : 10;
+    most = (unsigned long)-1;
+    for (;; s++) {
+        int digit = *s >= '0' && *s <= '9'   ? *s - '0'
+                    : *s >= 'a' && *s <= 'z' ? *s - 'a' + 10
+                    : *s >= 'A' && *s <= 'Z' ? *s - 'A' + 10
+                                             : 99;
+        if (digit >= base)
+            break;
+        if (value > (most - digit) / base)
+            over = 1;
+        value = value * base + digit;
+        last = s + 1;
+    }
+    if (end)
+        *end = (char *)last;
+    if (over)
+        return most;
+    return negative ? -value : value;
+}
+
+unsigned long long strtoull(const char *text, char **end, int base)
+{
+    const char *s = text, *last = text;
+    unsigned long long value = 0, most;
+    int negative, over = 0;
+    while (*s == ' ' || *s >= '\t' && *s <= '\r')
+        s++;
+    negative = *s == '-';
+    if (*s == '-' || *s == '+')
+        s++;
+    if ((base == 0 || base == 16) && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') &&
+        (s[2] >= '0' && s[2] <= '9' || s[2] >= 'a' && s[2] <= 'f' || s[2] >= 'A' && s[2] <= 'F')) {
+        s += 2;
+        base = 16;
+    } else if (base == 0)
+        base = *s == '0' ? 8 : 10;
+    most = (unsigned long long)-1;
+    for (;; s++) {
+        int digit = *s >= '0' && *s <= '9'   ? *s - '0'
+                    : *s >= 'a' && *s <= 'z' ? *s - 'a' + 10
+                    : *s >= 'A' && *s <= 'Z' ? *s - 'A' + 10
+                                             : 99;
+        if (digit >= base)
+            break;
+        if (value > (most - digit) / base)
+            over = 1;
+        value = value * base + digit;
+        last = s + 1;
+    }
+    if (end)
+        *end = (char *)last;
+    if (over)
+        return most;
+    return negative ? -value : value;
 }

@@ -46,6 +46,10 @@ pub enum Hazard {
     Bounds,
     /// An access within its object that is not aligned.
     Alignment,
+    /// An array whose length is not a constant is longer than what is modelled.
+    Length,
+    /// A number is taken for an address, but nothing is known to be there.
+    Address,
     /// A null pointer is followed.
     Null,
     /// A divisor is zero.
@@ -259,7 +263,12 @@ impl Lower<'_> {
             Hazard::Division => checks.division,
             Hazard::Shift => checks.shift,
             Hazard::Overflow => self.options.overflow == Overflow::Error,
-            Hazard::Alignment | Hazard::Recursion | Hazard::Unreachable | Hazard::Torn => false,
+            Hazard::Alignment
+            | Hazard::Address
+            | Hazard::Length
+            | Hazard::Recursion
+            | Hazard::Unreachable
+            | Hazard::Torn => false,
         }
     }
 
@@ -274,9 +283,11 @@ impl Lower<'_> {
         let (name, kind) = match hazard {
             Hazard::Bounds if self.is_checked(hazard) => ("bounds", PropertyKind::Fatal),
             Hazard::Null if self.is_checked(hazard) => ("null", PropertyKind::Fatal),
-            Hazard::Bounds | Hazard::Alignment | Hazard::Null => {
-                (limits::MEMORY, PropertyKind::Limit)
-            }
+            Hazard::Bounds
+            | Hazard::Alignment
+            | Hazard::Address
+            | Hazard::Length
+            | Hazard::Null => (limits::MEMORY, PropertyKind::Limit),
             Hazard::Division if self.is_checked(hazard) => ("division", PropertyKind::Fatal),
             Hazard::Shift if self.is_checked(hazard) => ("shift", PropertyKind::Fatal),
             Hazard::Division | Hazard::Shift => return true,

@@ -8,6 +8,7 @@ use super::block::Hazard;
 use super::memory::Place;
 use super::{Fail, Frame, Instance, Lower, Value, fail};
 use crate::c::builtin::{self, Builtin};
+use crate::c::reach::{fits, passed};
 use crate::c::tree::{Expr, ExprKind, FunctionId};
 use crate::c::types::Type;
 use std::collections::{HashMap, HashSet};
@@ -15,14 +16,6 @@ use vouch_ir::{self as ir, Edge, Span, Var, VarKind};
 
 /// Bits of the number of a place to return to.
 const SITE_BITS: u32 = 16;
-
-/// Whether a function that returns `from` can be called as one that returns `to`.
-fn returns(from: &Type, to: &Type) -> bool {
-    from == to
-        || *to == Type::Void
-        || from.is_integer() && to.is_integer()
-        || from.pointee().is_some() && to.pointee().is_some()
-}
 
 impl Lower<'_> {
     /// The function that runs and its depth.
@@ -53,11 +46,12 @@ impl Lower<'_> {
         }
         let values = self.arguments(args)?;
         if function.body.is_none() {
-            return self.unknown_function(id, args, span);
+            return self.unknown_function(id, args, &values, span);
         }
         if let Some(value) = self.block_move(id, args, &values, span)? {
             return Ok(value);
         }
+        self.note_format(id, args, span)?;
         self.pass(id, args, &values, span)?;
         self.enter(id, span)
     }
@@ -260,6 +254,7 @@ impl Lower<'_> {
         span: Span,
     ) -> Result<Value, Fail> {
         let pointer = self.scalar(callee)?;
+        let address = self.cfa.pool.as_const(pointer);
         let held = self.hold_scalar(pointer);
         let values = self.arguments(args)?;
         let mut kept = vec![];
@@ -267,11 +262,9 @@ impl Lower<'_> {
             kept.push(self.hold(value));
         }
         self.flush()?;
+        let types = passed(args);
         let candidates: Vec<FunctionId> = (self.reach.functions.iter().copied())
-            .filter(|f| {
-                let function = &self.unit.functions[*f];
-                function.params <= args.len() && returns(&function.result, result)
-            })
+            .filter(|f| fits(&self.unit.functions[*f], &types, result))
             .collect();
         let end = self.location("", span);
         let mut into = None;
@@ -284,11 +277,12 @@ impl Lower<'_> {
             self.resume(yes);
             let values: Vec<Value> = kept.iter().map(|k| self.recall(k)).collect();
             let value = match builtin::of(&self.unit.functions[id]) {
-                _ if self.unit.functions[id].body.is_none() => {
-                    self.refuse("a pointer to a function without a body", span)?
-                }
                 Some(_) => self.refuse("a pointer to this function", span)?,
+                None if self.unit.functions[id].body.is_none() => {
+                    self.unknown_function(id, args, &values, span)?
+                }
                 None => {
+                    self.note_format(id, args, span)?;
                     self.pass(id, args, &values, span)?;
                     self.enter(id, span)?
                 }
@@ -309,7 +303,13 @@ impl Lower<'_> {
             self.resume(no);
         }
         let always = self.cfa.pool.bool(true);
-        self.hazard(Hazard::Null, always, span);
+        match address {
+            // Code at an address that is given as a number.
+            Some(address) if address != 0 && into.is_none() => {
+                self.hazard(Hazard::Address, always, span)
+            }
+            _ => self.hazard(Hazard::Null, always, span),
+        };
         self.resume(end);
         match into {
             Some(into) => Ok(self.recall(&into)),
@@ -320,53 +320,8 @@ impl Lower<'_> {
         }
     }
 
-    /// A function that is declared only: it returns anything and changes nothing.
-    fn unknown_function(
-        &mut self,
-        id: FunctionId,
-        args: &[Expr],
-        span: Span,
-    ) -> Result<Value, Fail> {
-        let function = &self.unit.functions[id];
-        if function.undeclared && function.name.starts_with("__builtin_") {
-            return self.refuse(&format!("`{}`", function.name), span);
-        }
-        if function.undeclared {
-            let message = format!("`{}` is not declared", function.name);
-            return Err(Box::new(
-                fail(message, span, "nothing is known of it")
-                    .help("define it, or declare it to have it return any value"),
-            ));
-        }
-        if builtin::goes_elsewhere(&function.name) {
-            return self.refuse(&format!("a call of `{}`", function.name), span);
-        }
-        for (i, arg) in args.iter().enumerate() {
-            let ty = function.locals.get(i).map_or(&arg.ty, |l| &l.ty);
-            let null = matches!(arg.kind, ExprKind::Int(0));
-            if !null && self.unit.types.lets_change(ty) {
-                let message = format!(
-                    "`{}` is not defined, but could change what it is given",
-                    function.name
-                );
-                return Err(Box::new(
-                    fail(message, arg.span, "leads to something that is not const")
-                        .help("define the function, or declare its parameter as pointer to const"),
-                ));
-            }
-        }
-        let name = function.name.clone();
-        let before = self.notes.samples.len();
-        let value = self.any(&name, &function.result, span)?;
-        self.notes.samples[before..].iter_mut().for_each(|s| s.call = Some(span));
-        if function.noreturn {
-            self.stop();
-        }
-        Ok(value)
-    }
-
     /// Any value of a type.
-    fn any(&mut self, name: &str, ty: &Type, span: Span) -> Result<Value, Fail> {
+    pub(super) fn any(&mut self, name: &str, ty: &Type, span: Span) -> Result<Value, Fail> {
         match ty {
             Type::Void => Ok(Value::Void),
             Type::Record(_) => {
@@ -479,9 +434,10 @@ impl Lower<'_> {
             Builtin::Print => {
                 self.print(args, span)?;
                 if *result != Type::Void {
-                    return self.refuse("the value of a function that prints", span);
+                    return self.any(&function.name, result, span);
                 }
             }
+            Builtin::FormatLength => return Ok(self.format_length()),
             Builtin::Heap => return self.refuse("a call that needs a heap", span),
         }
         Ok(Value::Void)
@@ -519,7 +475,7 @@ impl Lower<'_> {
     }
 
     /// Whether a format among the arguments asks for the number of characters to be stored.
-    fn stores_count(&self, args: &[Expr]) -> bool {
+    pub(super) fn stores_count(&self, args: &[Expr]) -> bool {
         args.iter().filter_map(|a| self.text_of(a).ok()).any(|format| {
             let plain = format.replace("%%", "");
             plain.split('%').skip(1).any(|directive| {
@@ -530,7 +486,7 @@ impl Lower<'_> {
     }
 
     /// The text of a string argument.
-    fn text_of(&self, expr: &Expr) -> Result<String, Fail> {
+    pub(super) fn text_of(&self, expr: &Expr) -> Result<String, Fail> {
         let mut text = None;
         expr.walk(&mut |e| {
             if let ExprKind::Global(id) = e.kind

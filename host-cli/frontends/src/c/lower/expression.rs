@@ -6,6 +6,7 @@ use super::block::Hazard;
 use super::memory::{Base, Index, Place};
 use super::{Fail, Lower, Value};
 use crate::c::builtin;
+use crate::c::reach::is_address_as_number;
 use crate::c::tree::{Expr, ExprKind, Op, StmtKind};
 use crate::c::types::Type;
 use vouch_ir::{self as ir, BinOp, ExprId, LocId, Span};
@@ -221,7 +222,11 @@ impl Lower<'_> {
             ExprKind::Local(id) => {
                 let (function, depth) = self.current();
                 let object = self.local_object(function, depth, *id)?;
-                Ok(Place::at(object, 0, expr.ty.clone(), None))
+                let ty = match expr.ty {
+                    Type::Array(_, None) => &self.objects[object].ty,
+                    _ => &expr.ty,
+                };
+                Ok(Place::at(object, 0, ty.clone(), None))
             }
             ExprKind::Literal(id, init) => {
                 let (function, depth) = self.current();
@@ -342,8 +347,33 @@ impl Lower<'_> {
             self.effect(inner)?;
             return Ok(Value::Void);
         }
+        if ty.pointee().is_some() && is_address_as_number(&self.unit.types, inner) {
+            return Ok(Value::Scalar(self.same_address(inner)?));
+        }
         let value = self.scalar(inner)?;
         Ok(Value::Scalar(self.converted(value, &inner.ty, ty, span)?))
+    }
+
+    /// A pointer that was cast to a number, perhaps moved, and is cast back.
+    fn same_address(&mut self, expr: &Expr) -> Result<ExprId, Fail> {
+        match &expr.kind {
+            ExprKind::Cast(inner) if inner.ty.pointee().is_some() => self.scalar(inner),
+            ExprKind::Cast(inner) => self.same_address(inner),
+            ExprKind::Binary(op, a, b) => {
+                let side =
+                    |lower: &mut Self, side| match is_address_as_number(&lower.unit.types, side) {
+                        true => lower.same_address(side),
+                        false => lower.scalar(side),
+                    };
+                let x = side(self, a)?;
+                let held = self.hold_scalar(x);
+                let y = side(self, b)?;
+                let x = self.read_var(held);
+                let op = if *op == Op::Sub { BinOp::Sub } else { BinOp::Add };
+                Ok(self.cfa.pool.binary(op, x, y))
+            }
+            _ => self.refuse("an address as a number", expr.span),
+        }
     }
 
     /// A value of one scalar type as one of another.
@@ -360,25 +390,45 @@ impl Lower<'_> {
             (_, Type::Bool) => Ok(self.truth(value)),
             (Type::Pointer(..), Type::Pointer(..)) => Ok(value),
             (Type::Pointer(..), _) => {
-                // Where things lie is the linker's business; what depends on it is not provable.
-                if self.cfa.pool.as_const(value) == Some(0) {
-                    return Ok(self.cfa.pool.constant(0, width));
-                }
-                self.refuse("an address as a number", span)
+                let number = self.address_as_number(value);
+                Ok(self.cfa.pool.resize(number, width, false))
             }
             (_, Type::Pointer(..)) => {
                 let signed = from.integer().is_some_and(|i| i.1);
                 let address = self.cfa.pool.resize(value, width, signed);
-                match self.cfa.pool.as_const(address) {
-                    Some(_) => Ok(address),
-                    None => self.refuse("a number as an address", span),
+                if self.cfa.pool.as_const(address).is_none() {
+                    let zero = self.cfa.pool.constant(0, width);
+                    let is_null = self.cfa.pool.equal(address, zero);
+                    let is_device = self.is_device(address, 1);
+                    let is_known = self.cfa.pool.or(is_null, is_device);
+                    let not = self.cfa.pool.not(is_known);
+                    self.hazard(Hazard::Address, not, span);
                 }
+                Ok(address)
             }
             _ => {
                 let signed = from.integer().is_some_and(|i| i.1);
                 Ok(self.cfa.pool.resize(value, width, signed))
             }
         }
+    }
+
+    /// Where things lie is the linker's business: as a number that is anything but zero. Devices lie where the program
+    /// says.
+    fn address_as_number(&mut self, pointer: ExprId) -> ExprId {
+        let word = self.unit.types.word();
+        let is_device = self.is_device(pointer, 1);
+        let zero = self.cfa.pool.constant(0, word);
+        let is_null = self.cfa.pool.equal(pointer, zero);
+        let is_number = self.cfa.pool.or(is_null, is_device);
+        if self.cfa.pool.as_const(is_number) == Some(1) {
+            return pointer;
+        }
+        let any = self.fresh("address", word, ir::Type::Unsigned);
+        let one = self.cfa.pool.constant(1, word);
+        let is_zero = self.cfa.pool.equal(any, zero);
+        let any = self.cfa.pool.ite(is_zero, one, any);
+        self.cfa.pool.ite(is_number, pointer, any)
     }
 
     fn assign(&mut self, place: &Expr, value: &Expr, span: Span) -> Result<Value, Fail> {

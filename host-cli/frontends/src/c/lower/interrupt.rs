@@ -24,6 +24,11 @@ impl<'a> Interrupts<'a> {
     pub fn new(handlers: &'a [Handler]) -> Interrupts<'a> {
         Interrupts { handlers, masked: None, pauses: vec![], bodies: vec![] }
     }
+
+    /// Whether there are any.
+    pub fn are_there(&self) -> bool {
+        !self.handlers.is_empty()
+    }
 }
 
 impl Lower<'_> {

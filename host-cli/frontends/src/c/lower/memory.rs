@@ -199,6 +199,16 @@ impl Lower<'_> {
             }
             list = next;
         }
+        let mut outside = self.cfa.pool.bool(false);
+        for candidate in &list {
+            let bytes = (candidate.offset + width as u64).div_ceil(8);
+            if let Some(has) = self.has_bytes(object, bytes) {
+                let not = self.cfa.pool.not(has);
+                let here = candidate.when.map_or(not, |when| self.cfa.pool.and(when, not));
+                outside = self.cfa.pool.or(outside, here);
+            }
+        }
+        self.hazard(Hazard::Bounds, outside, span);
         // A pointer that was cast may reach over the end; a constant must not be written but once.
         let size = self.objects[object].size * 8;
         let constant =
@@ -229,10 +239,13 @@ impl Lower<'_> {
                 self.hazard(Hazard::Bounds, always, span);
                 return Ok(vec![]);
             }
-            return Err(Box::new(
-                fail(format!("nothing is known of address {address:#x}"), span, "this access")
-                    .help("declare registers as `extern volatile` variables: each read of one gives any value"),
-            ));
+            for (index, length) in indices {
+                self.check_index(*index, *length, span);
+            }
+            let (at, is_device) = self.device_at(pointer, offset, width);
+            let not = self.cfa.pool.not(is_device);
+            self.hazard(Hazard::Address, not, span);
+            return Ok(vec![self.device(at, None)]);
         }
         let zero = self.cfa.pool.constant(0, word);
         let null = self.cfa.pool.equal(pointer, zero);
@@ -251,7 +264,10 @@ impl Lower<'_> {
             for start in self.starts(object, offset, width, align) {
                 let target = address + (start - offset) / 8;
                 let target = self.cfa.pool.constant(target as u128, word);
-                let when = self.cfa.pool.equal(pointer, target);
+                let mut when = self.cfa.pool.equal(pointer, target);
+                if let Some(has) = self.has_bytes(object, (start + width as u64).div_ceil(8)) {
+                    when = self.cfa.pool.and(when, has);
+                }
                 if self.cfa.pool.as_const(when) == Some(0) {
                     continue;
                 }
@@ -266,6 +282,12 @@ impl Lower<'_> {
                 list.iter().all(|c| c.object != object || c.offset + width as u64 <= size)
             );
         }
+        let (at, is_device) = self.device_at(pointer, offset, width);
+        if self.cfa.pool.as_const(is_device) != Some(0) {
+            list.push(self.device(at, Some(is_device)));
+            let not = self.cfa.pool.not(is_device);
+            outside = self.cfa.pool.and(outside, not);
+        }
         let not_null = self.cfa.pool.not(null);
         let outside = self.cfa.pool.and(outside, not_null);
         if align > 1 {
@@ -273,6 +295,14 @@ impl Lower<'_> {
         }
         self.hazard(Hazard::Bounds, outside, span);
         Ok(list)
+    }
+
+    /// The address of an access of some bits, and whether they are a device's.
+    fn device_at(&mut self, pointer: ExprId, offset: u64, width: u32) -> (ExprId, ExprId) {
+        let by = self.cfa.pool.constant(offset as u128 / 8, self.unit.types.word());
+        let at = self.cfa.pool.binary(BinOp::Add, pointer, by);
+        let bytes = (offset % 8 + width as u64).div_ceil(8);
+        (at, self.is_device(at, bytes))
     }
 
     /// Where in an object an access may begin: where a cell does, and wherever the pointer is aligned as
@@ -317,7 +347,16 @@ impl Lower<'_> {
             let first = self.cfa.pool.constant(o.address as u128, word);
             let room = self.cfa.pool.constant((o.size - end) as u128, word);
             let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
-            let here = self.cfa.pool.binary(BinOp::Ule, at, room);
+            let mut here = self.cfa.pool.binary(BinOp::Ule, at, room);
+            if let Some((length, each)) = self.objects[object].length {
+                let length = self.read_var(length);
+                let each = self.cfa.pool.constant(each as u128, word);
+                let bytes = self.cfa.pool.binary(BinOp::Mul, length, each);
+                let end = self.cfa.pool.constant(end as u128, word);
+                let after = self.cfa.pool.binary(BinOp::Add, at, end);
+                let has = self.cfa.pool.binary(BinOp::Ule, after, bytes);
+                here = self.cfa.pool.and(here, has);
+            }
             within = self.cfa.pool.or(within, here);
         }
         let odd = self.cfa.pool.and(outside, within);

@@ -9,7 +9,10 @@
 //! - [`memory`]: reading and writing objects, also through pointers; [`copy`]: whole blocks of it
 //! - [`expression`], [`arithmetic`], [`statement`]
 //! - [`notes`]: what the automaton has to do with the text
+//! - [`device`]: what lies at addresses that are given as numbers
 //! - [`call`]: inlining, recursion up to its bound, functions that are known by name
+//! - [`unknown`]: functions that are declared only
+//! - [`format`]: how long texts are that are made
 //! - [`interrupt`]: where handlers may run
 //! - [`intrinsic`]: those of the compiler that compute; [`variadic`]: any number of arguments
 
@@ -17,13 +20,16 @@ mod arithmetic;
 mod block;
 mod call;
 mod copy;
+mod device;
 mod expression;
+pub mod format;
 mod interrupt;
 mod intrinsic;
 mod memory;
 pub mod notes;
 mod object;
 mod statement;
+mod unknown;
 mod variadic;
 
 use super::interrupt::Handler;
@@ -37,6 +43,7 @@ use interrupt::Interrupts;
 use notes::{Branching, Notes};
 use object::{Object, ObjectId};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 use vouch_ir::{Cfa, Edge, ExprId, InputId, LocId, Span, VarId};
 
@@ -82,8 +89,8 @@ struct Lower<'a> {
     options: &'a Options,
     reach: Reach,
     cfa: Cfa,
-    /// The line of a place in the text.
-    lines: &'a dyn Fn(u32) -> usize,
+    /// The line of a place in the text, with its file if that is not the one that was named.
+    lines: &'a dyn Fn(u32) -> String,
     block: Block,
     /// Conditions under which the current expression is evaluated at all.
     context: Vec<ExprId>,
@@ -96,6 +103,8 @@ struct Lower<'a> {
     /// Arguments beyond the parameters.
     variadic: HashMap<(FunctionId, u32), ObjectId>,
     next_address: u64,
+    /// Where devices are.
+    devices: Vec<Range<u64>>,
     frames: Vec<Frame>,
     instances: Vec<Instance>,
     by_depth: HashMap<(FunctionId, u32), usize>,
@@ -111,12 +120,14 @@ struct Lower<'a> {
     notes: Notes,
     branching: Option<Branching>,
     interrupts: Interrupts<'a>,
+    /// Lengths of what the library function that is being called makes.
+    format: format::Lengths,
 }
 
 /// Lowers what `options.c.entry` does, and handlers that interrupt it.
 pub fn lower(
     unit: &Unit,
-    lines: &dyn Fn(u32) -> usize,
+    lines: &dyn Fn(u32) -> String,
     handlers: &[Handler],
     options: &Options,
 ) -> Result<(Cfa, Notes), Fail> {
@@ -133,10 +144,12 @@ pub fn lower(
     };
     let cfa = Cfa::new(options.c.entry.clone());
     let start = cfa.init;
+    let reach = Reach::new(unit, &roots(unit, entry, handlers));
     let mut lower = Lower {
         unit,
         options,
-        reach: Reach::new(unit, &roots(unit, entry, handlers)),
+        devices: device::ranges(&reach, &unit.types),
+        reach,
         cfa,
         lines,
         block: Block::dead(start),
@@ -160,6 +173,7 @@ pub fn lower(
         notes: Notes::default(),
         branching: None,
         interrupts: Interrupts::new(handlers),
+        format: (0, None),
     };
     lower.run(entry)?;
     lower.note_names();
@@ -306,7 +320,7 @@ impl Lower<'_> {
         }
     }
 
-    fn line(&self, span: Span) -> usize {
+    fn line(&self, span: Span) -> String {
         (self.lines)(span.start)
     }
 

@@ -4,7 +4,7 @@
 use super::Lower;
 use crate::c::tree::{FunctionId, GlobalId, LocalId, Stmt, StmtKind};
 use crate::c::types::Type;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use vouch_ir::{EdgeId, ExprId, InputId, LocId, Span, VarId};
 
 /// Notes on an automaton. All spans are those of the preprocessed text.
@@ -26,6 +26,8 @@ pub struct Notes {
     pub globals: HashMap<VarId, GlobalId>,
     /// Assertions that a run may get to.
     pub claims: Vec<Claim>,
+    /// Functions that are declared only and change what they are given, and where one is called.
+    pub unknown: BTreeMap<String, Span>,
 }
 
 /// An assertion as one of its copies in the automaton.

@@ -1,5 +1,6 @@
 //! Objects: variables of C, each a list of cells, each cell a variable of the automaton.
 
+use super::block::Hazard;
 use super::{Fail, Lower, Value, fail};
 use crate::c::tree::{FunctionId, GlobalId, Init, LocalId};
 use crate::c::types::{self, Type, align_up};
@@ -7,6 +8,9 @@ use vouch_ir::{self as ir, ExprId, Span, Var, VarId, VarKind};
 
 /// An object of [`Lower`].
 pub type ObjectId = usize;
+
+/// The most elements of an array whose length is not a constant.
+const MAX_LENGTH: u64 = 128;
 
 /// The most cells of one object.
 const MAX_CELLS: u64 = 20_000;
@@ -45,6 +49,8 @@ pub struct Object {
     pub register: bool,
     /// Whose variable it is; globals live forever.
     pub owner: Option<Owner>,
+    /// What holds how many elements it has, and how many bytes each is, if that is not a constant.
+    pub length: Option<(VarId, u64)>,
 }
 
 /// The call that an object lives and dies with.
@@ -92,7 +98,7 @@ impl Lower<'_> {
         let align = types.align(ty).max(16);
         let mut cells = types.cells(ty);
         let gaps = types::gaps(&cells, if addressed { size * 8 } else { 0 });
-        let address = align_up(self.next_address, align);
+        let address = self.beside_devices(align_up(self.next_address, align), size + 1, align);
         // A gap keeps a pointer just past the end from pointing to a neighbour.
         self.next_address = address + align_up(size + 1, align) + 16;
         let members = cells.len();
@@ -131,6 +137,7 @@ impl Lower<'_> {
             constant: false,
             register: false,
             owner: None,
+            length: None,
         });
         Ok(self.objects.len() - 1)
     }
@@ -213,7 +220,18 @@ impl Lower<'_> {
         let local = &self.unit.functions[function].locals[id];
         let name = format!("{}::{}", self.function_name(function, depth), local.name);
         let addressed = self.reach.locals.contains(&(function, id));
-        let object = self.object(name, &local.ty, addressed, local.span)?;
+        let (ty, length) = match (&local.ty, local.length) {
+            (Type::Array(of, None), Some(length)) => {
+                (Type::Array(of.clone(), Some(MAX_LENGTH)), Some((of.clone(), length)))
+            }
+            (ty, _) => (ty.clone(), None),
+        };
+        let object = self.object(name, &ty, addressed, local.span)?;
+        if let Some((of, length)) = length {
+            let length = self.local_object(function, depth, length)?;
+            let bytes = self.unit.types.size(&of).unwrap_or(1);
+            self.objects[object].length = Some((self.objects[length].cells[0].var, bytes));
+        }
         self.objects[object].owner = Some(Owner { function, depth, local: Some(id) });
         self.locals.insert(key, object);
         Ok(object)
@@ -233,6 +251,26 @@ impl Lower<'_> {
         let object = self.object(name, &of.result, false, of.span)?;
         self.results.insert((function, depth), object);
         Ok(object)
+    }
+
+    /// An array whose length is not a constant comes into being: it is not longer than what is modelled.
+    pub(super) fn check_length(&mut self, object: ObjectId, span: Span) {
+        if let Some((length, _)) = self.objects[object].length {
+            let length = self.read_var(length);
+            let most = self.cfa.pool.constant(MAX_LENGTH as u128, self.unit.types.word());
+            let fits = self.cfa.pool.binary(ir::BinOp::Ule, length, most);
+            let not = self.cfa.pool.not(fits);
+            self.hazard(Hazard::Length, not, span);
+        }
+    }
+
+    /// Whether an object has that many bytes; `None` if it has them always, as far as it is modelled.
+    pub(super) fn has_bytes(&mut self, object: ObjectId, bytes: u64) -> Option<ExprId> {
+        let (length, each) = self.objects[object].length?;
+        let length = self.read_var(length);
+        let needed = bytes.div_ceil(each);
+        let needed = self.cfa.pool.constant(needed as u128, self.unit.types.word());
+        Some(self.cfa.pool.binary(ir::BinOp::Ule, needed, length))
     }
 
     /// A variable comes into being without a value.

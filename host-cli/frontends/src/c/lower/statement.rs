@@ -76,6 +76,7 @@ impl Lower<'_> {
             StmtKind::Declare(local, init) => {
                 let (function, depth) = self.current();
                 let object = self.local_object(function, depth, *local)?;
+                self.check_length(object, span);
                 match init {
                     Some(init) => self.initialise(object, init),
                     None => {

@@ -33,6 +33,8 @@ pub struct Attributes {
     pub noinit: bool,
     /// Whether a call of it never comes back.
     pub noreturn: bool,
+    /// Whether another definition of it counts more.
+    pub weak: bool,
 }
 
 /// Without a number, constructors run last and destructors first.
@@ -120,6 +122,7 @@ impl Parser {
             }
             "noinit" | "persistent" => out.noinit = true,
             "noreturn" => out.noreturn = true,
+            "weak" => out.weak = true,
             "cleanup" => {
                 out.cleanup = true;
                 self.skip_parens()?;

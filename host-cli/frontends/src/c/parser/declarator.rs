@@ -52,6 +52,7 @@ impl Parser {
     /// A declarator after these specifiers.
     pub(super) fn declarator(&mut self, of: &Specifiers) -> Result<Declarator, Fail> {
         self.variable_length = false;
+        self.lengths.clear();
         self.nested(|p| p.declarator_in(of.ty.clone(), of.volatile, of.constant))
     }
 
@@ -181,6 +182,7 @@ impl Parser {
                     }
                     None => {
                         variable = true;
+                        self.lengths.push(length);
                         None
                     }
                 }

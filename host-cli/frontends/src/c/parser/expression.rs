@@ -129,7 +129,7 @@ impl Parser {
     }
 
     /// `place op= value`, with the value before or after.
-    fn update(
+    pub(super) fn update(
         &mut self,
         place: Expr,
         op: Op,
@@ -367,6 +367,15 @@ impl Parser {
                 if let ExprKind::Member { bits: Some(_), .. } = of.kind {
                     return Err(fail("a bit-field has no size", of.span, "here"));
                 }
+                if let (ExprKind::Local(id), "sizeof") = (&of.kind, &*word)
+                    && let Some(length) = self.length_of(*id)
+                    && let Type::Array(element, _) = &of.ty
+                {
+                    let bytes = self.unit.types.size(element).unwrap_or(1);
+                    let length =
+                        Expr { kind: ExprKind::Local(length), ty: size.clone(), span: start };
+                    return self.binary(Op::Mul, length, int(bytes as i128, size, start), start);
+                }
                 match of.kind {
                     // The value of a bit-field has one.
                     ExprKind::Assign(..) | ExprKind::Update { .. } => (self.rvalue(of).ty, None),
@@ -401,6 +410,11 @@ impl Parser {
     }
 
     /// `(int)` behind `sizeof`, or `(int){ 1 }`; also the alignment that a name of a type represents.
+    /// What holds the length of an array that is not a constant.
+    fn length_of(&self, local: usize) -> Option<usize> {
+        self.current.as_ref()?.locals.get(local)?.length
+    }
+
     fn size_of_type(&mut self) -> Result<(Type, Option<u64>), Fail> {
         let start = self.span();
         self.advance();
@@ -494,7 +508,14 @@ impl Parser {
         }
         let callee = self.rvalue(callee);
         let result = match callee.ty.pointee() {
-            Some(Type::Function(signature)) => signature.result.clone(),
+            Some(Type::Function(signature)) => {
+                for (arg, param) in args.iter_mut().zip(&signature.params) {
+                    if arg.ty.is_scalar() && param.is_scalar() {
+                        *arg = self.convert(arg.clone(), param);
+                    }
+                }
+                signature.result.clone()
+            }
             _ => return Err(fail("only functions can be called", span, "this is none")),
         };
         // `(&f)(x)` and `(*f)(x)` are `f(x)`.

@@ -119,7 +119,7 @@ const LIBRARY: [&str; 103] = [
 ];
 
 /// Functions of the compiler and of verification tasks, which nobody has to declare.
-const COMPILER: [&str; 81] = [
+const COMPILER: [&str; 82] = [
     "int __builtin_popcount(unsigned)",
     "int __builtin_popcountl(unsigned long)",
     "int __builtin_popcountll(unsigned long long)",
@@ -168,6 +168,7 @@ const COMPILER: [&str; 81] = [
     "_Bool __builtin_umulll_overflow(unsigned long long, unsigned long long, unsigned long long *)",
     "void __vouch_assume(int)",
     "unsigned long long __vouch_input(const char *)",
+    "int __vouch_format_length(void)",
     "void __builtin_unreachable(void)",
     "void __builtin_trap(void)",
     "void *__builtin_return_address(unsigned)",
@@ -238,7 +239,8 @@ impl Parser {
         name: &Rc<str>,
         span: Span,
     ) -> Result<FunctionId, Fail> {
-        if let Some(super::Name::Function(id)) = self.names[0].get(name) {
+        let known = self.names[0].get(name).or_else(|| self.linker.find(name, false));
+        if let Some(super::Name::Function(id)) = known {
             return Ok(*id);
         }
         let of_library = prototype(name);
@@ -258,7 +260,7 @@ impl Parser {
         let id = self.new_function(name, &signature, span);
         self.undeclared.insert(id, span);
         self.names[0].insert(name.clone(), super::Name::Function(id));
-        self.links.insert(name.clone(), super::Name::Function(id));
+        self.linker.declare(name.clone(), super::Name::Function(id), false);
         Ok(id)
     }
 

@@ -1,28 +1,33 @@
 //! Tokens to the typed tree, in one pass: C cannot be parsed without knowing which names are types,
 //! and once types are known, expressions can be typed on the spot.
 //!
-//! - this file: the cursor, scopes, and what is at file scope
+//! - this file: scopes, and what is at file scope; [`cursor`]: the next token
 //! - [`specifier`]: `static const unsigned …`; [`attribute`]
 //! - [`record`]: `struct { … }`, `union`, `enum`
 //! - [`declarator`], as in `*a[3](int)`; [`compatible`]: whether two of them may be of one thing
 //! - [`initializer`]: `= { .x = 1, [2] = … }`
 //! - [`statement`], [`label`]s, [`assembly`], [`expression`], [`primary`]
+//! - [`atomic`]: accesses that are one to others
 //! - [`typing`]: promotions and conversions
 //! - [`bodies`] of library functions
 //! - [`library`]: functions that every program may call
+//! - [`linker`]: what is one thing in several units
 //!
 //! Written by hand: the C grammars that can be had as crates either read no comments and report bare
 //! lists of expected characters, or do not tell casts from calls.
 
 mod assembly;
+mod atomic;
 mod attribute;
 mod bodies;
 mod compatible;
+mod cursor;
 mod declarator;
 mod expression;
 mod initializer;
 mod label;
-mod library;
+pub mod library;
+mod linker;
 mod primary;
 mod record;
 mod specifier;
@@ -39,6 +44,7 @@ use crate::Diagnostic;
 use attribute::Attributes;
 use declarator::{Declarator, Param};
 use label::Labels;
+use linker::Linker;
 use specifier::{Qualified, Specifiers, Storage};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -47,9 +53,27 @@ use vouch_ir::Span;
 /// How deep statements and expressions may nest; the stack is sized for it.
 const MAX_DEPTH: u32 = 6000;
 
-/// Parses a translation unit.
-pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<Unit, Fail> {
+/// A translation unit as text.
+pub struct Input {
+    /// Its file.
+    pub path: String,
+    /// Its tokens, with an end.
+    pub tokens: Vec<Token>,
+    /// How its structs are packed.
+    pub packing: Vec<Packing>,
+}
+
+/// Parses translation units, and links them: what has external linkage is one thing in all of them.
+pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
     let unit = Unit { types, globals: vec![], functions: vec![], warnings: vec![] };
+    let count = inputs.len();
+    let mut linker = Linker::default();
+    let (mut tokens, mut packing) = (vec![], vec![]);
+    for input in inputs {
+        linker.paths.push(input.path);
+        tokens.extend(input.tokens);
+        packing.extend(input.packing);
+    }
     let mut parser = Parser {
         tokens,
         packing,
@@ -58,25 +82,24 @@ pub fn parse(tokens: Vec<Token>, packing: Vec<Packing>, types: Types) -> Result<
         unit,
         names: vec![HashMap::new()],
         tags: vec![HashMap::new()],
-        links: HashMap::new(),
+        linker,
         prototypes: HashMap::new(),
         undeclared: HashMap::new(),
         current: None,
         variable_length: false,
+        lengths: vec![],
         length_with_effect: None,
         lives_forever: false,
         strings: HashMap::new(),
     };
-    let va_list = Qualified {
-        ty: super::types::pointer(Type::Void),
-        volatile: false,
-        constant: false,
-        align: None,
-    };
-    parser.declare_name("__builtin_va_list".into(), Name::Typedef(va_list));
-    while parser.peek() != &TokenKind::End {
-        parser.external()?;
+    for number in 0..count {
+        parser.begin_unit(number);
+        while parser.peek() != &TokenKind::End {
+            parser.external()?;
+        }
+        parser.advance();
     }
+    parser.rename_twins();
     parser.library()?;
     parser.judge_undeclared();
     Ok(parser.unit)
@@ -131,8 +154,7 @@ struct Parser {
     unit: Unit,
     names: Vec<HashMap<Rc<str>, Name>>,
     tags: Vec<HashMap<Rc<str>, Tag>>,
-    /// What the linker's names stand for.
-    links: HashMap<Rc<str>, Name>,
+    linker: Linker,
     /// The types of functions as they were first declared, and where.
     prototypes: HashMap<FunctionId, (Signature, Span)>,
     /// Functions that were called before anything was known of them, and where.
@@ -140,6 +162,8 @@ struct Parser {
     current: Option<Current>,
     /// Whether the last declarator had an array whose length is not a constant.
     variable_length: bool,
+    /// The lengths of the last declarator's arrays that are not constants.
+    lengths: Vec<Expr>,
     /// A length that is not a constant and does something.
     length_with_effect: Option<Span>,
     /// Whether the initial value of something that lives forever is read.
@@ -149,67 +173,6 @@ struct Parser {
 }
 
 impl Parser {
-    fn peek(&self) -> &TokenKind {
-        &self.tokens[self.at].kind
-    }
-    fn peek_at(&self, ahead: usize) -> &TokenKind {
-        &self.tokens[(self.at + ahead).min(self.tokens.len() - 1)].kind
-    }
-    fn span(&self) -> Span {
-        self.tokens[self.at].span
-    }
-    /// From `start` to the last token that was taken.
-    fn since(&self, start: Span) -> Span {
-        let end = self.tokens[self.at.saturating_sub(1)].span.end;
-        Span { start: start.start, end: end.max(start.start) }
-    }
-    fn advance(&mut self) {
-        if self.at + 1 < self.tokens.len() {
-            self.at += 1;
-        }
-    }
-    fn is(&self, text: &str) -> bool {
-        self.is_at(0, text)
-    }
-    fn is_at(&self, ahead: usize, text: &str) -> bool {
-        match self.peek_at(ahead) {
-            TokenKind::Punct(p) => *p == text,
-            TokenKind::Word(w) => &**w == text,
-            _ => false,
-        }
-    }
-    fn eat(&mut self, text: &str) -> bool {
-        let found = self.is(text);
-        if found {
-            self.advance();
-        }
-        found
-    }
-    fn expect(&mut self, text: &str) -> Result<(), Fail> {
-        if self.eat(text) {
-            return Ok(());
-        }
-        Err(self.unexpected(&format!("`{text}`")))
-    }
-    fn unexpected(&self, wanted: &str) -> Fail {
-        let found = match self.peek() {
-            TokenKind::Word(w) => format!("`{w}`"),
-            TokenKind::Punct(p) => format!("`{p}`"),
-            TokenKind::Int { .. } | TokenKind::Float => "a number".into(),
-            TokenKind::Char(_) => "a character".into(),
-            TokenKind::Text(_) => "a string".into(),
-            TokenKind::End => "the end of the file".into(),
-        };
-        fail(format!("expected {wanted}, found {found}"), self.span(), format!("not {wanted}"))
-    }
-    fn word(&mut self) -> Result<(Rc<str>, Span), Fail> {
-        let span = self.span();
-        if let TokenKind::Word(word) = self.peek().clone() {
-            self.advance();
-            return Ok((word, span));
-        }
-        Err(self.unexpected("a name"))
-    }
     /// Runs something that may nest.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Fail>) -> Result<T, Fail> {
         vouch_ir::deadline::tick();
@@ -331,7 +294,8 @@ impl Parser {
         let known = self.names.last().and_then(|scope| scope.get(&name));
         match known {
             None => {}
-            Some(Name::Typedef(known)) if compatible::types(&known.ty, &named.ty) => {}
+            Some(Name::Typedef(known))
+                if compatible::types(&self.unit.types, &known.ty, &named.ty) => {}
             Some(_) => return Err(self.declared_otherwise(&name, span, None)),
         }
         self.declare_name(name, Name::Typedef(named));
@@ -359,7 +323,8 @@ impl Parser {
         let noinit = attributes.noinit || specifiers.attributes.noinit;
         let foreign = noinit || specifiers.storage == Storage::Extern && !self.is("=");
         let symbol = attributes.symbol.clone().unwrap_or(name.clone());
-        let known = self.names[0].get(&name).or_else(|| self.links.get(&symbol));
+        let internal = specifiers.storage == Storage::Static;
+        let known = self.names[0].get(&name).or_else(|| self.linker.find(&symbol, internal));
         let id = match known {
             Some(Name::Global(id)) => *id,
             Some(_) => return Err(self.declared_otherwise(&name, span, None)),
@@ -378,13 +343,14 @@ impl Parser {
             }
         };
         self.names[0].insert(name.clone(), Name::Global(id));
-        self.links.insert(symbol, Name::Global(id));
+        self.linker.declare(symbol, Name::Global(id), internal);
         let known = &self.unit.globals[id];
-        if !compatible::types(&known.ty, &declarator.ty) {
+        if !compatible::types(&self.unit.types, &known.ty, &declarator.ty) {
             return Err(self.declared_otherwise(&name, span, Some(known.span)));
         }
         let known = &mut self.unit.globals[id];
         known.param = known.param.or(specifiers.attributes.param).or(attributes.param);
+        let first = known.init.as_ref().map(|_| known.span);
         known.foreign &= foreign;
         known.volatile |= declarator.volatile;
         if !foreign {
@@ -393,7 +359,6 @@ impl Parser {
         if self.unit.types.size(&known.ty).is_none() {
             known.ty = declarator.ty.clone();
         }
-        let first = known.init.as_ref().map(|_| known.span);
         if self.is("=") {
             if let Some(first) = first {
                 let again = fail(format!("`{name}` is defined twice"), span, "again");
@@ -430,7 +395,10 @@ impl Parser {
         };
         let symbol = attributes.symbol.clone().or(specifiers.attributes.symbol.clone());
         let symbol = symbol.unwrap_or(name.clone());
-        let known = self.names[0].get(name).or_else(|| self.links.get(&symbol));
+        let asked = [attributes, &specifiers.attributes];
+        let is_inline = specifiers.inline && specifiers.storage != Storage::Extern;
+        let internal = specifiers.storage == Storage::Static || is_inline;
+        let known = self.names[0].get(name).or_else(|| self.linker.find(&symbol, internal));
         let id = match known {
             Some(Name::Function(id)) => {
                 let id = *id;
@@ -441,9 +409,11 @@ impl Parser {
             None => self.new_function(name, signature, span),
         };
         self.names[0].insert(name.clone(), Name::Function(id));
-        self.links.insert(symbol, Name::Function(id));
+        self.linker.declare(symbol, Name::Function(id), internal);
+        if asked.iter().any(|a| a.weak) {
+            self.linker.weak.insert(id);
+        }
         let function = &mut self.unit.functions[id];
-        let asked = [attributes, &specifiers.attributes];
         let when = asked.iter().find_map(|a| a.constructor);
         function.constructor = function.constructor.or(when);
         let when = asked.iter().find_map(|a| a.destructor);
@@ -484,7 +454,7 @@ impl Parser {
         let nothing = guessed && signature.result == Type::Void;
         let library = guessed && library::knows(name);
         if let Some((first, at)) = self.prototypes.get(&id)
-            && !compatible::signatures(first, signature)
+            && !compatible::signatures(&self.unit.types, first, signature)
             && !nothing
             && !library
         {
@@ -516,6 +486,17 @@ impl Parser {
         let Type::Function(signature) = &declarator.ty else {
             return Err(self.unexpected("a function"));
         };
+        let weak = self.linker.weak.contains(&id);
+        if weak && self.unit.functions[id].body.is_some() {
+            // Another definition is there already, and this one gives way.
+            return self.skip_body();
+        }
+        if self.linker.replaceable.remove(&id) {
+            self.unit.functions[id].body = None;
+        }
+        if weak {
+            self.linker.replaceable.insert(id);
+        }
         if let Some(body) = &self.unit.functions[id].body {
             let first = body.span;
             return Err(Box::new(
@@ -530,7 +511,7 @@ impl Parser {
             let (name, span) = param.name.clone().unwrap_or((format!("#{i}").into(), span));
             self.declare_local(name.clone(), Name::Local(i), span)?;
             constants.extend(param.constant.then_some(i));
-            locals.push(Local { name, ty: param.ty.clone(), span });
+            locals.push(Local { name, ty: param.ty.clone(), span, length: None });
         }
         let result = signature.result.clone();
         let function = &mut self.unit.functions[id];
@@ -577,7 +558,7 @@ impl Parser {
     fn local(&mut self, name: Rc<str>, ty: Type, span: Span) -> Result<LocalId, Fail> {
         match &mut self.current {
             Some(current) => {
-                current.locals.push(Local { name, ty, span });
+                current.locals.push(Local { name, ty, span, length: None });
                 Ok(current.locals.len() - 1)
             }
             None => Err(fail("this needs a function around it", span, "not at file scope")),
@@ -612,22 +593,6 @@ impl Parser {
         self.nested(Self::compound)
     }
 
-    /// Skips a balanced pair of parentheses and what is between.
-    fn skip_parens(&mut self) -> Result<(), Fail> {
-        self.expect("(")?;
-        let mut depth = 1;
-        while depth > 0 {
-            match self.peek() {
-                TokenKind::Punct("(") => depth += 1,
-                TokenKind::Punct(")") => depth -= 1,
-                TokenKind::End => return Err(self.unexpected("`)`")),
-                _ => {}
-            }
-            self.advance();
-        }
-        Ok(())
-    }
-
     fn static_assert(&mut self) -> Result<(), Fail> {
         let start = self.span();
         self.advance();
@@ -649,7 +614,11 @@ impl Parser {
 }
 
 fn unnamed(params: &[Type], span: Span) -> Vec<Local> {
-    let local =
-        |(i, ty): (usize, &Type)| Local { name: format!("#{i}").into(), ty: ty.clone(), span };
+    let local = |(i, ty): (usize, &Type)| Local {
+        name: format!("#{i}").into(),
+        ty: ty.clone(),
+        span,
+        length: None,
+    };
     params.iter().enumerate().map(local).collect()
 }

@@ -179,6 +179,7 @@ impl Parser {
                 "__builtin_choose_expr" => self.choose(),
                 "__builtin_constant_p" => self.constant_p(span),
                 "__builtin_types_compatible_p" => self.types_compatible(span),
+                _ if super::atomic::is_atomic(&word) => self.atomic(&word, span),
                 _ if self.is("(") || super::library::is_builtin(&word) => {
                     let id = self.implicit_function(&word, span)?;
                     self.function_designator(id, span)
@@ -260,7 +261,7 @@ impl Parser {
         let b = self.type_name()?;
         self.expect(")")?;
         let span = self.since(start);
-        let same = super::compatible::types(&a, &b);
+        let same = super::compatible::types(&self.unit.types, &a, &b);
         let twice = |ty: &Type| {
             ty.integer().is_some_and(|(bits, _)| bits == 8 || bits == self.unit.types.word())
         };

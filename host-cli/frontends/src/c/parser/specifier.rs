@@ -47,6 +47,8 @@ pub struct Specifiers {
     pub constant: bool,
     /// An alignment that the name of the type represents.
     pub type_align: Option<u64>,
+    /// Whether a function is `inline`.
+    pub inline: bool,
     /// Whether the initial value tells the type: `__auto_type`.
     pub deduced: bool,
     /// Attributes.
@@ -154,6 +156,7 @@ impl Parser {
             volatile: false,
             constant: false,
             type_align: None,
+            inline: false,
             deduced: false,
             attributes: Attributes::default(),
         };
@@ -172,9 +175,9 @@ impl Parser {
                 "volatile" | "__volatile__" | "__volatile" => out.volatile = true,
                 "const" | "__const" | "__const__" => out.constant = true,
                 // There is one thread.
-                "inline" | "__inline" | "__inline__" | "register" | "auto" | "restrict"
-                | "__restrict" | "__restrict__" | "__extension__" | "_Thread_local"
-                | "__thread" => {}
+                "register" | "auto" | "restrict" | "__restrict" | "__restrict__"
+                | "__extension__" | "_Thread_local" | "__thread" => {}
+                "inline" | "__inline" | "__inline__" => out.inline = true,
                 "_Noreturn" => out.attributes.noreturn = true,
                 "_Atomic" if !self.is_at(1, "(") => {}
                 "_Atomic" if no_type_yet => {

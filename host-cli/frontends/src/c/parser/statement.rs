@@ -5,8 +5,8 @@ use super::declarator::Declarator;
 use super::specifier::{Specifiers, Storage};
 use super::{Name, Parser, Switch};
 use crate::c::token::TokenKind;
-use crate::c::tree::{Expr, Global, Init, InitItem, Stmt, StmtKind};
-use crate::c::types::Type;
+use crate::c::tree::{Expr, ExprKind, Global, Init, InitItem, Stmt, StmtKind};
+use crate::c::types::{Type, unsigned};
 use crate::c::{Fail, fail};
 use std::rc::Rc;
 use vouch_ir::Span;
@@ -55,6 +55,7 @@ impl Parser {
         while !self.eat(";") {
             let mut declarator = self.declarator(&specifiers)?;
             let variable_length = self.variable_length;
+            let lengths = std::mem::take(&mut self.lengths);
             let attributes = self.declaration_tail()?;
             declarator.ty = attributes.retype(declarator.ty);
             let Some((name, span)) = declarator.name.clone() else {
@@ -88,7 +89,27 @@ impl Parser {
                 (Type::Void, _) => return Err(fail("nothing is of type void", span, "here")),
                 _ => {
                     let cleanup = attributes.cleanup || specifiers.attributes.cleanup;
+                    let kept = match &lengths[..] {
+                        [length] if variable_length && !cleanup => {
+                            self.keep_length(&declarator.ty, length)?
+                        }
+                        _ => None,
+                    };
                     let init = self.local_variable(&specifiers, &declarator, name, span)?;
+                    if let Some((length, keep)) = kept
+                        && init.1.is_none()
+                        && let Some(current) = &mut self.current
+                    {
+                        current.locals[init.0].length = Some(length);
+                        let span = self.since(start);
+                        out.push(Stmt { kind: StmtKind::Expr(keep), span });
+                        out.push(Stmt { kind: StmtKind::Declare(init.0, None), span });
+                        if !self.eat(",") {
+                            self.expect(";")?;
+                            break;
+                        }
+                        continue;
+                    }
                     let span = self.since(if init.1.is_some() { span } else { start });
                     let kind = match (variable_length, cleanup) {
                         (true, _) => StmtKind::Refused("an array whose length is not a constant"),
@@ -135,6 +156,20 @@ impl Parser {
     }
 
     /// A variable that lives as long as its block.
+    /// Keeps the length of an array that is not a constant, if that of its elements is one: where, and what does so.
+    fn keep_length(&mut self, ty: &Type, length: &Expr) -> Result<Option<(usize, Expr)>, Fail> {
+        let Type::Array(of, None) = ty else { return Ok(None) };
+        if self.unit.types.size(of).is_none() || matches!(**of, Type::Array(..)) {
+            return Ok(None);
+        }
+        let (span, word) = (length.span, unsigned(self.unit.types.word()));
+        let value = self.assignable(length.clone(), &word)?;
+        let kept = self.local("(length)".into(), word.clone(), span)?;
+        let place = Expr { kind: ExprKind::Local(kept), ty: word.clone(), span };
+        let kind = ExprKind::Assign(Box::new(place), Box::new(value));
+        Ok(Some((kept, Expr { kind, ty: word, span })))
+    }
+
     fn local_variable(
         &mut self,
         specifiers: &Specifiers,

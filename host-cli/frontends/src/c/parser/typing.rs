@@ -1,7 +1,7 @@
 //! What C does to types silently: decay, promotion, the usual arithmetic conversions, conversion on
 //! assignment. Here it becomes explicit.
 
-use super::Parser;
+use super::{Parser, compatible};
 use crate::c::tree::{Expr, ExprKind, Op};
 use crate::c::types::{Field, INT, Type, Types, pointer, signed};
 use crate::c::{Fail, constant, fail};
@@ -158,9 +158,13 @@ impl Parser {
     pub(super) fn assignable(&self, expr: Expr, ty: &Type) -> Result<Expr, Fail> {
         let expr = self.rvalue(expr);
         let fits = match (&expr.ty, ty) {
-            (Type::Record(a), Type::Record(b)) => a == b,
+            (a @ Type::Record(_), b @ Type::Record(_)) => compatible::types(&self.unit.types, a, b),
             (from, to) => from.is_scalar() && to.is_scalar(),
         };
+        if fits && let Type::Record(_) = ty {
+            // The same record, perhaps as another unit knows it.
+            return Ok(Expr { ty: ty.clone(), ..expr });
+        }
         if fits || matches!(expr.kind, ExprKind::Refused(_)) {
             return Ok(self.convert(expr, ty));
         }
@@ -261,7 +265,11 @@ impl Parser {
             (Type::Pointer(to, _), Type::Pointer(..)) if **to != Type::Void => a.ty.clone(),
             (_, Type::Pointer(..)) => b.ty.clone(),
             (Type::Pointer(..), _) => a.ty.clone(),
-            (Type::Record(x), Type::Record(y)) if x == y => a.ty.clone(),
+            (x @ Type::Record(_), y @ Type::Record(_))
+                if compatible::types(&self.unit.types, x, y) =>
+            {
+                a.ty.clone()
+            }
             (x, y) if x.is_scalar() && y.is_scalar() => {
                 let (a, b) = (self.promote(a.clone()), self.promote(b.clone()));
                 common(&a.ty, &b.ty)

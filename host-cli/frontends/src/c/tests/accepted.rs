@@ -376,7 +376,7 @@ fn destructors_run_after_main() {
 fn options_and_line_ends_reach_files_without_directives() {
     let text = "extern void reach_error(void); int main(void) { if (N) reach_error(); return 0; }";
     let mut with = options("main");
-    with.c.define = vec!["N=1".into()];
+    with.c.macros = vec![crate::c::Macro::Define("N=1".into())];
     assert_eq!(run(&compile(text, &with).unwrap().cfa, 0, 100).location, "error reach_error");
     let text =
         "extern void reach_error(void);\nint main(void) {\n// not \\\nreach_error();\nreturn 0; }";

@@ -153,7 +153,11 @@ fn compare(model: DataModel, compiler: &[&str], seed: u64, count: usize) {
     }
     let Some(made) = compiled(compiler, &text) else { return };
     let (tokens, packing) = lexer::lex_packed(&declared).unwrap();
-    let unit = parser::parse(tokens, packing, Types::new(model)).unwrap();
+    let unit = parser::parse(
+        vec![parser::Input { path: "t.c".into(), tokens, packing }],
+        Types::new(model),
+    )
+    .unwrap();
     let types = &unit.types;
     for (id, sample) in samples.iter().enumerate() {
         let tag = format!("s{id}");

@@ -123,21 +123,6 @@ fn shifts_of_signed_numbers_overflow() {
 }
 
 #[test]
-fn what_is_declared_only_gets_no_way_to_change_things() {
-    let main = "int g; int main(void) { struct H h = {&g}; use(ARG); return g; }";
-    for (declaration, arg) in [
-        ("struct H { int *p; }; extern void use(struct H);", "h"),
-        ("struct H { int *p; }; extern void use(const struct H *);", "&h"),
-    ] {
-        let text = format!("{declaration} {}", main.replace("ARG", arg));
-        let errors = super::compile(&text, &options("main")).unwrap_err();
-        assert!(errors[0].message.contains("could change"), "{errors:?}");
-    }
-    let harmless = "struct H { const int *p; }; extern void use(struct H);";
-    cfa(&format!("{harmless} {}", main.replace("ARG", "h")), &options("main"));
-}
-
-#[test]
 fn equal_strings_are_one_object() {
     holds("const char *a = \"same\";", "const char *b = \"same\";", "a == b && a != \"other\"");
 }

@@ -6,8 +6,10 @@ mod language;
 mod layout;
 mod library;
 mod memory;
+mod project;
 mod random;
 mod rejected;
+mod unknown;
 
 use super::COptions;
 use crate::{Compiled, Diagnostic, Options, Source};

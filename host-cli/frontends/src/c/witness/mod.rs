@@ -117,20 +117,20 @@ impl Writer<'_> {
         let text = &self.program.text;
         let start = text[..at as usize].rfind('\n').map_or(0, |n| n + 1);
         let column = text[start..at as usize].chars().count() + 1;
-        let Some(preprocessed) = &self.program.preprocessed else {
+        let Some(places) = &self.program.places else {
             let line = text[..start].matches('\n').count() + 1;
             return Some(At { line, column: Some(column) });
         };
-        let line = preprocessed.line(at);
+        let line = places.main_line(at)?;
         let here = text[start..].lines().next()?;
-        let there = self.source.text.lines().nth(line.checked_sub(1)?)?;
+        let there = self.source.main().lines().nth(line.checked_sub(1)?)?;
         (here.trim_end() == there.trim_end()).then_some(At { line, column: Some(column) })
     }
 
     /// The line of a byte of the text, if no more is known.
     fn line(&self, at: u32) -> At {
-        let line = match &self.program.preprocessed {
-            Some(preprocessed) => preprocessed.line(at),
+        let line = match &self.program.places {
+            Some(places) => places.main_line(at).unwrap_or(1),
             None => self.program.text[..at as usize].matches('\n').count() + 1,
         };
         At { line, column: None }

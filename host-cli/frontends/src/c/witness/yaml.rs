@@ -53,7 +53,7 @@ fn quoted(text: &str) -> String {
 /// A number that no other witness has, as far as hashes go, in the form of a random UUID.
 fn uuid(task: &Task<'_>, content: &str) -> String {
     let mut hash = Sha256::new();
-    for part in [task.source.text.as_str(), task.specification, &time(task.now), content] {
+    for part in [task.source.main(), task.specification, &time(task.now), content] {
         hash.update(part);
         hash.update([0]);
     }
@@ -70,7 +70,7 @@ fn time(now: SystemTime) -> String {
 fn entry(task: &Task<'_>, kind: &str, content: &str) -> String {
     let file = quoted(&task.source.path);
     let hash: String =
-        Sha256::digest(task.source.text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
+        Sha256::digest(task.source.main().as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
     let content = if content.is_empty() { " []\n".to_string() } else { format!("\n{content}") };
     format!(
         "- entry_type: {kind}\n  metadata:\n    format_version: \"2.0\"\n    uuid: {}\n    \

@@ -1,0 +1,244 @@
+//! Compilation databases: `compile_commands.json`, as CMake, Meson, Bear and others write it.
+
+use super::preprocess::Macro;
+use super::{DataModel, Fail, fail};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use vouch_ir::Span;
+
+/// How one file is compiled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Command {
+    /// The file, seen from here.
+    pub file: String,
+    /// Where the compiler runs.
+    pub folder: PathBuf,
+    /// Folders of included files; those for `"…"` alone are marked.
+    pub include: Vec<(bool, String)>,
+    /// Macros, in order.
+    pub macros: Vec<Macro>,
+    /// Files that are included before the first line.
+    pub forced: Vec<String>,
+    /// The data model, or why there is none.
+    pub model: Result<DataModel, String>,
+}
+
+/// The commands for C files in a database at a path.
+pub fn parse(path: &Path, text: &str) -> Result<Vec<Command>, Fail> {
+    let wrong = |what: &str| {
+        let what = format!("{} is not a compilation database: {what}", path.display());
+        fail(what, Span::default(), "")
+    };
+    let json: Value = serde_json::from_str(text).map_err(|e| wrong(&e.to_string()))?;
+    let entries = json.as_array().ok_or_else(|| wrong("it is not a list"))?;
+    let base = path.parent().unwrap_or(Path::new(""));
+    let mut commands = vec![];
+    for entry in entries {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str);
+        let file = text("file").ok_or_else(|| wrong("an entry has no `file`"))?;
+        if Path::new(file).extension().is_none_or(|e| e != "c") {
+            continue;
+        }
+        let words = match (entry.get("arguments").and_then(Value::as_array), text("command")) {
+            (Some(words), _) => {
+                words.iter().filter_map(|word| word.as_str().map(str::to_string)).collect()
+            }
+            (None, Some(command)) => split(command),
+            (None, None) => return Err(wrong("an entry has neither `arguments` nor `command`")),
+        };
+        let folder = base.join(text("directory").unwrap_or(""));
+        let file = folder.join(file).display().to_string();
+        commands.push(command(file, folder, &words));
+    }
+    Ok(commands)
+}
+
+/// The words of a command as a shell splits them, without variables.
+fn split(command: &str) -> Vec<String> {
+    let (mut words, mut word) = (vec![], None::<String>);
+    let mut quote = None;
+    let mut chars = command.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(q), c) if c == q => quote = None,
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// What the words of a command say.
+fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
+    let mut found = Command {
+        file,
+        folder,
+        include: vec![],
+        macros: vec![],
+        forced: vec![],
+        model: Ok(DataModel::Lp64),
+    };
+    let mut target = Target::of_compiler(words.first().map_or("", String::as_str));
+    let mut rest = words.iter().skip(1).peekable();
+    while let Some(word) = rest.next() {
+        // `-Ifolder` and `-I folder`.
+        let mut value = |flag: &str| match word.strip_prefix(flag) {
+            Some("") => rest.next().cloned(),
+            Some(value) => Some(value.to_string()),
+            None => None,
+        };
+        if let Some(name) = value("-D") {
+            found.macros.push(Macro::Define(name));
+        } else if let Some(name) = value("-U") {
+            found.macros.push(Macro::Undefine(name));
+        } else if let Some(file) = value("-include").or_else(|| value("-imacros")) {
+            found.forced.push(file);
+        } else if let Some(folder) = value("-iquote") {
+            found.include.push((true, folder));
+        } else if let Some(folder) =
+            value("-I").or_else(|| value("-isystem")).or_else(|| value("-idirafter"))
+        {
+            found.include.push((false, folder));
+        } else if let Some(name) = value("--target=").or_else(|| value("-target")) {
+            target = Target::of_name(&name).unwrap_or(Target::Other(name));
+        } else {
+            target.refine(word, &mut found.macros);
+        }
+    }
+    found.model = target.model();
+    found
+}
+
+/// What code is made for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Target {
+    X86 {
+        bits: u32,
+    },
+    Arm {
+        odd: Option<String>,
+    },
+    /// A name that nothing is known of.
+    Other(String),
+}
+
+impl Target {
+    fn of_compiler(path: &str) -> Target {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        let name = name.strip_suffix(".exe").unwrap_or(name);
+        match name.rsplit_once('-') {
+            // `arm-none-eabi-gcc`, but not `gcc-12`.
+            Some((target, last)) if !last.starts_with(|c: char| c.is_ascii_digit()) => {
+                Target::of_name(target).unwrap_or(Target::Other(name.to_string()))
+            }
+            _ if matches!(name, "armcc" | "armclang" | "iccarm" | "tiarmclang") => {
+                Target::Arm { odd: None }
+            }
+            _ => Target::X86 { bits: 64 },
+        }
+    }
+
+    fn of_name(name: &str) -> Option<Target> {
+        let is_arm = ["arm", "thumb"].iter().any(|start| name.starts_with(start));
+        match name {
+            _ if name.starts_with("x86_64") => Some(Target::X86 { bits: 64 }),
+            _ if name.starts_with('i') && name.contains("86") => Some(Target::X86 { bits: 32 }),
+            // With an operating system enumerations are as large as `int`.
+            _ if is_arm && !name.contains("linux") => Some(Target::Arm { odd: None }),
+            _ => None,
+        }
+    }
+
+    /// What a flag says besides.
+    fn refine(&mut self, flag: &str, macros: &mut Vec<Macro>) {
+        let core = flag.strip_prefix("-mcpu=cortex-m");
+        match (flag, &mut *self) {
+            ("-m32", Target::X86 { bits }) => *bits = 32,
+            ("-m64", Target::X86 { bits }) => *bits = 64,
+            ("-fno-short-enums" | "-fsigned-char" | "-mbig-endian", Target::Arm { odd }) => {
+                *odd = Some(flag.to_string());
+            }
+            ("-funsigned-char" | "-fshort-enums" | "-mx32", Target::X86 { .. }) => {
+                *self = Target::Other(flag.to_string());
+            }
+            (_, Target::X86 { .. }) if core.is_some() => *self = Target::Arm { odd: None },
+            _ => {}
+        }
+        if let Some(core) = core {
+            architecture(core, macros);
+        }
+    }
+
+    fn model(self) -> Result<DataModel, String> {
+        match self {
+            Target::X86 { bits: 32 } => Ok(DataModel::Ilp32),
+            Target::X86 { .. } => Ok(DataModel::Lp64),
+            Target::Arm { odd: None } => Ok(DataModel::Arm32),
+            Target::Arm { odd: Some(name) } | Target::Other(name) => {
+                Err(format!("there is no data model for `{name}`"))
+            }
+        }
+    }
+}
+
+/// The macros of a Cortex-M that is not an M3.
+fn architecture(core: &str, macros: &mut Vec<Macro>) {
+    let number: String = core.chars().take_while(char::is_ascii_digit).collect();
+    let (arch, name) = match number.as_str() {
+        "0" | "1" => (6, "__ARM_ARCH_6M__"),
+        "4" | "7" => (7, "__ARM_ARCH_7EM__"),
+        "23" => (8, "__ARM_ARCH_8M_BASE__"),
+        "33" | "35" | "55" | "85" => (8, "__ARM_ARCH_8M_MAIN__"),
+        _ => return,
+    };
+    macros.push(Macro::Undefine("__ARM_ARCH_7M__".into()));
+    macros.push(Macro::Define(format!("__ARM_ARCH={arch}")));
+    macros.push(Macro::Define(format!("{name}=1")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(compiler: &str) -> Command {
+        let text = serde_json::json!([{
+            "directory": "/p/build", "file": "../src/a.c",
+            "command": format!("{compiler} -DX -D 'Y=\"a b\"' -UZ -I../inc -isystem /s -iquote q -include pre.h -c ../src/a.c -o a.o"),
+        }]);
+        parse(Path::new("build/compile_commands.json"), &text.to_string()).unwrap().remove(0)
+    }
+
+    #[test]
+    fn a_command_is_taken_apart() {
+        let command = read("/opt/bin/arm-none-eabi-gcc -mthumb");
+        assert_eq!(command.file, "/p/build/../src/a.c");
+        assert_eq!(command.folder, Path::new("/p/build"));
+        let define = |text: &str| Macro::Define(text.into());
+        assert_eq!(command.macros, [define("X"), define("Y=\"a b\""), Macro::Undefine("Z".into())]);
+        let folders = [(false, "../inc"), (false, "/s"), (true, "q")];
+        assert_eq!(command.include, folders.map(|(quoted, name)| (quoted, name.to_string())));
+        assert_eq!(command.forced, ["pre.h"]);
+    }
+
+    #[test]
+    fn the_data_model_follows() {
+        let model = |compiler: &str| read(compiler).model;
+        assert_eq!(model("arm-none-eabi-gcc"), Ok(DataModel::Arm32));
+        assert_eq!(model("clang --target=thumbv7em-none-eabi"), Ok(DataModel::Arm32));
+        assert_eq!(model("clang -mcpu=cortex-m4"), Ok(DataModel::Arm32));
+        assert_eq!(model("gcc"), Ok(DataModel::Lp64));
+        assert_eq!(model("gcc-12 -m32"), Ok(DataModel::Ilp32));
+        assert_eq!(model("i686-elf-gcc"), Ok(DataModel::Ilp32));
+        for other in ["avr-gcc", "riscv32-unknown-elf-gcc", "arm-none-eabi-gcc -fno-short-enums"] {
+            assert!(model(other).is_err(), "{other}");
+        }
+        let macros = read("arm-none-eabi-gcc -mcpu=cortex-m0plus").macros;
+        assert!(macros.contains(&Macro::Define("__ARM_ARCH_6M__=1".into())));
+    }
+}

@@ -1,0 +1,4 @@
+#ifndef VOUCH_MEMORY_H
+#define VOUCH_MEMORY_H
+#include <string.h>
+#endif

@@ -1,0 +1,4 @@
+#ifndef VOUCH_STDNORETURN_H
+#define VOUCH_STDNORETURN_H
+#define noreturn _Noreturn
+#endif

@@ -1,0 +1,158 @@
+//! Functions that are declared only: they return anything, and change what they are given in any way.
+//!
+//! What they are given is the whole object that an argument points into, and on from there whatever pointers in it lead
+//! to, unless they promise not to write it (`const`). Nothing else changes, and nothing after they return.
+
+use super::object::ObjectId;
+use super::{Fail, Lower, Value, fail};
+use crate::c::tree::{Expr, ExprKind, FunctionId};
+use crate::c::types::Type;
+use crate::c::{DeclaredOnly, builtin};
+use vouch_ir::{BinOp, ExprId, Span};
+
+/// How many pointers one behind the other are followed exactly; beyond, any object may be meant.
+const ROUNDS: usize = 3;
+
+impl Lower<'_> {
+    /// A call of a function that is declared only.
+    pub(super) fn unknown_function(
+        &mut self,
+        id: FunctionId,
+        args: &[Expr],
+        values: &[Value],
+        span: Span,
+    ) -> Result<Value, Fail> {
+        let unit = self.unit;
+        let function = &unit.functions[id];
+        if function.undeclared && function.name.starts_with("__builtin_") {
+            return self.refuse(&format!("`{}`", function.name), span);
+        }
+        if function.undeclared {
+            let message = format!("`{}` is not declared", function.name);
+            return Err(Box::new(
+                fail(message, span, "nothing is known of it")
+                    .help("define it, or declare it to have it return any value"),
+            ));
+        }
+        if builtin::goes_elsewhere(&function.name) || builtin::has_no_model(&function.name) {
+            return self.refuse(&format!("a call of `{}`", function.name), span);
+        }
+        let mut given = vec![];
+        for (i, (arg, value)) in args.iter().zip(values).enumerate() {
+            let ty =
+                function.locals.get(i).filter(|_| i < function.params).map_or(&arg.ty, |l| &l.ty);
+            let is_null = matches!(arg.kind, ExprKind::Int(0));
+            if is_null || !unit.types.lets_change(ty) {
+                continue;
+            }
+            if self.interrupts.are_there() {
+                let message = format!(
+                    "`{}` is not defined, but could change what it is given while an interrupt is handled",
+                    function.name
+                );
+                return Err(Box::new(
+                    fail(message, arg.span, "leads to something that is not const")
+                        .help("define the function, or declare its parameter as pointer to const"),
+                ));
+            }
+            given.extend(self.pointers(value, ty));
+        }
+        let name = function.name.clone();
+        if !given.is_empty() && self.options.c.declared_only == DeclaredOnly::Havoc {
+            self.havoc_given(&name, given);
+            self.notes.unknown.entry(name.to_string()).or_insert(span);
+        }
+        let before = self.notes.samples.len();
+        let value = self.any(&name, &function.result, span)?;
+        self.notes.samples[before..].iter_mut().for_each(|s| s.call = Some(span));
+        if function.noreturn {
+            self.stop();
+        }
+        Ok(value)
+    }
+
+    /// The pointers in a value through which something can be changed.
+    fn pointers(&self, value: &Value, ty: &Type) -> Vec<ExprId> {
+        match value {
+            Value::Void => vec![],
+            Value::Scalar(x) => vec![*x],
+            Value::Record(cells) => {
+                let layout = self.unit.types.cells(ty);
+                let both = layout.iter().zip(cells);
+                let leads = |ty: &Type| ty.pointee().is_some() && self.unit.types.lets_change(ty);
+                both.filter(|(cell, _)| leads(&cell.ty)).map(|(_, value)| *value).collect()
+            }
+        }
+    }
+
+    /// Gives any value to all that these pointers lead to.
+    fn havoc_given(&mut self, name: &str, pointers: Vec<ExprId>) {
+        let objects: Vec<ObjectId> = (0..self.objects.len())
+            .filter(|o| self.objects[*o].addressed && !self.objects[*o].constant)
+            .filter(|o| self.is_alive(*o))
+            .collect();
+        let no = self.cfa.pool.bool(false);
+        let mut meant = vec![no; objects.len()];
+        for pointer in pointers {
+            for (object, meant) in objects.iter().zip(&mut meant) {
+                let here = self.points_into(pointer, *object);
+                *meant = self.cfa.pool.or(*meant, here);
+            }
+        }
+        for round in 0..=ROUNDS {
+            let before = meant.clone();
+            for (from, when) in objects.iter().zip(&before) {
+                if self.cfa.pool.as_const(*when) == Some(0) {
+                    continue;
+                }
+                for pointer in self.pointers_in(*from) {
+                    for (to, meant) in objects.iter().zip(&mut meant) {
+                        let here = match round {
+                            ROUNDS => *when,
+                            _ => {
+                                let here = self.points_into(pointer, *to);
+                                self.cfa.pool.and(*when, here)
+                            }
+                        };
+                        *meant = self.cfa.pool.or(*meant, here);
+                    }
+                }
+            }
+            if meant == before {
+                break;
+            }
+        }
+        for (object, when) in objects.into_iter().zip(meant) {
+            if self.cfa.pool.as_const(when) == Some(0) {
+                continue;
+            }
+            for cell in self.objects[object].cells.clone() {
+                let var = &self.cfa.vars[cell.var.index()];
+                let (what, width, ty) = (var.name.clone(), var.width, var.ty.clone());
+                let any = self.fresh(&crate::c::changed_by(&what, name), width, ty);
+                let old = self.read_var(cell.var);
+                let new = self.cfa.pool.ite(when, any, old);
+                self.write_var(cell.var, new);
+            }
+        }
+    }
+
+    fn points_into(&mut self, pointer: ExprId, object: ObjectId) -> ExprId {
+        let word = self.unit.types.word();
+        let (address, size) = (self.objects[object].address, self.objects[object].size);
+        let first = self.cfa.pool.constant(address as u128, word);
+        let size = self.cfa.pool.constant(size as u128, word);
+        let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
+        self.cfa.pool.binary(BinOp::Ult, at, size)
+    }
+
+    /// The pointers in an object through which something can be changed, as far as its type tells.
+    fn pointers_in(&mut self, object: ObjectId) -> Vec<ExprId> {
+        let types = &self.unit.types;
+        let layout = types.cells(&self.objects[object].ty);
+        let leads = |ty: &Type| ty.pointee().is_some() && types.lets_change(ty);
+        let offsets: Vec<(u64, u32)> =
+            layout.iter().filter(|c| leads(&c.ty)).map(|c| (c.offset, c.width)).collect();
+        offsets.into_iter().map(|(offset, width)| self.read_bits(object, offset, width)).collect()
+    }
+}

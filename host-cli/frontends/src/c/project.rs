@@ -1,0 +1,246 @@
+//! Programs of several files: those that are named, or those of a compilation database that the entry function needs.
+
+use super::commands::{self, Command};
+use super::definitions::{self, Outline, mentions, seems_to_define};
+use super::parser::library;
+use super::preprocess::{self, Broken, Preprocessed, Unit};
+use super::{COMPILE_COMMANDS, COptions, DataModel, Fail, fail, places};
+use crate::{Diagnostic, Options, Source};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use vouch_ir::{Span, deadline, read};
+
+/// Adds all that a source is made of: what the preprocessor makes of it and of other units, and the files that this
+/// comes from. A text that is all there is stays as it is.
+pub fn gather(source: Source, options: &Options) -> Result<Source, (Source, Vec<Diagnostic>)> {
+    let mut gathered = Gathered { source, seen: BTreeSet::new() };
+    match gathered.all(&options.c) {
+        Ok(()) => Ok(gathered.source),
+        Err(fail) => Err((gathered.source, vec![*fail])),
+    }
+}
+
+struct Gathered {
+    source: Source,
+    /// The files that it has.
+    seen: BTreeSet<String>,
+}
+
+impl Gathered {
+    fn all(&mut self, options: &COptions) -> Result<(), Fail> {
+        if places::has_units(&self.source) {
+            return Ok(());
+        }
+        let path = PathBuf::from(&self.source.path);
+        let is_database = path.file_name().is_some_and(|name| name == COMPILE_COMMANDS)
+            || options.compile_commands.as_ref() == Some(&self.source.path);
+        let database = match (is_database, &options.compile_commands) {
+            (true, _) => Some(commands::parse(&path, &self.source.text)?),
+            (false, Some(path)) => {
+                let path = Path::new(path);
+                Some(commands::parse(path, &read_text(path)?)?)
+            }
+            (false, None) => None,
+        };
+        if database.is_none()
+            && options.units.is_empty()
+            && !preprocess::is_needed(&self.source.text, options)
+        {
+            return Ok(());
+        }
+        deadline::phase("preprocessing");
+        let mut project =
+            Project { options, gathered: self, done: vec![], model: None, commands: vec![] };
+        project.commands = database.into_iter().flatten().collect();
+        if !is_database {
+            let Source { path, text } = project.gathered.source.clone();
+            project.named(path, text)?;
+        }
+        for path in &options.units {
+            project.named(path.clone(), read_text(Path::new(path))?)?;
+        }
+        if !project.commands.is_empty() {
+            project.needed()?;
+        }
+        let Project { done, model, .. } = project;
+        for unit in done {
+            places::add_unit(&mut self.source, &unit.path, model.unwrap_or_default(), &unit.text);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, path: &str, text: &str) {
+        if path != self.source.path && self.seen.insert(path.to_string()) {
+            self.source.add(path, text);
+        }
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, Fail> {
+    let bytes = read::file(path)
+        .map_err(|e| fail(format!("cannot read {}: {e}", path.display()), Span::default(), ""))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A unit that belongs to the program.
+struct Done {
+    path: String,
+    text: String,
+}
+
+struct Project<'a> {
+    options: &'a COptions,
+    gathered: &'a mut Gathered,
+    done: Vec<Done>,
+    /// The data model of all.
+    model: Option<DataModel>,
+    commands: Vec<Command>,
+}
+
+impl Project<'_> {
+    /// A unit that was named. If the database knows how it is compiled, so it is.
+    fn named(&mut self, path: String, text: String) -> Result<(), Fail> {
+        let whole = |path: &Path| fs::canonicalize(path).unwrap_or(path.to_path_buf());
+        let this = whole(Path::new(&path));
+        let command = self.commands.iter().find(|c| whole(Path::new(&c.file)) == this).cloned();
+        match command {
+            Some(command) => {
+                let unit = Unit { path, ..self.unit(&command, text)? };
+                self.take(&unit)
+            }
+            None => {
+                let mut unit = Unit::new(path, text, self.options);
+                // One that the database does not know is of the same program.
+                let known = self.commands.iter().find_map(|command| command.model.clone().ok());
+                if let Some(model) = known.filter(|_| !self.options.model_is_given) {
+                    unit.model = model;
+                }
+                self.take(&unit)
+            }
+        }
+    }
+
+    /// A unit of the database, with what the command line says besides.
+    fn unit(&self, command: &Command, text: String) -> Result<Unit, Fail> {
+        let absolute = |path: &String| {
+            let whole = std::path::absolute(path).map(|path| path.display().to_string());
+            whole.unwrap_or(path.clone())
+        };
+        let mut unit = Unit::new(command.file.clone(), text, self.options);
+        unit.folder = Some(command.folder.clone());
+        unit.include.iter_mut().for_each(|(_, path)| *path = absolute(path));
+        unit.forced.iter_mut().for_each(|path| *path = absolute(path));
+        unit.include = [command.include.clone(), unit.include].concat();
+        unit.macros = [command.macros.clone(), unit.macros].concat();
+        unit.forced = [command.forced.clone(), unit.forced].concat();
+        if !self.options.model_is_given {
+            unit.model = command.model.clone().map_err(|why| {
+                let help = "say which one comes near with `--data-model`";
+                Box::new(fail(format!("{}: {why}", command.file), Span::default(), "").help(help))
+            })?;
+        }
+        Ok(unit)
+    }
+
+    /// Makes a unit part of the program.
+    fn take(&mut self, unit: &Unit) -> Result<(), Fail> {
+        match preprocess::run(unit) {
+            Ok(done) => self.take_done(unit, done),
+            Err(broken) => Err(self.told(unit, broken)),
+        }
+    }
+
+    /// What is wrong with a unit, as a place in the source.
+    fn told(&mut self, unit: &Unit, (mut wrong, file): Broken) -> Fail {
+        let (path, text) = file.unwrap_or((unit.path.clone(), unit.text.clone()));
+        self.gathered.add(&path, &text);
+        let mut files = self.gathered.source.files();
+        if let Some(file) = files.find(|file| file.path == path) {
+            wrong.span.start += file.start;
+            wrong.span.end += file.start;
+        }
+        wrong
+    }
+
+    fn take_done(&mut self, unit: &Unit, done: Preprocessed) -> Result<(), Fail> {
+        self.gathered.add(&unit.path, &unit.text);
+        for (path, text) in &done.files {
+            self.gathered.add(path, text);
+        }
+        if let Some(other) = self.model.replace(unit.model).filter(|other| *other != unit.model) {
+            let (a, b) = (other.name(), unit.model.name());
+            let what = format!("{} is compiled for {b}, but others are for {a}", unit.path);
+            let help = "choose one with `--data-model`";
+            return Err(Box::new(fail(what, Span::default(), "").help(help)));
+        }
+        self.done.push(Done { path: unit.path.clone(), text: done.text });
+        Ok(())
+    }
+
+    /// Takes the units that the entry function needs, one after the other.
+    fn needed(&mut self) -> Result<(), Fail> {
+        let mut texts: Vec<Option<String>> = vec![];
+        for command in &self.commands {
+            // A file that is made during the build may not be there.
+            texts.push(read_text(Path::new(&command.file)).ok());
+        }
+        let whole = |path: &str| fs::canonicalize(path).unwrap_or(PathBuf::from(path));
+        let taken: BTreeSet<PathBuf> = self.done.iter().map(|unit| whole(&unit.path)).collect();
+        let mut open: Vec<usize> = (0..self.commands.len())
+            .filter(|n| texts[*n].is_some() && !taken.contains(&whole(&self.commands[*n].file)))
+            .collect();
+        // What is preprocessed but not known to be needed; what cannot be is not needed, one hopes.
+        let mut waiting: HashMap<usize, Option<(Unit, Preprocessed, Outline)>> = HashMap::new();
+        let mut program = definitions::Program::default();
+        for unit in &self.done {
+            program.add(Outline::of(&unit.text)?);
+        }
+        let mut roots = vec![self.options.entry.clone()];
+        roots.extend(self.options.interrupts.iter().map(|handler| handler.0.clone()));
+        while let Some(name) = program.missing(&roots) {
+            deadline::look();
+            let mut found = None;
+            let is_known = library::knows(&name);
+            for number in open.iter().copied().filter(|_| !is_known) {
+                let Some(text) = texts[number].as_ref().filter(|t| mentions(t, &name)) else {
+                    continue;
+                };
+                if let Entry::Vacant(slot) = waiting.entry(number) {
+                    let unit = self.unit(&self.commands[number], text.clone())?;
+                    slot.insert(match preprocess::run(&unit) {
+                        Ok(done) => {
+                            let outline = Outline::of(&done.text)?;
+                            Some((unit, done, outline))
+                        }
+                        Err(broken) if seems_to_define(text, &name) => {
+                            return Err(self.told(&unit, broken));
+                        }
+                        Err(_) => None,
+                    });
+                }
+                let outline = waiting.get(&number).and_then(|w| w.as_ref()).map(|w| &w.2);
+                if outline.is_some_and(|outline| outline.defines(&name)) {
+                    found = waiting.remove(&number).flatten().map(|found| (number, found));
+                    break;
+                }
+            }
+            match found {
+                Some((number, (unit, done, outline))) => {
+                    open.retain(|other| *other != number);
+                    program.add(outline);
+                    self.take_done(&unit, done)?;
+                }
+                None => program.give_up(name),
+            }
+        }
+        if self.done.is_empty() {
+            let entry = &self.options.entry;
+            let what = format!("no unit of the compilation database defines `{entry}`");
+            let help = "name the function that is run with `--entry`";
+            return Err(Box::new(fail(what, Span::default(), "").help(help)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,298 @@
+//! Programs of several files: what one unit means by a name is what another one does, as with a compiler and a linker.
+
+use super::{options, run};
+use crate::c::{self, COMPILE_COMMANDS, Macro};
+use crate::{Compiled, Diagnostic, Options, Source};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Writes files and compiles all that end in `.c`, the first of which is named.
+fn compile_in(
+    folder: &Path,
+    files: &[(&str, &str)],
+    options: &Options,
+) -> Result<(Compiled, Source), (Vec<Diagnostic>, Source)> {
+    for (name, text) in files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let path = |name: &str| folder.join(name).display().to_string();
+    let units: Vec<&(&str, &str)> = files.iter().filter(|file| file.0.ends_with(".c")).collect();
+    let mut options = options.clone();
+    options.c.units = units[1..].iter().map(|file| path(file.0)).collect();
+    let source = Source { path: path(units[0].0), text: units[0].1.into() };
+    let source = c::gather(source, &options).map_err(|(source, errors)| (errors, source))?;
+    match c::compile(&source, &options) {
+        Ok(compiled) => Ok((compiled, source)),
+        Err(errors) => Err((errors, source)),
+    }
+}
+
+/// What `main` returns, as the automaton has it.
+fn result(files: &[(&str, &str)]) -> u8 {
+    let folder = tempfile::tempdir().unwrap();
+    let compiled = compile_in(folder.path(), files, &options("main"));
+    let (compiled, _) = compiled.unwrap_or_else(|(errors, _)| panic!("{errors:?}"));
+    run(&compiled.cfa, 0, 100_000).values["main::result"] as u8
+}
+
+/// What `main` returns, as gcc has it; `None` without one.
+fn native(files: &[(&str, &str)]) -> Option<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+    let units = files.iter().map(|file| file.0).filter(|name| name.ends_with(".c"));
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-m32", "-w", "-std=gnu11", "-fcommon", "-fwrapv"]).current_dir(folder.path());
+    let made = gcc.args(units).output().ok()?;
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let ended = Command::new(folder.path().join("a.out")).status().ok()?;
+    ended.code().map(|code| code as u8)
+}
+
+/// Programs, each as its files.
+const PROGRAMS: [&[(&str, &str)]; 7] = [
+    // What is static is each unit's own, functions, variables and types alike.
+    &[
+        (
+            "a.c",
+            "static int count = 3; static int next(void) { return ++count; } int other(void);\n\
+             typedef char word; struct s { word a; }; static struct s s = { 5 };\n\
+             int main(void) { next(); return next() * 16 + other() + s.a + sizeof(word); }",
+        ),
+        (
+            "b.c",
+            "static int count = 7; static int next(void) { return count -= 2; }\n\
+             typedef int word; struct s { word a, b; }; static struct s s = { 1, 2 };\n\
+             int other(void) { next(); return next() + s.b * sizeof(word); }",
+        ),
+    ],
+    // What is not is one thing, whoever defines it, and once.
+    &[
+        (
+            "a.c",
+            "extern int level; int limit; extern int table[]; void set(int);\n\
+             int main(void) { set(4); limit++; return level * 10 + limit + table[2]; }",
+        ),
+        (
+            "b.c",
+            "int level = 2; int limit; int table[3] = { 1, 2, 3 }; extern int limit;\n\
+             void set(int x) { level += x; limit = x; }",
+        ),
+    ],
+    // A header's types are the same types in all units.
+    &[
+        (
+            "p.h",
+            "#ifndef P\n#define P\nstruct node { int v; struct node *next; };\n\
+             typedef struct { short x; unsigned y : 5, z : 7; struct node n; } point;\n\
+             enum kind { SMALL, LARGE = 200 };\n\
+             point move(point p, enum kind k); int sum(const struct node *n);\n\
+             typedef int (*op)(int); extern const op ops[2];\n\
+             static inline int twice(int x) { static int calls; return 2 * x + calls++; }\n#endif\n",
+        ),
+        (
+            "a.c",
+            "#include \"p.h\"\n\
+             int main(void) { struct node a = { 3, 0 }, b = { 4, &a };\n\
+             point p = { 1, 2, 3, b }; p = move(p, LARGE); twice(1);\n\
+             return p.x + p.y + p.z + sum(&p.n) + ops[1](5) + twice(1); }",
+        ),
+        (
+            "b.c",
+            "#include \"p.h\"\n\
+             point move(point p, enum kind k) { p.x += k; p.z++; p.n.v = twice(p.n.v); return p; }\n\
+             int sum(const struct node *n) { int s = 0; for (; n; n = n->next) s += n->v; return s; }\n\
+             static int half(int x) { return x / 2; } static int next(int x) { return x + 1; }\n\
+             const op ops[2] = { half, next };",
+        ),
+    ],
+    // Another definition counts more than one that is weak, wherever it stands.
+    &[
+        (
+            "a.c",
+            "__attribute__((weak)) int hook(void) { return 1; } int late(void) { return 8; }\n\
+             int hook2(void); int main(void) { return hook() + 16 * hook2() + late(); }",
+        ),
+        (
+            "b.c",
+            "int hook(void) { return 2; } __attribute__((weak)) int late(void) { return 4; }\n\
+             __attribute__((weak)) int hook2(void); int hook2(void) { return 3; }",
+        ),
+    ],
+    // What is packed in one unit is not in the next.
+    &[
+        (
+            "a.c",
+            "#pragma pack(1)\nstruct s { char c; int i; };\nint other(void);\nint main(void) { return sizeof(struct s) * 16 + other(); }",
+        ),
+        ("b.c", "struct t { char c; int i; };\nint other(void) { return sizeof(struct t); }"),
+    ],
+    // Macros and includes are each unit's own; a file is found beside the one that includes it.
+    &[
+        ("size.h", "#define SIZE 5\n"),
+        (
+            "a.c",
+            "#include \"size.h\"\n#define N SIZE\nint n(void);\nint main(void) { return N * 10 + n(); }",
+        ),
+        ("b.c", "#ifdef SIZE\n#error leaked\n#endif\n#define N 7\nint n(void) { return N; }"),
+    ],
+    // Headers of the library.
+    &[(
+        "a.c",
+        "#include <stdint.h>\n#include <stdbool.h>\n#include <limits.h>\n#include <string.h>\n\
+             #include <stddef.h>\n#include <stdatomic.h>\n#include <inttypes.h>\n#include <stdlib.h>\n\
+             struct s { uint8_t a; uint16_t b; uint64_t c; };\n\
+             int main(void) { char t[8]; bool ok = true; atomic_int n = 4; int old = 5;\n\
+             memset(t, 1, sizeof t); strcpy(t, \"abc\"); atomic_fetch_add(&n, 3);\n\
+             ok = atomic_compare_exchange_strong(&n, &old, 9) + atomic_exchange(&n, 2) == old;\n\
+             char *end; long v = strtol(\" -0x1fz\", &end, 0);\n\
+             return strlen(t) + t[5] + ok + old + n + offsetof(struct s, c) + (INT_MAX > 0) - v\n\
+             + (*end == 'z') + (UINT8_MAX == 255) + sizeof(uintptr_t) + (strtoul(\"99999999999\", 0, 10) == ULONG_MAX); }",
+    )],
+];
+
+#[test]
+fn units_are_linked_as_by_gcc() {
+    for files in PROGRAMS {
+        let expected = native(files);
+        let found = result(files);
+        assert!(
+            expected.is_none_or(|expected| expected == found),
+            "{expected:?}, {found}: {files:#?}"
+        );
+    }
+}
+
+#[test]
+fn contradictions_are_told_with_both_places() {
+    let cases: [(&str, &str, &str); 4] = [
+        ("extern int x;\nint main(void) { return x; }", "\nchar x;", "something else"),
+        (
+            "int f(int);\nint main(void) { return f(1); }",
+            "\nint f(char *p) { return 1; }",
+            "something else",
+        ),
+        ("int x = 1;\nint main(void) { return x; }", "\nint x = 2;", "defined twice"),
+        (
+            "struct s { int a; }; extern struct s x;\nint main(void) { return x.a; }",
+            "\nstruct s { char a; } x;",
+            "something else",
+        ),
+    ];
+    for (a, b, message) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let failed = compile_in(folder.path(), &[("a.c", a), ("b.c", b)], &options("main"));
+        let (errors, source) = failed.map(|_| ()).unwrap_err();
+        assert!(errors[0].message.contains(message), "{errors:?}");
+        let place = source.place(errors[0].span.start);
+        assert!(place.path.ends_with("b.c") && place.line == 2, "{place:?}");
+        let first = source.place(errors[0].related[0].0.start);
+        assert!(first.path.ends_with("a.c") && first.line == 1, "{first:?}");
+        let shown = crate::render(&source, &errors);
+        assert!(shown.contains("b.c:2:") && shown.contains("a.c:1:"), "{shown}");
+    }
+}
+
+#[test]
+fn places_are_those_of_included_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("inc/lib.c", "// one\nint f(int x)\n{\n  vouch_assert(x != 3);\n  return x;\n}\n"),
+        ("a.h", "int a;\n"),
+        (
+            "main.c",
+            "void vouch_assert(int);\n#include \"a.h\"\n#include \"inc/lib.c\"\nint main(void)\n{\n\
+             vouch_assert(a == 0); return f(3); }\n",
+        ),
+    ];
+    let named = [files[2], files[1]];
+    files.iter().for_each(|(name, text)| {
+        fs::create_dir_all(folder.path().join("inc")).unwrap();
+        fs::write(folder.path().join(name), text).unwrap();
+    });
+    let (compiled, source) = compile_in(folder.path(), &named, &options("main")).unwrap();
+    let names: Vec<&str> = compiled.cfa.properties.iter().map(|p| &*p.name).collect();
+    assert_eq!(names, ["assert_6", "assert_lib.c:4"]);
+    let place = source.place(compiled.cfa.properties[1].span.start);
+    assert!(place.path.ends_with("inc/lib.c") && (place.line, place.column) == (4, 3), "{place:?}");
+    let locations: Vec<&str> = compiled.cfa.locations.iter().map(|l| &*l.name).collect();
+    assert!(locations.contains(&"error assert_lib.c:4"), "{locations:?}");
+    // What the preprocessor does not like is told where it stands, too.
+    fs::write(folder.path().join("a.h"), "\n#error no\n").unwrap();
+    let named = [files[2], ("a.h", "\n#error no\n")];
+    let (errors, source) = compile_in(folder.path(), &named, &options("main")).unwrap_err();
+    let place = source.place(errors[0].span.start);
+    assert!(place.path.ends_with("a.h") && place.line == 2, "{place:?}: {errors:?}");
+}
+
+#[test]
+fn a_header_that_is_not_there_is_told_with_a_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [("a.c", "#include <pthread.h>\nint main(void) { return 0; }\n")];
+    let (errors, _) = compile_in(folder.path(), &files, &options("main")).unwrap_err();
+    let help = errors[0].help.as_deref().unwrap_or("");
+    assert!(help.contains("`-I`") && help.contains("--host-headers"), "{errors:?}");
+}
+
+#[test]
+fn a_database_gives_the_units_that_are_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        (
+            "src/step.c",
+            "#include \"lib.h\"\nint state;\nvoid step(void) { state = helper(state) + N; }\n",
+        ),
+        (
+            "src/lib.c",
+            "#include \"lib.h\"\nstatic int count;\nint helper(int x) { return x + table[count++ & 1]; }\n",
+        ),
+        ("src/table.c", "#include \"lib.h\"\nconst int table[2] = { 1, 2 };\n"),
+        ("src/unused.c", "#error not needed\n"),
+        ("src/other.c", "int other(void) { return 1; }\nint step_back(void) { return 2; }\n"),
+        (
+            "inc/lib.h",
+            "int helper(int); extern const int table[2];\n#ifndef __ARM_ARCH\n#error arm\n#endif\n",
+        ),
+    ];
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    fs::create_dir(folder.path().join("build")).unwrap();
+    let entry = |name: &str| {
+        serde_json::json!({
+            "directory": folder.path().join("build"), "file": format!("../src/{name}.c"),
+            "command": format!("arm-none-eabi-gcc -mcpu=cortex-m4 -DN=3 -I../inc -c ../src/{name}.c"),
+        })
+    };
+    let names = ["other", "unused", "table", "step", "lib"];
+    let database = serde_json::Value::from_iter(names.map(entry)).to_string();
+    let path = folder.path().join("build").join(COMPILE_COMMANDS).display().to_string();
+    let database = Source { path, text: database };
+    let source =
+        c::gather(database.clone(), &options("step")).unwrap_or_else(|e| panic!("{:?}", e.1));
+    let units: Vec<&str> =
+        source.files().filter(|f| f.path.starts_with('=')).map(|f| f.path).collect();
+    assert_eq!(units.len(), 3, "{units:?}");
+    assert!(units.iter().all(|unit| unit.starts_with("=arm32 ")));
+    let cfa = c::compile(&source, &options("step")).unwrap().cfa;
+    assert_eq!(run(&cfa, 0, 1000).values["state"], 4);
+    let missing = c::gather(database, &options("nobody")).unwrap_err().1;
+    assert!(missing[0].message.contains("defines `nobody`"), "{missing:?}");
+}
+
+#[test]
+fn macros_and_includes_can_be_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut given = options("main");
+    let forced = folder.path().join("pre.h");
+    fs::write(&forced, "#define B A + 1\n").unwrap();
+    given.c.macros = vec![Macro::Define("A=4".into()), Macro::Undefine("__ELF__".into())];
+    given.c.forced = vec![forced.display().to_string()];
+    let text = "#ifdef __ELF__\n#error still there\n#endif\nint main(void) { return B; }\n";
+    let (compiled, _) = compile_in(folder.path(), &[("a.c", text)], &given).unwrap();
+    assert_eq!(run(&compiled.cfa, 0, 100).values["main::result"], 5);
+}

@@ -1,0 +1,249 @@
+//! What is outside of the program: functions that are declared only, and devices at fixed addresses.
+
+use super::{compile, options, run};
+use crate::c::{DataModel, DeclaredOnly, changer};
+use crate::limits;
+
+/// What `main` returns when all that nobody knows is 7.
+fn result(text: &str) -> u128 {
+    let compiled = compile(text, &options("main")).unwrap();
+    let ended = run(&compiled.cfa, 7, 10_000);
+    assert_eq!(ended.location, "end", "{text}");
+    ended.values["main::result"]
+}
+
+#[test]
+fn what_is_given_changes() {
+    let changed = [
+        ("void f(int *); int main(void) { int x = 1; f(&x); return x; }", 7),
+        ("void f(const int *); int main(void) { int x = 1; f(&x); return x; }", 1),
+        ("void f(int); int g = 1; int main(void) { f(2); return g; }", 1),
+        ("int f(int *); int main(void) { int x = 1, y = 2; f(&x); return y; }", 2),
+        ("int f(int *); int main(void) { int x = 1; return f(&x) + x; }", 14),
+        ("void f(int *); int main(void) { int a[4] = { 0 }; f(a + 2); return a[0] + a[3]; }", 14),
+        (
+            "void f(void *); struct s { int a, b; }; int main(void) { struct s s = { 1, 2 }; f(&s.b); return s.a; }",
+            7,
+        ),
+        ("void f(int *); int main(void) { static const int x = 3; f((int *)&x); return x; }", 3),
+        (
+            "void f(int *); int main(void) { int x = 1; int *p = 0; f(p); f(0); f(&x + 0); return x; }",
+            7,
+        ),
+        // Through pointers, as far as they lead.
+        (
+            "struct s { int *p; }; void f(struct s *); int main(void) { int x = 1; struct s s = { &x }; f(&s); return x; }",
+            7,
+        ),
+        (
+            "struct s { int *p; }; void f(const struct s *); int main(void) { int x = 1; struct s s = { &x }; f(&s); return x; }",
+            7,
+        ),
+        (
+            "struct s { const int *p; }; void f(const struct s *); int main(void) { int x = 1; struct s s = { &x }; f(&s); return x; }",
+            1,
+        ),
+        (
+            "struct s { int *p; }; void f(struct s); int main(void) { int x = 1; struct s s = { &x }; f(s); return x; }",
+            7,
+        ),
+        (
+            "struct n { int v; struct n *next; }; void f(struct n *);\n\
+             int main(void) { struct n a = { 1, 0 }, b = { 2, &a }, c = { 3, &b }, d = { 4, &c }, e = { 5, &d }; f(&e); return a.v; }",
+            7,
+        ),
+        (
+            "struct n { struct n *next; }; void f(struct n *); int main(void) { int x = 1, *p = &x; struct n n = { 0 }; f(&n); return *p; }",
+            1,
+        ),
+        // Through a pointer to the function.
+        ("void f(int *); void (*p)(int *) = f; int main(void) { int x = 1; p(&x); return x; }", 7),
+    ];
+    for (text, expected) in changed {
+        assert_eq!(result(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn nothing_changes_by_choice() {
+    let mut options = options("main");
+    options.c.declared_only = DeclaredOnly::Nothing;
+    let text = "int f(int *); int main(void) { int x = 1; return f(&x) + x; }";
+    let compiled = compile(text, &options).unwrap();
+    assert_eq!(run(&compiled.cfa, 7, 1000).values["main::result"], 8);
+    assert!(compiled.warnings.iter().all(|w| !w.message.contains("declared only")));
+}
+
+#[test]
+fn who_changes_what_is_told() {
+    let text = "void f(int *); int main(void) { int x = 1; f(&x); return x; }";
+    let compiled = compile(text, &options("main")).unwrap();
+    let warning = compiled.warnings.iter().find(|w| w.message.contains("declared only")).unwrap();
+    assert!(warning.message.contains("`f`"), "{warning:?}");
+    let names = compiled.cfa.inputs.iter().map(|input| changer(&input.name));
+    assert!(names.flatten().all(|name| name == "f"));
+    assert!(compiled.cfa.inputs.iter().any(|input| changer(&input.name) == Some("f")));
+    assert_eq!(
+        (changer("x"), changer("x after f()"), changer("a b after g()#2")),
+        (None, Some("f"), Some("g"))
+    );
+}
+
+#[test]
+fn functions_are_told_apart_by_what_they_take() {
+    let text = "typedef unsigned char u8; static u8 pin(u8 id) { return id; }\n\
+                static int last; static void pressed(int *at, void *user) { last = *at; }\n\
+                struct b { u8 (*read)(u8); void (*event)(int *, void *); } b = { pin, pressed };\n\
+                int main(void) { int n = 5; b.event(&n, 0); return last + b.read(3); }";
+    assert_eq!(result(text), 8);
+}
+
+#[test]
+fn devices_are_not_memory() {
+    let registers = [
+        ("int main(void) { return *(volatile unsigned *)0x40021000; }", 7),
+        ("#define R (*(volatile unsigned char *)0x25)\nint main(void) { R = 3; return R; }", 7),
+        (
+            "typedef struct { volatile unsigned mode, in, out[2]; } gpio;\n#define A ((gpio *)0x40020000UL)\n\
+             int main(void) { A->mode |= 2; A->out[1] = 5; return A->in + A->out[1]; }",
+            14,
+        ),
+        // Whoever has the address, and wherever it is kept.
+        (
+            "typedef struct { volatile unsigned in; } gpio; static gpio *ports[2] = { (gpio *)0x40020000, (gpio *)0x40020400 };\n\
+             static int get(gpio *g) { return g->in; } int main(void) { int x = 1; return get(ports[x]) + x; }",
+            8,
+        ),
+        // Computed as a number.
+        (
+            "int main(void) { unsigned n = 2; return *(volatile unsigned *)(0x40000000 + 0x400 * n); }",
+            7,
+        ),
+        (
+            "static unsigned base(int n) { return 0x40000000u + n; } int main(void) { return *(volatile unsigned *)base(16); }",
+            7,
+        ),
+        // And back.
+        (
+            "#define P ((volatile unsigned *)0x40000010)\nint main(void) { return ((unsigned)P & 0xff) + ((unsigned)(P + 1) == 0x40000014); }",
+            17,
+        ),
+        (
+            "int main(void) { int a[2] = { 1, 2 }; int *p = (int *)((unsigned)a + 4); return *p; }",
+            2,
+        ),
+        (
+            "struct s { int a, b; }; int main(void) { struct s s = { 3, 4 }; int *p = &s.b; return ((struct s *)((unsigned long)p - 4))->a; }",
+            3,
+        ),
+        (
+            "int main(void) { int x; int *p = &x; return (unsigned)p != 0 && (unsigned)(int *)0 == 0; }",
+            1,
+        ),
+    ];
+    for (text, expected) in registers {
+        assert_eq!(result(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn objects_lie_beside_devices() {
+    let text = "int a[300]; int main(void) { int *p = a; *(volatile int *)0x1000 = 1; *(volatile int *)0x2004 = 2;\n\
+                for (int i = 0; i < 300; i++) p[i] = i; return *(p + 200) - 195; }";
+    assert_eq!(result(text), 5);
+}
+
+#[test]
+fn a_number_that_leads_nowhere_is_beyond_a_limit() {
+    for text in [
+        "int x; int main(void) { unsigned n = 0x1000; return *(int *)n + x; }",
+        "int main(void) { return *((volatile int *)0x40000000 + 0x100000); }",
+        "int main(void) { ((void (*)(void))0x1fff0000)(); return 0; }",
+    ] {
+        for model in [DataModel::Ilp32, DataModel::Arm32] {
+            let mut options = options("main");
+            options.c.checks = "all".parse().unwrap();
+            options.c.model = model;
+            let cfa = compile(text, &options).unwrap().cfa;
+            let ended = run(&cfa, 0, 1000);
+            assert_eq!(ended.location, format!("error {}", limits::MEMORY), "{text}");
+        }
+    }
+}
+
+#[test]
+fn formats_write_within_their_bounds() {
+    let head = "typedef unsigned long size_t; int snprintf(char *, size_t, const char *, ...); int sprintf(char *, const char *, ...);\n";
+    let text = "int main(void) { char t[4] = { 9, 9, 9, 9 }; snprintf(t, 3, \"%d\", 1234); return t[0] + t[1] + t[2] + t[3]; }";
+    assert_eq!(result(&format!("{head}{text}")), 7 + 7 + 9);
+    let text = "int main(void) { char t[16]; return snprintf(0, 0, \"%s\", \"x\") + sprintf(t, \"%02u:%c\", 3, 'a'); }";
+    assert_eq!(result(&format!("{head}{text}")), 14);
+    let errors = compile(
+        &format!(
+            "{head}int main(void) {{ char t[9]; char *s = t; return sprintf(t, \"%s\", s); }}"
+        ),
+        &options("main"),
+    );
+    assert!(errors.unwrap_err()[0].message.contains("any length"));
+}
+
+#[test]
+fn atomic_operations_are_done() {
+    let head = "int x = 5, e, r;\n";
+    for (text, expected) in [
+        ("return __atomic_load_n(&x, 5);", 5),
+        ("__atomic_store_n(&x, 4, 0); return x;", 4),
+        ("r = 8; __atomic_store(&x, &r, 0); __atomic_load(&x, &e, 0); return e;", 8),
+        ("return __atomic_exchange_n(&x, 2, 5) * 10 + x;", 52),
+        ("r = 3; __atomic_exchange(&x, &r, &e, 5); return e * 10 + x;", 53),
+        ("return __atomic_fetch_add(&x, 2, 5) * 10 + x;", 57),
+        ("return __atomic_sub_fetch(&x, 2, 5) * 10 + x;", 33),
+        ("e = 5; return __atomic_compare_exchange_n(&x, &e, 9, 0, 5, 5) * 100 + x * 10 + e;", 195),
+        ("e = 4; return __atomic_compare_exchange_n(&x, &e, 9, 0, 5, 5) * 100 + x * 10 + e;", 55),
+        ("return __sync_fetch_and_or(&x, 2) * 10 + x;", 57),
+        ("return __sync_bool_compare_and_swap(&x, 5, 6) * 10 + x;", 16),
+        ("return __sync_val_compare_and_swap(&x, 4, 6) * 10 + x;", 55),
+        (
+            "unsigned char f = 0; e = __atomic_test_and_set(&f, 5); e += 2 * __atomic_test_and_set(&f, 5); __atomic_clear(&f, 5); return e + 10 * f;",
+            2,
+        ),
+        ("int *p = &x; return __atomic_load_n(p++, 5) + (p == &x + 1);", 6),
+    ] {
+        assert_eq!(result(&format!("{head}int main(void) {{ {text} }}")), expected, "{text}");
+    }
+}
+
+#[test]
+fn arrays_of_variable_length_end_where_they_end() {
+    let main = |body: &str| {
+        format!(
+            "int n = 3; int sum(int *p, int m) {{ int s = 0; while (m--) s += *p++; return s; }}\n\
+                 int main(void) {{ n++; int a[n]; for (int i = 0; i < n; i++) a[i] = i; {body} }}"
+        )
+    };
+    for (body, expected) in [
+        ("return a[3] + a[0];", 3),
+        ("return sum(a, n);", 6),
+        ("return sizeof a + sizeof(a) / sizeof *a;", 20),
+        ("n = 9; return sizeof a;", 16),
+        (
+            "int s = 0; for (int k = 1; k < 4; k++) { char b[k]; b[k - 1] = k; s += b[k - 1] + sizeof b; } return s;",
+            12,
+        ),
+        ("struct p { int x, y; } b[n - 2]; b[1].y = 4; return b[1].y;", 4),
+    ] {
+        assert_eq!(result(&main(body)), expected, "{body}");
+    }
+    for (body, location) in [
+        ("a[n] = 1; return 0;", "error bounds"),
+        ("int *p = a; p[n] = 1; return 0;", "error bounds"),
+        ("return sum(a, n + 1);", "error bounds"),
+        ("n = 1000; { char b[n]; b[0] = 1; } return 0;", "error memory_limit"),
+        ("n = -1; { char b[n]; b[0] = 1; } return 0;", "error memory_limit"),
+    ] {
+        let mut options = options("main");
+        options.c.checks = "all".parse().unwrap();
+        let cfa = compile(&main(body), &options).unwrap().cfa;
+        assert_eq!(run(&cfa, 0, 1000).location, location, "{body}");
+    }
+}
