@@ -8,6 +8,7 @@
 //! - [`keys`]: the page with the public keys and the counter that keeps old models out.
 //! - [`signature`]: Ed25519, and [`harden`]: results that one skipped instruction does not forge.
 //! - [`boot`]: the self-check of the stored model with the parameters that the device has.
+//! - [`code`]: whether the code in flash is the one that the model was lifted from.
 //! - [`record`]: the last verdict, kept over a warm reset.
 //! - [`ram`]: flash in memory, for boards and simulations without a flash controller.
 //!
@@ -46,6 +47,7 @@
 
 mod block;
 pub mod boot;
+pub mod code;
 mod control;
 pub mod harden;
 pub mod keys;

@@ -1,6 +1,7 @@
 //! The complete validation of an image's tables, done once when it is accepted.
 
 use super::header::{ImageError, Table};
+use super::program::Program;
 use super::view::{EDGE_WORDS, Image, LOCATION_WORDS};
 use crate::word::Word;
 
@@ -20,7 +21,9 @@ impl<W: Word> Image<'_, W> {
         self.check_locations()?;
         self.check_edges()?;
         self.check_in_edges()?;
-        self.check_names()
+        self.check_names()?;
+        let is_valid = |p: Program<'_>| p.is_valid(self.locations(), self.header.state_bits);
+        ensure(self.program().is_none_or(is_valid), Table::Program)
     }
 
     fn check_locations(&self) -> Result<(), ImageError> {

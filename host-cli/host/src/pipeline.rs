@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vouch_core::image::{ImageError, Preamble, VERSION};
+use vouch_core::image::{ImageError, Preamble, VERSION, VERSION_UNBOUND};
 
 /// What an image file's name ends with.
 pub const IMAGE_EXTENSION: &str = "vimg";
@@ -247,7 +247,7 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let broken = |error| LoadError::Image { path: path.to_path_buf(), error };
     // First of all: the rest may mean something else in another version.
     let preamble = Preamble::read(bytes).map_err(|e| broken(DebugError::Image(e)))?;
-    if preamble.version != VERSION {
+    if ![VERSION, VERSION_UNBOUND].contains(&preamble.version) {
         return Err(broken(DebugError::Image(ImageError::Version(preamble.version))));
     }
     let (image, debug) = debug::split(bytes).map_err(broken)?;

@@ -41,7 +41,7 @@ const CORE: [Layer; 12] = [
 ];
 
 /// What is stored does not know of what is checked at boot, nor the other way round.
-const DEVICE: [Layer; 12] = [
+const DEVICE: [Layer; 13] = [
     ("block", &[]),
     ("control", &[]),
     ("harden", &[]),
@@ -52,7 +52,8 @@ const DEVICE: [Layer; 12] = [
     ("store", &["block", "harden", "keys", "package", "slot", "update"]),
     ("update", &["block", "harden", "keys", "package", "slot", "store"]),
     ("ram", &["store"]),
-    ("boot", &["control", "harden"]),
+    ("code", &["harden"]),
+    ("boot", &["code", "control", "harden"]),
     ("record", &["boot"]),
 ];
 
