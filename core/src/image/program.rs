@@ -57,10 +57,11 @@ impl<'a> Program<'a> {
 
     /// Whether the table has the form that it must have, for a model of this size.
     pub(super) fn is_valid(&self, locations: usize, state_bits: u32) -> bool {
-        let [isa, _, _, location, spans, places, ..] = *self.words else { return false };
-        let len = |count: u32, words: usize| (count as usize).checked_mul(words);
-        let end = len(spans, SPAN_WORDS).and_then(|n| n.checked_add(len(places, PLACE_WORDS)?));
-        if end.and_then(|n| n.checked_add(HEAD)) != Some(self.words.len()) {
+        let [isa, _, _, spans, steps, places, ..] = *self.words else { return false };
+        let len = u64::from(spans) * SPAN_WORDS as u64
+            + u64::from(steps)
+            + u64::from(places) * PLACE_WORDS as u64;
+        if len.checked_add(HEAD as u64) != Some(self.words.len() as u64) {
             return false;
         }
         let mut free = 0u64;
@@ -80,7 +81,7 @@ impl<'a> Program<'a> {
         let third = |words: &[u32]| words[2] & !0xff07 == 0;
         (1..=3).contains(&isa)
             && spans > 0
-            && (location as usize) < locations
+            && self.steps().all(|location| location < locations)
             && self.spans().all(ascends)
             && self.place_words().all(third)
             && self.places().all(is_place)
@@ -106,11 +107,6 @@ impl<'a> Program<'a> {
         self.words[2]
     }
 
-    /// The model's location between two steps.
-    pub fn location(&self) -> usize {
-        self.words[3] as usize
-    }
-
     /// SHA-256 of the bytes of all spans, one behind the other.
     pub fn hash(&self) -> [u8; 32] {
         let mut hash = [0; 32];
@@ -122,13 +118,22 @@ impl<'a> Program<'a> {
 
     /// The bytes of flash, by address, of which none is in two spans.
     pub fn spans(&self) -> impl Iterator<Item = Span> + use<'a> {
-        let words = self.words[HEAD..].chunks_exact(SPAN_WORDS).take(self.words[4] as usize);
+        let words = self.words[HEAD..].chunks_exact(SPAN_WORDS).take(self.words[3] as usize);
         words.map(|w| Span { start: w[0], len: w[1] })
     }
 
+    fn behind_spans(&self) -> (&'a [u32], &'a [u32]) {
+        let start = HEAD + SPAN_WORDS * self.words[3] as usize;
+        self.words[start..].split_at(self.words[4] as usize)
+    }
+
+    /// The model's locations between two steps: there it is at one of them. None if the model has lost them.
+    pub fn steps(&self) -> impl Iterator<Item = usize> + use<'a> {
+        self.behind_spans().0.iter().map(|location| *location as usize)
+    }
+
     fn place_words(&self) -> impl Iterator<Item = &'a [u32]> + use<'a> {
-        let start = HEAD + SPAN_WORDS * self.words[4] as usize;
-        self.words[start..].chunks_exact(PLACE_WORDS)
+        self.behind_spans().1.chunks_exact(PLACE_WORDS)
     }
 
     /// Where state bits lie in RAM between two steps. What is live there and has no place is not in RAM.
@@ -159,12 +164,12 @@ mod spec {
         pub lifter: u32,
         /// The address of the function that is a step.
         pub entry: u32,
-        /// The model's location between two steps.
-        pub location: u32,
         /// SHA-256 of the bytes of all spans.
         pub hash: [u8; 32],
         /// The bytes of flash, by address.
         pub spans: Vec<Span>,
+        /// The model's locations between two steps.
+        pub steps: Vec<u32>,
         /// Where state bits lie in RAM.
         pub places: Vec<Place>,
     }
@@ -180,21 +185,22 @@ mod spec {
                 },
                 lifter: program.lifter(),
                 entry: program.entry(),
-                location: program.location() as u32,
                 hash: program.hash(),
                 spans: program.spans().collect(),
+                steps: program.steps().map(|location| location as u32).collect(),
                 places: program.places().collect(),
             }
         }
 
         /// The table.
         pub fn words(&self) -> Vec<u32> {
-            let counts = [self.spans.len() as u32, self.places.len() as u32];
-            let mut words = Vec::from([self.isa as u32, self.lifter, self.entry, self.location]);
-            words.extend(counts);
+            let counts = [self.spans.len(), self.steps.len(), self.places.len()];
+            let mut words = Vec::from([self.isa as u32, self.lifter, self.entry]);
+            words.extend(counts.map(|count| count as u32));
             let hash = self.hash.chunks_exact(4);
             words.extend(hash.map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])));
             words.extend(self.spans.iter().flat_map(|span| [span.start, span.len]));
+            words.extend(&self.steps);
             words.extend(self.places.iter().flat_map(|place| {
                 let bits = u32::from(place.shift) | u32::from(place.bits) << 8;
                 [place.address, place.first_bit, bits]
@@ -217,12 +223,12 @@ mod tests {
             isa: Isa::Armv7M,
             lifter: 1,
             entry: 0x0800_0100,
-            location: 1,
             hash: core::array::from_fn(|i| i as u8),
             spans: vec![
                 Span { start: 0x0800_0100, len: 0x40 },
                 Span { start: 0x0800_0200, len: 7 },
             ],
+            steps: vec![1],
             places: vec![Place { address: 0x2000_0005, shift: 3, first_bit: 0, bits: 2 }],
         };
         ImageBuilder {
@@ -251,11 +257,12 @@ mod tests {
         let bytes = builder.build_as::<u16>().unwrap();
         assert_eq!(bytes[4..6], [3, 0]);
         #[rustfmt::skip]
-        let expected: [u32; 21] = [
-            2, 1, 0x0800_0100, 1, 2, 1,
+        let expected: [u32; 22] = [
+            2, 1, 0x0800_0100, 2, 1, 1,
             0x0302_0100, 0x0706_0504, 0x0b0a_0908, 0x0f0e_0d0c,
             0x1312_1110, 0x1716_1514, 0x1b1a_1918, 0x1f1e_1d1c,
             0x0800_0100, 0x40, 0x0800_0200, 7,
+            1,
             0x2000_0005, 0, 0x203,
         ];
         let end: Vec<u8> = expected.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -289,7 +296,7 @@ mod tests {
         refused(&|p| p.spans[0].len = 0);
         refused(&|p| p.spans[0].len = 0x101);
         refused(&|p| p.spans[1] = Span { start: u32::MAX, len: 2 });
-        refused(&|p| p.location = 2);
+        refused(&|p| p.steps[0] = 2);
         refused(&|p| p.places[0].bits = 0);
         refused(&|p| p.places[0].bits = 3);
         refused(&|p| p.places[0].shift = 8);
