@@ -1,5 +1,6 @@
 //! From a file to a model that can be checked: source text is compiled, images are read.
 
+use crate::blast::code::{self, Piece};
 use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
 use crate::deadline;
@@ -74,6 +75,8 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// Whether it was a program.
     pub origin: Origin,
+    /// The pieces of flash that the image is bound to.
+    pub code: Vec<Piece>,
 }
 
 /// Why a file is not a model that can be checked.
@@ -240,6 +243,7 @@ fn finish(
         digest,
         warnings: compiled.warnings,
         origin: compiled.binary.map_or(Origin::Model, Origin::Program),
+        code: vec![],
     })
 }
 
@@ -254,6 +258,7 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let Some(Debug { cfa, simplified, map, source_path, source, is_program }) = debug else {
         return Err(LoadError::Unexplained { path: path.to_path_buf() });
     };
+    let code = code::read(bytes).map_err(broken)?;
     let image = AlignedImage::new(image);
     let digest = match preamble.word {
         2 => image.view::<u16>().map(|view| view.header.source_hash),
@@ -264,7 +269,7 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
     let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
     let origin = if is_program { Origin::Elsewhere } else { Origin::Model };
-    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![], origin })
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![], origin, code })
 }
 
 /// Clauses that may be invariants, in the image's numbers: locations and literals.
@@ -312,6 +317,6 @@ impl Loaded {
             is_program: self.origin != Origin::Model,
         };
         let model = Model { image: self.image.to_vec(), map: self.map.clone() };
-        debug::write(&model, &debug)
+        [debug::write(&model, &debug), code::write(&self.code)].concat()
     }
 }

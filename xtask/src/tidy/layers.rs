@@ -41,7 +41,7 @@ const CORE: [Layer; 12] = [
 ];
 
 /// What is stored does not know of what is checked at boot, nor the other way round.
-const DEVICE: [Layer; 13] = [
+const DEVICE: [Layer; 14] = [
     ("block", &[]),
     ("control", &[]),
     ("harden", &[]),
@@ -53,6 +53,7 @@ const DEVICE: [Layer; 13] = [
     ("update", &["block", "harden", "keys", "package", "slot", "store"]),
     ("ram", &["store"]),
     ("code", &["harden"]),
+    ("live", &["code"]),
     ("boot", &["code", "control", "harden"]),
     ("record", &["boot"]),
 ];
@@ -91,12 +92,13 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 16] = [
+const HOST: [Layer; 17] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
     ("write", &[]),
     ("pipeline", &[]),
+    ("bind", &["pipeline"]),
     ("report", &["replay", "verdict"]),
     ("export", &[]),
     ("signing", &["pipeline"]),

@@ -13,6 +13,7 @@
 
 mod args;
 mod ask;
+mod bound;
 mod certify;
 mod check;
 mod compile;
