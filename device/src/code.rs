@@ -4,9 +4,9 @@
 //! flash those are, and their SHA-256; here they are hashed where they lie.
 
 use crate::harden::{self, BOUND, Passed};
+use crate::hash::Hasher;
 use core::fmt;
 use core::hint::black_box;
-use sha2::{Digest, Sha256};
 use vouch_core::image::Image;
 
 /// Memory that is read by address.
@@ -76,7 +76,7 @@ pub(crate) fn check(image: &Image<'_, u16>, code: &Code<'_>, idle: &mut dyn FnMu
         return harden::equal(BOUND, welcome.wrapping_add(words), WELCOME);
     };
     let (Code::Optional(memory) | Code::Required(memory)) = code else { return Passed::NOT };
-    let mut hash = Sha256::new();
+    let mut hash = Hasher::new();
     let mut buffer = [0; PIECE];
     let mut pieces = 0u32;
     for span in program.spans() {
@@ -96,5 +96,5 @@ pub(crate) fn check(image: &Image<'_, u16>, code: &Code<'_>, idle: &mut dyn FnMu
         }
     }
     idle();
-    harden::same(BOUND, &hash.finalize().into(), &program.hash())
+    harden::same(BOUND, &hash.finish(), &program.hash())
 }

@@ -51,6 +51,7 @@ pub mod boot;
 pub mod code;
 mod control;
 pub mod harden;
+mod hash;
 pub mod keys;
 pub mod live;
 pub mod package;

@@ -23,11 +23,12 @@ impl<'a> Live<'a> {
         let program = image.program()?;
         let has_place = |bit: &u16| {
             let bit = u32::from(*bit);
-            program.places().any(|p| (p.first_bit..p.first_bit + u32::from(p.bits)).contains(&bit))
+            program.places().any(|p| bit.wrapping_sub(p.first_bit) < u32::from(p.bits))
         };
         let mut steps = program.steps().peekable();
         steps.peek()?;
-        let all = steps.all(|step| image.location(step).live.iter().all(has_place));
+        let has_places = |step| image.location(step).live.iter().all(has_place);
+        let all = steps.all(|step| step < image.locations() && has_places(step));
         let state_bits = image.header.state_bits;
         all.then(|| Live { guard: Guard::new(image, invariant), program, state_bits })
     }
@@ -67,7 +68,11 @@ fn read(place: &Place, memory: &dyn Memory, state: &mut [u8]) -> Option<()> {
     }
     for i in 0..bits {
         let at = shift + i;
-        set_bit(state, place.first_bit as usize + i, buffer[at / 8] >> (at % 8) & 1 == 1);
+        set_bit(
+            state,
+            (place.first_bit as usize).wrapping_add(i),
+            buffer[at / 8] >> (at % 8) & 1 == 1,
+        );
     }
     Some(())
 }

@@ -6,8 +6,8 @@
 //! whatever is parsed later is known to be what the key's owner signed.
 
 use crate::harden::{self, Hard, SIGNED, WHOLE};
+use crate::hash::Hasher;
 use crate::signature;
-use sha2::{Digest, Sha256};
 use vouch_core::link::store::StoreError;
 
 /// Which packages are taken.
@@ -113,12 +113,12 @@ const HASHED_AT_ONCE: usize = 1024;
 
 /// SHA-256, with something to do now and then.
 pub fn sha256_watched(bytes: &[u8], idle: &dyn Fn()) -> [u8; 32] {
-    let mut hash = Sha256::new();
+    let mut hash = Hasher::new();
     for piece in bytes.chunks(HASHED_AT_ONCE) {
         hash.update(piece);
         idle();
     }
-    hash.finalize().into()
+    hash.finish()
 }
 
 impl Header {

@@ -14,7 +14,7 @@ extern crate alloc;
 use alloc::vec;
 use core::fmt::{self, Write};
 use core::hint::black_box;
-use core::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 use vouch_core::image::Image;
 use vouch_device::boot::{self, Mode, Outcome, Permit, SelfCheck};
 use vouch_device::code::Code;
@@ -29,6 +29,10 @@ const IDLE: u8 = 0;
 const FILLING: u8 = 1;
 const HOLDING: u8 = 2;
 const DRAINING: u8 = 3;
+
+/// The number of the next start. It comes first in RAM: where RAM begins the stack ends, and handlers of faults know that address. If it were
+/// that of a variable of the step, it would be taken for shared.
+static BOOT: AtomicU32 = AtomicU32::new(1);
 
 static STATE: AtomicU8 = AtomicU8::new(IDLE);
 static LEFT: AtomicU8 = AtomicU8::new(20);
@@ -134,6 +138,9 @@ const STEPS: u32 = 500;
 fn started(permit: Permit<'_>, outcome: &Outcome, image: &Image<'_, u16>, arena: &[u32]) {
     permit.confirm();
     say!("application started");
+    let number = BOOT.load(Relaxed);
+    BOOT.store(number.wrapping_add(1), Relaxed);
+    say!("start {number}");
     let live = outcome.invariant(image, arena).and_then(|table| Live::new(image, table));
     let mut scratch = vec![0; live.as_ref().map_or(0, Live::scratch)];
     let mut dice = 0x1234_5678u32;

@@ -3,7 +3,6 @@
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use vouch_core::image::{Image, ImageBuilder};
 use vouch_device::boot::{Decision, Mode, Outcome, Policy, SelfCheck, Verdict, Why, check};
 use vouch_device::code::{Bytes, Code};
@@ -11,17 +10,14 @@ use vouch_host::bind::{self, Other, Wanted};
 use vouch_host::blast::{AlignedImage, certified, code};
 use vouch_host::frontend::elf::reader::Elf;
 use vouch_host::pipeline::Loaded;
-use vouch_host::transport::qemu::BOARDS;
-use vouch_tests::bound::{flash, load};
-use vouch_tests::emulator::{Emulator, flash_with};
+use vouch_tests::bound::{boards, example, flash, load, run};
+use vouch_tests::emulator::flash_with;
 use vouch_tests::machine::programs;
 use vouch_tests::product;
 use vouch_tests::rng::Rng;
 
 const M0: &str = "-mcpu=cortex-m0";
 const M3: &str = "-mcpu=cortex-m3";
-/// A busy machine may emulate slowly.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 fn boot_with(image: &AlignedImage, what: &SelfCheck<'_>) -> Outcome {
     let view = image.view::<u16>().unwrap();
@@ -304,16 +300,12 @@ fn a_board_checks_its_own_code() {
         eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
         return;
     };
-    // What ARMv7E-M adds is not lifted.
-    for board in BOARDS.iter().filter(|board| board.name != "mps2-an386") {
-        let elf = folder.join(format!("bound-{}.elf", board.name));
+    for board in boards() {
+        let elf = example(&folder, board);
         let model = load(&elf, "bound::step", None, &Wanted { places: true, ..Wanted::default() });
         let models = product::models(board, &model.image).unwrap();
         let good = flash_with(board, &elf, Some(&models));
-        let run = |flash: &[u8]| {
-            let mut emulator = Emulator::start(board, flash, false);
-            emulator.text_until("done", PATIENCE).expect("it comes to its end")
-        };
+        let run = |flash: &[u8]| run(board, flash);
         let text = run(&good);
         assert!(text.contains("decision: Start") && text.contains("application started"), "{text}");
         assert!(text.contains("guard: 500 steps, no alarm"), "{text}");
@@ -328,12 +320,11 @@ fn a_board_checks_its_own_code() {
             assert!(!text.contains("application started"), "{text}");
         }
         // A model of something else.
-        let other = product::image(&example("precharge.vch"), true);
+        let other = product::image(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/precharge.vch"),
+            true,
+        );
         let text = run(&flash_with(board, &elf, product::models(board, &other).as_deref()));
         assert!(text.contains("Unbound") && !text.contains("application started"), "{text}");
     }
-}
-
-fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
 }

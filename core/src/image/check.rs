@@ -1,7 +1,6 @@
 //! The complete validation of an image's tables, done once when it is accepted.
 
 use super::header::{ImageError, Table};
-use super::program::Program;
 use super::view::{EDGE_WORDS, Image, LOCATION_WORDS};
 use crate::word::Word;
 
@@ -22,8 +21,7 @@ impl<W: Word> Image<'_, W> {
         self.check_edges()?;
         self.check_in_edges()?;
         self.check_names()?;
-        let is_valid = |p: Program<'_>| p.is_valid(self.locations(), self.header.state_bits);
-        ensure(self.program().is_none_or(is_valid), Table::Program)
+        ensure(self.program().is_none_or(|program| program.is_valid()), Table::Program)
     }
 
     fn check_locations(&self) -> Result<(), ImageError> {

@@ -9,7 +9,8 @@ const HASH: core::ops::Range<usize> = 6..HEAD;
 const SPAN_WORDS: usize = 2;
 const PLACE_WORDS: usize = 3;
 /// Bits of a place at most.
-const MOST_BITS: u32 = 64;
+#[cfg(feature = "writer")]
+const MOST_BITS: u8 = 64;
 
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,36 +56,39 @@ impl<'a> Program<'a> {
         Some(Program { words }).filter(|_| !words.is_empty())
     }
 
-    /// Whether the table has the form that it must have, for a model of this size.
-    pub(super) fn is_valid(&self, locations: usize, state_bits: u32) -> bool {
-        let [isa, _, _, spans, steps, places, ..] = *self.words else { return false };
+    /// Whether the table is as long as it says, and its spans are sorted and disjoint. What it says of the model is
+    /// checked by whoever uses it.
+    pub(super) fn is_valid(&self) -> bool {
+        let [_, _, _, spans, steps, places, ..] = *self.words else { return false };
         let len = u64::from(spans) * SPAN_WORDS as u64
             + u64::from(steps)
             + u64::from(places) * PLACE_WORDS as u64;
-        if len.checked_add(HEAD as u64) != Some(self.words.len() as u64) {
+        if len + HEAD as u64 != self.words.len() as u64 || spans == 0 {
             return false;
         }
-        let mut free = 0u64;
-        let ascends = |span: Span| {
-            let fits = u64::from(span.start) >= free && span.len > 0;
-            free = u64::from(span.start) + u64::from(span.len);
-            fits && free <= 1 << 32
-        };
+        let mut before = None;
+        for span in self.spans() {
+            let last = span.len.checked_sub(1).and_then(|more| span.start.checked_add(more));
+            if last.is_none() || before.is_some_and(|before| span.start <= before) {
+                return false;
+            }
+            before = last;
+        }
+        true
+    }
+
+    /// Whether steps and places are those of a model of this size.
+    #[cfg(feature = "writer")]
+    pub(super) fn suits(&self, locations: usize, state_bits: u32) -> bool {
         let is_place = |place: Place| {
             let end = place.first_bit.checked_add(u32::from(place.bits));
             let last = (u32::from(place.shift) + u32::from(place.bits)).div_ceil(8);
-            place.bits > 0
-                && u32::from(place.bits) <= MOST_BITS
+            (1..=MOST_BITS).contains(&place.bits)
+                && place.shift < 8
                 && end.is_some_and(|end| end <= state_bits)
                 && place.address.checked_add(last).is_some()
         };
-        let third = |words: &[u32]| words[2] & !0xff07 == 0;
-        (1..=3).contains(&isa)
-            && spans > 0
-            && self.steps().all(|location| location < locations)
-            && self.spans().all(ascends)
-            && self.place_words().all(third)
-            && self.places().all(is_place)
+        self.steps().all(|location| location < locations) && self.places().all(is_place)
     }
 
     /// The table.
@@ -296,6 +300,8 @@ mod tests {
         refused(&|p| p.spans[0].len = 0);
         refused(&|p| p.spans[0].len = 0x101);
         refused(&|p| p.spans[1] = Span { start: u32::MAX, len: 2 });
+        refused(&|p| p.spans.push(p.spans[1]));
+        refused(&|p| p.spans.extend([Span { start: u32::MAX, len: 1 }; 2]));
         refused(&|p| p.steps[0] = 2);
         refused(&|p| p.places[0].bits = 0);
         refused(&|p| p.places[0].bits = 3);
@@ -310,7 +316,8 @@ mod tests {
         let good = builder().program.map(|p| p.words()).unwrap_or_default();
         let look = |words: &[u32]| {
             let Some(program) = Program::new(words) else { return };
-            if program.is_valid(2, 2) {
+            if program.is_valid() {
+                program.suits(2, 2);
                 program.spans().for_each(drop);
                 program.places().for_each(drop);
                 program.hash();

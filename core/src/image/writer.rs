@@ -2,8 +2,8 @@
 
 use super::check::operands_of;
 use super::header::{Header, MAGIC, PREAMBLE_LEN, ParamRecord, PropertyRecord, Section};
-use super::header::{VERSION, VERSION_UNBOUND, checksum};
-use super::program::ProgramSpec;
+use super::header::{ImageError, Table, VERSION, VERSION_UNBOUND, checksum};
+use super::program::{Program, ProgramSpec};
 use super::view::Image;
 use crate::word::Word;
 use alloc::{string::String, vec, vec::Vec};
@@ -168,7 +168,11 @@ impl ImageBuilder {
         let mut aligned = vec![0u32; bytes.len().div_ceil(4)];
         let view: &mut [u8] = bytemuck::cast_slice_mut(&mut aligned);
         view[..bytes.len()].copy_from_slice(&bytes);
-        Image::<W>::new_checked(&view[..bytes.len()]).map_err(BuildError::Invalid)?;
+        let image = Image::<W>::new_checked(&view[..bytes.len()]).map_err(BuildError::Invalid)?;
+        let suits = |p: Program<'_>| p.suits(self.locations.len(), self.state_bits);
+        if !image.program().is_none_or(suits) {
+            return Err(BuildError::Invalid(ImageError::Table(Table::Program)));
+        }
         Ok(bytes)
     }
 

@@ -41,21 +41,22 @@ const CORE: [Layer; 12] = [
 ];
 
 /// What is stored does not know of what is checked at boot, nor the other way round.
-const DEVICE: [Layer; 14] = [
+const DEVICE: [Layer; 15] = [
     ("block", &[]),
     ("control", &[]),
     ("harden", &[]),
-    ("package", &["harden", "signature"]),
+    ("hash", &[]),
+    ("package", &["harden", "hash", "signature"]),
     ("signature", &["harden", "package"]),
     ("keys", &["block", "package"]),
     ("slot", &["block"]),
     ("store", &["block", "harden", "keys", "package", "slot", "update"]),
     ("update", &["block", "harden", "keys", "package", "slot", "store"]),
     ("ram", &["store"]),
-    ("code", &["harden"]),
+    ("code", &["harden", "hash"]),
     ("live", &["code"]),
     ("boot", &["code", "control", "harden"]),
-    ("record", &["boot"]),
+    ("record", &["boot", "hash"]),
 ];
 
 /// Automata and all that is said of them.
