@@ -11,12 +11,16 @@
 //! parameters in use. One made for other values simply fails, or holds for these too. The invariant of a
 //! proof that was found here is checked in the same way.
 //!
+//! A model that was lifted from a program is bound to its bytes: before anything else they are [hashed](crate::code)
+//! where they lie, and another program is refused, whatever the policies.
+//!
 //! One skipped instruction does not make a product start that should not: see [`harden`]. What counts is
 //! not a branch somewhere, but that everything was shown that there is to show. Let [`Outcome::start`]
 //! start the application; an `if` of your own could be skipped.
 
+use crate::code::{self, Code};
 use crate::control;
-use crate::harden::{self, ASKED, Hard, PROVED, Passed, Stage, VIEWED};
+use crate::harden::{self, ASKED, BOUND, Hard, PROVED, Passed, Stage, VIEWED};
 use core::fmt;
 use core::hint::black_box;
 use vouch_core::certificate::{self, Check, Checker};
@@ -61,6 +65,8 @@ pub struct SelfCheck<'c> {
     /// Properties that the model must have, by name. Whoever can sign a model could else leave out the one
     /// that matters.
     pub required: &'c [&'c str],
+    /// Which code the model must be of.
+    pub code: Code<'c>,
     /// Work units (propagated literals) after which it gives up; 0: no limit.
     pub budget: u64,
     /// Work units between two calls of [`Watch::idle`].
@@ -74,6 +80,7 @@ impl Default for SelfCheck<'_> {
             parameters: &[],
             policies: &[],
             required: &[],
+            code: Code::default(),
             budget: 0,
             slice: 1000,
         }
@@ -120,6 +127,10 @@ pub enum Why {
     NoProperties,
     /// The model lacks this one of the required properties.
     Missing(usize),
+    /// The code in flash is not the one that the model was lifted from, or cannot be looked at.
+    CodeDiffers,
+    /// The model is not of any code, and has to be.
+    Unbound,
     /// What was shown is not all that there is to show, or a proof does not hold that was just found: the
     /// processor or its memory is at fault. Also if the model has no run at all with these parameters.
     Fault,
@@ -138,6 +149,8 @@ impl fmt::Display for Why {
             Why::NoSuchProperty(at) => write!(f, "the model has no property for policy {at}"),
             Why::NoProperties => f.write_str("the model states no property"),
             Why::Missing(at) => write!(f, "the model lacks required property {at}"),
+            Why::CodeDiffers => f.write_str("the code is not the one that was proved"),
+            Why::Unbound => f.write_str("the model is not bound to any code"),
             Why::Fault => f.write_str("processor or memory at fault, or no run is possible"),
         }
     }
@@ -191,7 +204,7 @@ const MAY_START: Hard = may(Decision::Start);
 const MAY_DEGRADED: Hard = may(Decision::Degraded);
 
 const fn may(decision: Decision) -> Hard {
-    Hard::of(&[VIEWED, ASKED, PROVED, Stage::of(decision as u32)])
+    Hard::of(&[VIEWED, ASKED, BOUND, PROVED, Stage::of(decision as u32)])
 }
 
 /// That an application may start. There is no other way to one than [`Outcome::start`].
@@ -308,6 +321,14 @@ pub fn check(
     let question = Question { image: &view, what, bound };
     outcome.seal.add(harden::equal(VIEWED, image.places(), view.places()));
     outcome.seal.add(question.asked());
+    let bound = code::check(&view, &what.code, &mut || watch.idle());
+    outcome.seal.add(bound);
+    if bound.then(BOUND, || ()).is_none() {
+        let is_bound = view.program().is_some();
+        let why = if is_bound { Why::CodeDiffers } else { Why::Unbound };
+        outcome.verdict = Verdict::Unknown(why);
+        return outcome;
+    }
     // What nobody has shown counts as not safe.
     let mut decision = question.decision(|_| false);
     let mut proved = question.vacuous(decision);

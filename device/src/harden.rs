@@ -33,6 +33,8 @@ pub const RECENT: Stage = Stage(0x63a5_4d92, 0x49b2_e5c7);
 pub const VIEWED: Stage = Stage(0x4d72_b8c6, 0x6ab5_3ed1);
 /// The model has what the self-check asks for.
 pub const ASKED: Stage = Stage(0x36d9_58a3, 0x5ce1_936d);
+/// The code is the one that the model was lifted from, or need not be.
+pub const BOUND: Stage = Stage(0x52e6_b438, 0xf2a7_4de4);
 /// The properties that the decision rests on are proved.
 pub const PROVED: Stage = Stage(0x78b4_c315, 0x1f5a_6ce8);
 
@@ -165,7 +167,7 @@ mod tests {
     use super::*;
     use crate::boot::{Decision, Policy};
 
-    const STAGES: [Stage; 6] = [SIGNED, WHOLE, RECENT, VIEWED, ASKED, PROVED];
+    const STAGES: [Stage; 7] = [SIGNED, WHOLE, RECENT, VIEWED, ASKED, BOUND, PROVED];
 
     /// Any two words differ in at least 8 bits, from those that mean nothing too.
     fn are_distant(words: &[u32]) {
@@ -183,14 +185,14 @@ mod tests {
         are_distant(&decisions);
         are_distant(&[Policy::Report, Policy::Degrade, Policy::Refuse].map(|p| p as u32));
         are_distant(&[crate::Trust::Signed, crate::Trust::AllowUnsigned].map(|p| p as u32));
-        let stages: [Stage; 9] = core::array::from_fn(|i| match i {
-            0..6 => STAGES[i],
-            i => Stage::of(decisions[i - 6]),
+        let stages: [Stage; 10] = core::array::from_fn(|i| match i {
+            0..7 => STAGES[i],
+            i => Stage::of(decisions[i - 7]),
         });
-        let mut words = [Passed::NOT.a; 10];
+        let mut words = [Passed::NOT.a; 11];
         words.iter_mut().zip(stages).for_each(|(word, stage)| *word = stage.0);
         are_distant(&words);
-        let mut words = [Passed::NOT.b; 10];
+        let mut words = [Passed::NOT.b; 11];
         words.iter_mut().zip(stages).for_each(|(word, stage)| *word = stage.1);
         are_distant(&words);
     }
@@ -204,12 +206,12 @@ mod tests {
             n => Passed { a: STAGES[n - 1].0, b: STAGES[n - 1].1 },
         };
         let mut right = 0;
-        for course in 0..7usize.pow(4) {
+        for course in 0..8usize.pow(4) {
             let mut sum = Hard::NONE;
-            let stages = [course % 7, course / 7 % 7, course / 49 % 7];
+            let stages = [course % 8, course / 8 % 8, course / 64 % 8];
             stages.into_iter().for_each(|n| sum.add(passed(n)));
             let all = [1, 2, 3].iter().all(|n| stages.contains(n));
-            let more = course / 343;
+            let more = course / 512;
             if more > 0 {
                 sum.add(passed(more - 1));
             }

@@ -8,6 +8,8 @@
 //! - [`keys`]: the page with the public keys and the counter that keeps old models out.
 //! - [`signature`]: Ed25519, and [`harden`]: results that one skipped instruction does not forge.
 //! - [`boot`]: the self-check of the stored model with the parameters that the device has.
+//! - [`code`]: whether the code in flash is the one that the model was lifted from.
+//! - [`live`]: the guard that reads the program's own variables.
 //! - [`record`]: the last verdict, kept over a warm reset.
 //! - [`ram`]: flash in memory, for boards and simulations without a flash controller.
 //!
@@ -46,9 +48,12 @@
 
 mod block;
 pub mod boot;
+pub mod code;
 mod control;
 pub mod harden;
+mod hash;
 pub mod keys;
+pub mod live;
 pub mod package;
 pub mod ram;
 pub mod record;
@@ -57,5 +62,5 @@ mod slot;
 pub mod store;
 mod update;
 
-pub use package::{Header, Trust};
+pub use package::{Header, Release, Trust};
 pub use store::{MappedFlash, Store, Stored};

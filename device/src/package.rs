@@ -6,8 +6,8 @@
 //! whatever is parsed later is known to be what the key's owner signed.
 
 use crate::harden::{self, Hard, SIGNED, WHOLE};
+use crate::hash::Hasher;
 use crate::signature;
-use sha2::{Digest, Sha256};
 use vouch_core::link::store::StoreError;
 
 /// Which packages are taken.
@@ -33,8 +33,11 @@ pub const VERSION: u16 = 2;
 const SIGNATURE_LEN: usize = 64;
 const MAGIC: [u8; 4] = *b"VPKG";
 const FLAG_SIGNED: u8 = 1;
-/// Where version 2 has what it will once say about the product and its code.
-const RESERVED: core::ops::Range<usize> = 56..SIGNED_LEN;
+/// Where version 2 says which product and which firmware a model is for.
+const PRODUCT_AT: usize = 56;
+const FIRMWARE_AT: usize = 72;
+/// Where it has room.
+const RESERVED: core::ops::Range<usize> = 76..SIGNED_LEN;
 
 /// A public key.
 pub type PublicKey = [u8; 32];
@@ -52,6 +55,18 @@ pub enum Kind {
     RetireKey = 2,
 }
 
+/// Names a kind of device; all zeros is none.
+pub type Product = [u8; 16];
+
+/// What a model is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Release {
+    /// The product. A device that knows its own takes models for that only.
+    pub product: Product,
+    /// The version of its firmware, for people: the code itself is what a device compares.
+    pub firmware: u32,
+}
+
 /// What stands before the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -67,6 +82,8 @@ pub struct Header {
     pub counter: u32,
     /// SHA-256 of the image.
     pub hash: [u8; 32],
+    /// What it is for; nothing in version 1.
+    pub release: Release,
     /// Which key signed; see [`key_id`].
     pub key: [u8; 8],
     /// The signature over the bytes before it.
@@ -96,12 +113,12 @@ const HASHED_AT_ONCE: usize = 1024;
 
 /// SHA-256, with something to do now and then.
 pub fn sha256_watched(bytes: &[u8], idle: &dyn Fn()) -> [u8; 32] {
-    let mut hash = Sha256::new();
+    let mut hash = Hasher::new();
     for piece in bytes.chunks(HASHED_AT_ONCE) {
         hash.update(piece);
         idle();
     }
-    hash.finalize().into()
+    hash.finish()
 }
 
 impl Header {
@@ -114,6 +131,7 @@ impl Header {
             length: image.len() as u32,
             counter,
             hash: sha256(image),
+            release: Release::default(),
             key: [0; 8],
             signature: [0; SIGNATURE_LEN],
         }
@@ -140,7 +158,8 @@ impl Header {
         Header { kind, hash: *other, ..Header::unsigned(&[], counter) }.sign(key, sign)
     }
 
-    fn sign(mut self, key: &PublicKey, sign: impl FnOnce(&[u8]) -> [u8; 64]) -> Header {
+    /// Signs it: the owner of `key` does; `sign` signs bytes.
+    pub fn sign(mut self, key: &PublicKey, sign: impl FnOnce(&[u8]) -> [u8; 64]) -> Header {
         (self.signed, self.key) = (true, key_id(key));
         self.signature = sign(&self.to_bytes()[..SIGNED_LEN]);
         self
@@ -168,6 +187,8 @@ impl Header {
         out[12..16].copy_from_slice(&self.counter.to_le_bytes());
         out[16..48].copy_from_slice(&self.hash);
         out[48..56].copy_from_slice(&self.key);
+        out[PRODUCT_AT..FIRMWARE_AT].copy_from_slice(&self.release.product);
+        out[FIRMWARE_AT..RESERVED.start].copy_from_slice(&self.release.firmware.to_le_bytes());
         out[SIGNED_LEN..].copy_from_slice(&self.signature);
         out
     }
@@ -205,11 +226,16 @@ impl Header {
             length: field(8),
             counter: field(12),
             hash: [0; 32],
+            release: Release::default(),
             key: [0; 8],
             signature: *signature,
         };
         header.hash.copy_from_slice(&head[16..48]);
         header.key.copy_from_slice(&head[48..56]);
+        if version == 2 {
+            header.release.product.copy_from_slice(&head[PRODUCT_AT..FIRMWARE_AT]);
+            header.release.firmware = field(FIRMWARE_AT);
+        }
         Ok(header)
     }
 }

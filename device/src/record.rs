@@ -5,7 +5,7 @@
 //! both. Whatever else is in that memory, after power-on or another program, is not a record.
 
 use crate::boot::{Decision, Outcome, Verdict};
-use sha2::{Digest, Sha256};
+use crate::hash::Hasher;
 
 const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 const MAGIC: u32 = u32::from_le_bytes(*b"VREC");
@@ -42,15 +42,15 @@ fn code(what: Remembered) -> u32 {
 
 /// What a verdict was about: an image, by its SHA-256, and the parameters it was checked with.
 pub fn subject(image_hash: &[u8; 32], parameters: &[(&str, u64)]) -> [u8; 32] {
-    let mut hash = Sha256::new();
+    let mut hash = Hasher::new();
     hash.update(b"vouch record 1\0");
     hash.update(image_hash);
     for (name, value) in parameters {
-        hash.update((name.len() as u32).to_le_bytes());
+        hash.update(&(name.len() as u32).to_le_bytes());
         hash.update(name.as_bytes());
-        hash.update(value.to_le_bytes());
+        hash.update(&value.to_le_bytes());
     }
-    hash.finalize().into()
+    hash.finish()
 }
 
 impl Record {

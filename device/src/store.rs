@@ -19,7 +19,7 @@
 use crate::block::{self, BLOCK, CONTENT, WORD};
 use crate::harden::{self, Hard, RECENT, SIGNED, WHOLE};
 use crate::keys::{self, Keys};
-use crate::package::{self, PublicKey, Trust};
+use crate::package::{self, Product, PublicKey, Trust};
 use crate::slot::{self, PACKAGE_AT, Slot};
 use crate::update::Update;
 use core::ops::Range;
@@ -70,6 +70,8 @@ const ACCEPTED: Hard = Hard::of(&[SIGNED, WHOLE, RECENT]);
 pub struct Store<F> {
     pub(crate) flash: F,
     pub(crate) trust: Trust,
+    /// Models for other products are not taken.
+    product: Option<Product>,
     pub(crate) update: Option<Update>,
     /// Updates that were begun since the last one that succeeded.
     pub(crate) begun: u8,
@@ -90,6 +92,7 @@ impl<F: MappedFlash> Store<F> {
         Store {
             flash,
             trust,
+            product: None,
             update: None,
             begun: 0,
             current: None,
@@ -97,6 +100,21 @@ impl<F: MappedFlash> Store<F> {
             tried: false,
             passed_over: [false; 2],
         }
+    }
+
+    /// Takes models for this product only.
+    pub fn for_product(self, product: Product) -> Store<F> {
+        Store { product: Some(product), ..self }
+    }
+
+    /// Whether a package is for this product.
+    pub(crate) fn suits(&self, header: &package::Header) -> Result<(), StoreError> {
+        let is_other = |product| header.release.product != product;
+        let is_model = header.kind == package::Kind::Model;
+        if is_model && self.product.is_some_and(is_other) {
+            return Err(StoreError::OtherProduct);
+        }
+        Ok(())
     }
 
     /// The flash, to be looked at.
@@ -213,6 +231,7 @@ impl<F: MappedFlash> Store<F> {
         self.flash.idle();
         let (keys, idle) = (self.keys(), || self.flash.idle());
         let checked = package::check(self.package(slot), keys.as_slice(), self.trust, &idle)?;
+        self.suits(&checked.header)?;
         self.recent(slot, sequence, confirmed, checked)
     }
 

@@ -130,6 +130,7 @@ impl<F: MappedFlash> Store<F> {
         self.flash.idle();
         let checked = package::authentic(bytes, keys.as_slice(), self.trust);
         self.flash.idle();
+        self.suits(&checked?.header)?;
         checked
     }
 

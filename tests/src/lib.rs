@@ -1,5 +1,7 @@
 //! Helpers shared by the whole-system tests.
 
+#[cfg(unix)]
+pub mod bound;
 pub mod c_soak;
 pub mod check;
 #[cfg(unix)]

@@ -91,6 +91,7 @@ pub fn generate(seed: u64) -> ImageBuilder {
         properties: (0..properties).map(property).collect(),
         params: if param_bits > 0 { vec![param] } else { vec![] },
         certificate: vec![],
+        program: None,
     }
 }
 

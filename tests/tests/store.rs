@@ -5,7 +5,7 @@ use embedded_storage::nor_flash::NorFlash;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vouch_core::image::ImageError;
 use vouch_core::link::store::StoreError;
-use vouch_device::package::{HEADER_LEN, Header};
+use vouch_device::package::{HEADER_LEN, Header, Release};
 use vouch_device::{Store, Trust};
 use vouch_tests::maker::{owner, public};
 use vouch_tests::nor::{Nor, PAGE};
@@ -161,6 +161,32 @@ fn a_header_is_checked_before_anything_is_erased() {
 }
 
 #[test]
+fn a_model_for_another_product_is_not_taken() {
+    let image = image("pump");
+    let release = |product| Release { product, firmware: 0x0102_0304 };
+    let package = |release: Release| {
+        let header = Header { release, ..Header::unsigned(&image, 1) };
+        let header = header.sign(&public(), |bytes| owner().sign(bytes).to_bytes());
+        assert_eq!(Header::read(&header.to_bytes()), Ok(header));
+        [&header.to_bytes()[..], &image].concat()
+    };
+    let mut own = [7; 16];
+    let mut store = provisioned().for_product(own);
+    let mine = package(release(own));
+    assert_eq!(mine[56..76], [&[7; 16][..], &[4, 3, 2, 1]].concat());
+    own[15] = 6;
+    for other in [package(release(own)), package(Release::default())] {
+        assert_eq!(update(&mut store, &other), Err(StoreError::OtherProduct));
+    }
+    assert!(confirmed(&mut store, &mine).is_ok());
+    // What another firmware has stored, too.
+    let mut other = restarted(store).for_product(own);
+    assert_eq!(started(&mut other), Err(StoreError::OtherProduct));
+    let mut any = restarted(other);
+    assert_eq!(started(&mut any), Ok(image.clone()));
+}
+
+#[test]
 fn packages_of_version_1_are_taken_and_unknown_fields_are_not() {
     let (image, key) = (image("v1"), owner());
     let mut head = Header::signed(&image, 1, &public(), |_| [0; 64]).to_bytes()[..56].to_vec();
@@ -171,7 +197,7 @@ fn packages_of_version_1_are_taken_and_unknown_fields_are_not() {
     let stored = confirmed(&mut store, &package).unwrap();
     assert_eq!((stored.header.version, started(&mut store)), (1, Ok(image.clone())));
     // Signed by the owner, and of a later firmware's making.
-    for byte in 56..80 {
+    for byte in 76..80 {
         let mut head = Header::unsigned(&image, 1);
         (head.signed, head.key) = (true, vouch_device::package::key_id(&public()));
         let mut bytes = head.to_bytes();

@@ -38,7 +38,9 @@ fn build_one(board: &Board) -> Result<()> {
     let built = target().join(&board.target).join("release");
     keep(&built.join("vouch-firmware"), &format!("vouch-{}.elf", board.name))?;
     if board.emulated {
-        keep(&built.join("examples").join("guarded"), &format!("guarded-{}.elf", board.name))?;
+        for example in ["guarded", "bound"] {
+            keep(&built.join("examples").join(example), &format!("{example}-{}.elf", board.name))?;
+        }
     }
     Ok(())
 }

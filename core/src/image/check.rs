@@ -20,7 +20,8 @@ impl<W: Word> Image<'_, W> {
         self.check_locations()?;
         self.check_edges()?;
         self.check_in_edges()?;
-        self.check_names()
+        self.check_names()?;
+        ensure(self.program().is_none_or(|program| program.is_valid()), Table::Program)
     }
 
     fn check_locations(&self) -> Result<(), ImageError> {

@@ -3,8 +3,10 @@
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// The format version that this crate reads and writes.
-pub const VERSION: u16 = 2;
+/// The format version of images that say which program they are of.
+pub const VERSION: u16 = 3;
+/// That of all others. Both are read.
+pub const VERSION_UNBOUND: u16 = 2;
 /// Bytes before the postcard header.
 pub const PREAMBLE_LEN: usize = 20;
 
@@ -41,7 +43,7 @@ pub struct Header<'a> {
     /// Input bits of the largest edge.
     pub max_inputs: u32,
     /// Locations, edges, live bits, in-edges, gates, next-state literals, fan-outs, names,
-    /// certificate (empty if there is none).
+    /// certificate (empty if there is none). Behind them version 3 has one more, the program.
     pub sections: [Section; 9],
 }
 
@@ -135,6 +137,7 @@ pub enum Table {
     FanOut,
     Names,
     Certificate,
+    Program,
 }
 
 impl fmt::Display for ImageError {
@@ -142,7 +145,10 @@ impl fmt::Display for ImageError {
         match self {
             ImageError::NotAnImage => f.write_str("not a model image"),
             ImageError::Version(found) => {
-                write!(f, "image format version {found}, where {VERSION} is expected")
+                write!(
+                    f,
+                    "image format version {found}, where {VERSION_UNBOUND} or {VERSION} is expected"
+                )
             }
             ImageError::WordWidth(bytes) => {
                 write!(f, "tables of {bytes}-byte words, which cannot be read here")
@@ -170,6 +176,7 @@ impl fmt::Display for Table {
             Table::FanOut => "fan-outs",
             Table::Names => "names",
             Table::Certificate => "certificate clauses",
+            Table::Program => "the program's code and variables",
         })
     }
 }

@@ -17,14 +17,18 @@
 
 mod check;
 mod header;
+mod program;
 mod view;
 #[cfg(feature = "writer")]
 mod writer;
 
 pub use header::{
     Header, ImageError, PREAMBLE_LEN, ParamRecord, Preamble, PropertyRecord, Section, Table,
-    VERSION,
+    VERSION, VERSION_UNBOUND,
 };
+#[cfg(feature = "writer")]
+pub use program::ProgramSpec;
+pub use program::{Isa, Place, Program, Span};
 pub use view::{Edge, Image, Location};
 #[cfg(feature = "writer")]
 pub use writer::{BuildError, EdgeSpec, ImageBuilder, LocationSpec, ParamSpec, PropertySpec};

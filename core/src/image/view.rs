@@ -1,7 +1,8 @@
 //! Reading an image in place.
 
-use super::header::{Header, ImageError, ParamRecord, Preamble, PropertyRecord, Table, VERSION};
-use super::header::{PREAMBLE_LEN, checksum};
+use super::header::{Header, ImageError, ParamRecord, Preamble, PropertyRecord, Section, Table};
+use super::header::{PREAMBLE_LEN, VERSION, VERSION_UNBOUND, checksum};
+use super::program::Program;
 use crate::{lit::Lit, word::Word};
 
 /// Words of one record in the table of locations.
@@ -23,6 +24,7 @@ pub struct Image<'a, W> {
     pub(super) fan_out: &'a [W],
     pub(super) names: &'a [u8],
     certificate: &'a [W],
+    program: &'a [u32],
     bytes: &'a [u8],
 }
 
@@ -134,7 +136,7 @@ impl<'a, W: Word> Image<'a, W> {
     /// since. Only what is needed to slice is looked at; wrong tables may panic later.
     pub fn new_trusted(bytes: &'a [u8]) -> Result<Self, ImageError> {
         let preamble = Preamble::read(bytes)?;
-        if preamble.version != VERSION {
+        if preamble.version != VERSION && preamble.version != VERSION_UNBOUND {
             return Err(ImageError::Version(preamble.version));
         }
         if preamble.word as usize != size_of::<W>() {
@@ -147,10 +149,15 @@ impl<'a, W: Word> Image<'a, W> {
             .checked_add(PREAMBLE_LEN)
             .and_then(|end| bytes.get(PREAMBLE_LEN..end))
             .ok_or(ImageError::Header)?;
-        let header: Header<'a> = postcard::from_bytes(header).map_err(|_| ImageError::Header)?;
+        let (header, mut rest): (Header<'a>, _) =
+            postcard::take_from_bytes(header).map_err(|_| ImageError::Header)?;
+        let program = match preamble.version {
+            VERSION => take(&mut rest).ok_or(ImageError::Header)?,
+            _ => Section::default(),
+        };
         let [locations, edges, live, in_edges, gates, next, fan_out, names, certificate] =
             header.sections;
-        let raw = |section: super::Section, table: Table| {
+        let raw = |section: Section, table: Table| {
             let start = section.offset as usize;
             let end = start.checked_add(section.len as usize).ok_or(ImageError::Table(table))?;
             bytes.get(start..end).ok_or(ImageError::Table(table))
@@ -165,6 +172,7 @@ impl<'a, W: Word> Image<'a, W> {
             fan_out: cast(raw(fan_out, Table::FanOut)?, Table::FanOut)?,
             names: raw(names, Table::Names)?,
             certificate: cast(raw(certificate, Table::Certificate)?, Table::Certificate)?,
+            program: cast(raw(program, Table::Program)?, Table::Program)?,
             header,
             bytes,
         })
@@ -183,7 +191,7 @@ impl<'a, W: Word> Image<'a, W> {
         let words =
             [self.live, self.in_edges, self.gates, self.next, self.fan_out, self.certificate];
         let words = words.map(|w| (w.as_ptr().addr(), w.len()));
-        let more = [self.locations, self.edges].map(|w| (w.as_ptr().addr(), w.len()));
+        let more = [self.locations, self.edges, self.program].map(|w| (w.as_ptr().addr(), w.len()));
         let names = [self.names, self.bytes].map(|w| (w.as_ptr().addr(), w.len()));
         let places = words.into_iter().chain(more).chain(names);
         let places = places.flat_map(|(at, len)| [at as u32, len as u32]);
@@ -265,6 +273,11 @@ impl<'a, W: Word> Image<'a, W> {
     /// with the bindings and for the properties that matter to the caller.
     pub fn certificate(&self) -> Option<&'a [W]> {
         Some(self.certificate).filter(|table| !table.is_empty())
+    }
+
+    /// The program that it is of, if it says so.
+    pub fn program(&self) -> Option<Program<'a>> {
+        Program::new(self.program)
     }
 
     /// The properties, in the order of the source.

@@ -2,7 +2,8 @@
 
 use super::check::operands_of;
 use super::header::{Header, MAGIC, PREAMBLE_LEN, ParamRecord, PropertyRecord, Section};
-use super::header::{VERSION, checksum};
+use super::header::{ImageError, Table, VERSION, VERSION_UNBOUND, checksum};
+use super::program::{Program, ProgramSpec};
 use super::view::Image;
 use crate::word::Word;
 use alloc::{string::String, vec, vec::Vec};
@@ -84,6 +85,8 @@ pub struct ImageBuilder {
     /// Clauses of a certificate, each with its location and literals `2 * state bit + sign` by
     /// ascending bit; empty for an image without one.
     pub certificate: Vec<(u32, Vec<u32>)>,
+    /// The program that it is of, if it was lifted from one.
+    pub program: Option<ProgramSpec>,
 }
 
 /// Why an image could not be built.
@@ -146,6 +149,7 @@ impl ImageBuilder {
             properties: image.properties().map(property).collect(),
             params: image.params().map(param).collect(),
             certificate: Vec::new(),
+            program: image.program().map(|program| ProgramSpec::of(&program)),
         }
     }
 
@@ -164,7 +168,11 @@ impl ImageBuilder {
         let mut aligned = vec![0u32; bytes.len().div_ceil(4)];
         let view: &mut [u8] = bytemuck::cast_slice_mut(&mut aligned);
         view[..bytes.len()].copy_from_slice(&bytes);
-        Image::<W>::new_checked(&view[..bytes.len()]).map_err(BuildError::Invalid)?;
+        let image = Image::<W>::new_checked(&view[..bytes.len()]).map_err(BuildError::Invalid)?;
+        let suits = |p: Program<'_>| p.suits(self.locations.len(), self.state_bits);
+        if !image.program().is_none_or(suits) {
+            return Err(BuildError::Invalid(ImageError::Table(Table::Program)));
+        }
         Ok(bytes)
     }
 
@@ -212,7 +220,8 @@ impl ImageBuilder {
             max_inputs: self.edges.iter().map(|e| e.inputs).max().unwrap_or(0),
             sections: [Section::default(); 9],
         };
-        let parts: [&[u8]; 9] = [
+        let program = self.program.as_ref().map(ProgramSpec::words).unwrap_or_default();
+        let parts: [&[u8]; 10] = [
             bytemuck::cast_slice(&tables.locations),
             bytemuck::cast_slice(&tables.edges),
             bytemuck::cast_slice(&tables.live),
@@ -222,16 +231,21 @@ impl ImageBuilder {
             bytemuck::cast_slice(&tables.fan_out),
             &names,
             bytemuck::cast_slice(&tables.certificate),
+            bytemuck::cast_slice(&program),
         ];
         // The header's length depends on the offsets in it (varints): iterate until it is stable.
         let mut header_len = 0;
         let header_bytes = loop {
             let mut at = (PREAMBLE_LEN + header_len).next_multiple_of(4);
-            for (section, part) in header.sections.iter_mut().zip(parts) {
+            let mut last = Section::default();
+            for (section, part) in header.sections.iter_mut().chain([&mut last]).zip(parts) {
                 *section = Section { offset: at as u32, len: part.len() as u32 };
                 at = (at + part.len()).next_multiple_of(4);
             }
-            let bytes = encode(&header);
+            let mut bytes = encode(&header);
+            if self.program.is_some() {
+                bytes.extend(encode(&last));
+            }
             if bytes.len() == header_len {
                 break bytes;
             }
@@ -239,14 +253,16 @@ impl ImageBuilder {
         };
         let mut out = Vec::new();
         out.extend(MAGIC);
-        out.extend(VERSION.to_le_bytes());
+        let version = if self.program.is_some() { VERSION } else { VERSION_UNBOUND };
+        out.extend(version.to_le_bytes());
         out.extend([size_of::<W>() as u8, 0]);
         out.extend([0; 8]);
         out.extend((header_len as u32).to_le_bytes());
         out.extend(header_bytes);
-        for part in parts {
+        let last = usize::from(self.program.is_none());
+        for part in &parts[..parts.len() - last] {
             out.resize(out.len().next_multiple_of(4), 0);
-            out.extend(part);
+            out.extend(*part);
         }
         let total = out.len() as u32;
         out[8..12].copy_from_slice(&total.to_le_bytes());

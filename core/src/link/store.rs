@@ -101,6 +101,8 @@ pub enum StoreError {
     KeyInUse,
     /// Too many updates were begun and not finished since the device was started.
     TooMany,
+    /// It is for another product.
+    OtherProduct,
 }
 
 impl fmt::Display for StoreError {
@@ -135,6 +137,7 @@ impl fmt::Display for StoreError {
             StoreError::KeysFull => "there is no room for another key",
             StoreError::KeyInUse => "the key is in use",
             StoreError::TooMany => "too many updates were begun and not finished",
+            StoreError::OtherProduct => "the model is for another product",
         })
     }
 }

@@ -3,6 +3,7 @@
 use core::mem::MaybeUninit;
 use core::ptr::{addr_of, with_exposed_provenance};
 use embedded_alloc::LlffHeap;
+use vouch_device::code::Memory;
 use vouch_device::record::Record;
 
 #[global_allocator]
@@ -107,6 +108,42 @@ pub fn models_memory() -> &'static mut [u32] {
     // SAFETY: the linker script sets this range of memory aside for models; nothing else is there,
     // and nobody else calls this.
     unsafe { core::slice::from_raw_parts_mut(start, range.len() / 4) }
+}
+
+/// The flash that this program is in, by address.
+#[derive(Clone, Copy, Debug)]
+pub struct Flash;
+
+impl Memory for Flash {
+    fn read(&self, address: u32, into: &mut [u8]) -> bool {
+        read(address_of!(__vector_table)..address_of!(_models_start), address, into)
+    }
+}
+
+/// RAM, by address.
+#[derive(Clone, Copy, Debug)]
+pub struct Ram;
+
+impl Memory for Ram {
+    fn read(&self, address: u32, into: &mut [u8]) -> bool {
+        read(address_of!(_stack_end)..address_of!(_ram_end), address, into)
+    }
+}
+
+/// Copies bytes that lie in a range.
+fn read(range: core::ops::Range<usize>, address: u32, into: &mut [u8]) -> bool {
+    let start = address as usize;
+    let end = start.checked_add(into.len());
+    if start < range.start || end.is_none_or(|end| end > range.end) {
+        return false;
+    }
+    for (at, byte) in (start..).zip(into) {
+        // SAFETY: the linker script says that this is flash or RAM, which can be read. It may be a variable that the
+        // compiler knows of, hence volatile; it is a byte whatever it holds. Flash may begin at address 0, where
+        // volatile accesses are allowed.
+        *byte = unsafe { with_exposed_provenance::<u8>(at).read_volatile() };
+    }
+    true
 }
 
 /// The last verdict, in memory that a warm reset leaves alone. To be called once.

@@ -14,6 +14,7 @@ pub use vouch_ir::{deadline, escape, formats, read};
 pub use vouch_validate as validate;
 
 pub mod answer;
+pub mod bind;
 pub mod check;
 pub mod client;
 pub mod engines;

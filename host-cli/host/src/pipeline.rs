@@ -1,5 +1,6 @@
 //! From a file to a model that can be checked: source text is compiled, images are read.
 
+use crate::blast::code::{self, Piece};
 use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
 use crate::deadline;
@@ -14,7 +15,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vouch_core::image::{ImageError, Preamble, VERSION};
+use vouch_core::image::{ImageError, Preamble, VERSION, VERSION_UNBOUND};
 
 /// What an image file's name ends with.
 pub const IMAGE_EXTENSION: &str = "vimg";
@@ -74,6 +75,8 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// Whether it was a program.
     pub origin: Origin,
+    /// The pieces of flash that the image is bound to.
+    pub code: Vec<Piece>,
 }
 
 /// Why a file is not a model that can be checked.
@@ -242,6 +245,7 @@ fn finish(
         digest,
         warnings: compiled.warnings,
         origin: compiled.binary.map_or(Origin::Model, Origin::Program),
+        code: vec![],
     })
 }
 
@@ -249,13 +253,14 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let broken = |error| LoadError::Image { path: path.to_path_buf(), error };
     // First of all: the rest may mean something else in another version.
     let preamble = Preamble::read(bytes).map_err(|e| broken(DebugError::Image(e)))?;
-    if preamble.version != VERSION {
+    if ![VERSION, VERSION_UNBOUND].contains(&preamble.version) {
         return Err(broken(DebugError::Image(ImageError::Version(preamble.version))));
     }
     let (image, debug) = debug::split(bytes).map_err(broken)?;
     let Some(Debug { cfa, simplified, map, source_path, source, is_program }) = debug else {
         return Err(LoadError::Unexplained { path: path.to_path_buf() });
     };
+    let code = code::read(bytes).map_err(broken)?;
     let image = AlignedImage::new(image);
     let digest = match preamble.word {
         2 => image.view::<u16>().map(|view| view.header.source_hash),
@@ -266,7 +271,7 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
     let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
     let origin = if is_program { Origin::Elsewhere } else { Origin::Model };
-    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![], origin })
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![], origin, code })
 }
 
 /// Clauses that may be invariants, in the image's numbers: locations and literals.
@@ -314,6 +319,6 @@ impl Loaded {
             is_program: self.origin != Origin::Model,
         };
         let model = Model { image: self.image.to_vec(), map: self.map.clone() };
-        debug::write(&model, &debug)
+        [debug::write(&model, &debug), code::write(&self.code)].concat()
     }
 }

@@ -10,8 +10,8 @@ use ed25519_dalek::{Signer, SigningKey};
 use std::fmt::Write;
 use vouch_core::image::Preamble;
 use vouch_core::link::store::StoreError;
-use vouch_device::Trust;
-use vouch_device::package::{self, HEADER_LEN, Header, Kind};
+use vouch_device::package::{self, HEADER_LEN, Header, Kind, Product};
+use vouch_device::{Release, Trust};
 
 pub use vouch_device::package::PublicKey;
 
@@ -130,19 +130,49 @@ fn read(text: &str, title: &str) -> Option<[u8; 32]> {
     Some(key)
 }
 
+/// A product's name: 32 hexadecimal digits, or a text of at most 16 bytes.
+pub fn read_product(text: &str) -> Result<Product, String> {
+    let mut product = Product::default();
+    let digits: Option<Vec<u8>> =
+        (0..16).map(|i| u8::from_str_radix(text.get(2 * i..2 * i + 2)?, 16).ok()).collect();
+    match digits.filter(|_| text.len() == 32) {
+        Some(digits) => product.copy_from_slice(&digits),
+        None => match product.get_mut(..text.len()).filter(|_| !text.is_empty()) {
+            Some(start) => start.copy_from_slice(text.as_bytes()),
+            None => return Err("give 1 to 16 characters, or 32 hexadecimal digits".into()),
+        },
+    }
+    Ok(product)
+}
+
+/// A product as people are told of it; nothing if there is none.
+pub fn show_product(product: &Product) -> Option<String> {
+    let end = product.iter().rposition(|byte| *byte != 0)? + 1;
+    let text = std::str::from_utf8(&product[..end]).ok();
+    let text = text.filter(|text| text.chars().all(|c| c.is_ascii_graphic() || c == ' '));
+    let hex = || product.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(text.map_or_else(hex, str::to_owned))
+}
+
 /// A key as people are told of it.
 pub fn fingerprint(id: &[u8; 8]) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The file with a signature at its end, in place of one that is there.
-pub fn sign(file: &[u8], key: &SecretKey, counter: u32) -> Result<Vec<u8>, SigningError> {
+pub fn sign(
+    file: &[u8],
+    key: &SecretKey,
+    counter: u32,
+    release: Release,
+) -> Result<Vec<u8>, SigningError> {
     let (image, _) = debug::split(file)?;
     let body = match signature(file)? {
         Some((body, _)) => body,
         None => file,
     };
-    let header = Header::signed(image, counter, &key.public(), |bytes| key.sign(bytes));
+    let header = Header { release, ..Header::unsigned(image, counter) };
+    let header = header.sign(&key.public(), |bytes| key.sign(bytes));
     let whole = key.sign(&whole(body));
     let payload = [&header.to_bytes()[..], &whole].concat();
     Ok([body, &debug::chunk(MAGIC, VERSION, &payload)].concat())
@@ -270,6 +300,9 @@ pub fn describe(error: &StoreError) -> String {
         StoreError::TooMany => "too many updates were begun and not finished\n\
              help: restart the device and try again"
             .into(),
+        StoreError::OtherProduct => "it is for another product than this device\n\
+             help: sign it for this one with `vouch compile MODEL --sign KEY --product ID`"
+            .into(),
         StoreError::Memory => "there is not enough memory left to check a signature".into(),
     }
 }
@@ -304,7 +337,7 @@ mod tests {
     #[test]
     fn every_flipped_bit_of_a_signed_file_is_noticed() {
         let key = SecretKey(SigningKey::from_bytes(&[5; 32]));
-        let signed = sign(&file(), &key, 3).unwrap();
+        let signed = sign(&file(), &key, 3, Release::default()).unwrap();
         let header = verify(&signed, &key.public()).unwrap();
         assert_eq!((header.counter, header.signed), (3, true));
         // Readers of the image do not mind the signature.
@@ -321,16 +354,30 @@ mod tests {
         let wrong = verify(&signed, &other.public());
         assert_eq!(wrong, Err(SigningError::Package(StoreError::OtherKey)));
         // Signed anew by another, once.
-        let again = sign(&signed, &other, 4).unwrap();
+        let again = sign(&signed, &other, 4, Release::default()).unwrap();
         assert_eq!(again.len(), signed.len());
         assert_eq!(verify(&again, &other.public()).map(|h| h.counter), Ok(4));
+    }
+
+    #[test]
+    fn products_come_back_as_they_were_given() {
+        for text in ["pump", "a", "0123456789abcdef", "00ff00ff00ff00ff00ff00ff00ff00ff"] {
+            let product = read_product(text).unwrap();
+            assert_eq!(show_product(&product).as_deref(), Some(text));
+        }
+        for text in
+            ["", "0123456789abcdef0", "00ff00ff00ff00ff00ff00ff00ff00fg", "\u{e9}aaaaaaaaaaaaaaa"]
+        {
+            assert!(read_product(text).is_err(), "{text}");
+        }
+        assert_eq!(show_product(&[0; 16]), None);
     }
 
     /// A valid signature of one file's image with another's explanation.
     #[test]
     fn the_explanation_is_signed_too() {
         let key = SecretKey(SigningKey::from_bytes(&[5; 32]));
-        let signed = sign(&file(), &key, 0).unwrap();
+        let signed = sign(&file(), &key, 0, Release::default()).unwrap();
         let (body, payload) = signature(&signed).unwrap().unwrap();
         let added = debug::chunk(*b"XYZW", 1, b"hm");
         let mixed = [body, &added, &debug::chunk(MAGIC, VERSION, payload)].concat();

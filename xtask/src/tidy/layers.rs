@@ -41,19 +41,22 @@ const CORE: [Layer; 12] = [
 ];
 
 /// What is stored does not know of what is checked at boot, nor the other way round.
-const DEVICE: [Layer; 12] = [
+const DEVICE: [Layer; 15] = [
     ("block", &[]),
     ("control", &[]),
     ("harden", &[]),
-    ("package", &["harden", "signature"]),
+    ("hash", &[]),
+    ("package", &["harden", "hash", "signature"]),
     ("signature", &["harden", "package"]),
     ("keys", &["block", "package"]),
     ("slot", &["block"]),
     ("store", &["block", "harden", "keys", "package", "slot", "update"]),
     ("update", &["block", "harden", "keys", "package", "slot", "store"]),
     ("ram", &["store"]),
-    ("boot", &["control", "harden"]),
-    ("record", &["boot"]),
+    ("code", &["harden", "hash"]),
+    ("live", &["code"]),
+    ("boot", &["code", "control", "harden"]),
+    ("record", &["boot", "hash"]),
 ];
 
 /// Automata and all that is said of them.
@@ -90,12 +93,13 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 16] = [
+const HOST: [Layer; 17] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
     ("write", &[]),
     ("pipeline", &[]),
+    ("bind", &["pipeline"]),
     ("report", &["replay", "verdict"]),
     ("export", &[]),
     ("signing", &["pipeline"]),

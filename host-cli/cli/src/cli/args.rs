@@ -7,10 +7,12 @@ use clap::builder::{ArgPredicate, FalseyValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
+use vouch_device::package::Product;
 use vouch_host::engines::Engine;
 use vouch_host::export::Format;
 use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::frontend::{Language, Overflow};
+use vouch_host::signing;
 use vouch_host::simplify::Passes;
 
 const ABOUT: &str = "Proves firmware state machines on the device that runs them";
@@ -129,7 +131,9 @@ Examples:
   vouch compile pump.vch -o out/p.vimg
   vouch compile pump.vch --json          sizes and memory plan for programs
   vouch compile pump.vch --with-certificate
-                                         prove it here and pack the proof for the device to check")]
+                                         prove it here and pack the proof for the device to check
+  vouch compile firmware.elf --entry step --with-certificate --sign release
+                                         and bind it to the code that is flashed")]
     Compile(CompileArgs),
     /// Show what a model or image consists of
     #[command(after_help = "\
@@ -202,12 +206,14 @@ Examples:
   vouch compile pump.vch --sign release
   vouch provision release.pub --target serial:/dev/ttyACM0")]
     Keygen(KeygenArgs),
-    /// Check the signature of an image
+    /// Check the signature of an image, and whether it is of a program
     #[command(after_help = "\
-The exit code is 5 unless all of the file is what the key's owner signed.
+The exit code is 5 unless all of the file is what the key's owner signed, and the program's code is the
+one that was proved.
 
 Examples:
-  vouch verify pump.vimg --key release.pub")]
+  vouch verify pump.vimg --key release.pub
+  vouch verify pump.vimg --elf firmware.elf")]
     Verify(VerifyArgs),
     /// Make a package that has devices trust another key, or one no more
     #[command(after_help = "\
@@ -439,6 +445,15 @@ pub struct CompileArgs {
     #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
     #[arg(default_value_t = 0)]
     pub counter: u32,
+    /// The product that a signed image is for: 1 to 16 characters, or 32 hexadecimal digits. Devices that know their
+    /// own take no other
+    #[arg(long, env = "VOUCH_PRODUCT", hide_env = true, value_name = "ID", requires = "sign")]
+    #[arg(value_parser = signing::read_product)]
+    pub product: Option<Product>,
+    /// The version of the firmware that a signed image is for, for people
+    #[arg(long, env = "VOUCH_FIRMWARE_VERSION", hide_env = true, value_name = "NUMBER")]
+    #[arg(default_value_t = 0, requires = "sign")]
+    pub firmware_version: u32,
     /// Prove all properties here and put the invariant into the image, so that a device can check it
     /// instead of searching for one; nothing is written if something is not proved
     #[arg(long, env = "VOUCH_WITH_CERTIFICATE", hide_env = true)]
@@ -448,6 +463,28 @@ pub struct CompileArgs {
     #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
     #[arg(value_delimiter = ',', requires = "with_certificate")]
     pub bind: Vec<String>,
+    #[command(flatten)]
+    pub code: CodeArgs,
+}
+
+/// What of the program an image is bound to.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Code")]
+pub struct CodeArgs {
+    /// Bind this function, object or section of the program, too, besides all that the step depends on: the vector
+    /// table, the main loop, or `all`; can be repeated (ELF only)
+    #[arg(long, env = "VOUCH_COVER", hide_env = true, value_name = "SYMBOL")]
+    #[arg(value_delimiter = ',')]
+    pub cover: Vec<String>,
+    /// Do not bind the image to the program: devices take it whatever code they have (ELF only)
+    #[arg(long, env = "VOUCH_UNBOUND", hide_env = true, conflicts_with = "cover")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub unbound: bool,
+    /// Tell the device where the program's variables are, so that its guard reads them by itself; the model is not
+    /// simplified then (ELF only)
+    #[arg(long, env = "VOUCH_GUARD", hide_env = true, conflicts_with_all = ["unbound", "passes"])]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub guard: bool,
 }
 
 /// Arguments of `keygen`.
@@ -491,10 +528,14 @@ pub struct VerifyArgs {
     /// The image (.vimg)
     #[arg(value_hint = ValueHint::FilePath)]
     pub image: PathBuf,
-    /// The public key
+    /// The public key that it must be signed with
     #[arg(long, env = "VOUCH_KEY", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath, required_unless_present = "elf")]
+    pub key: Option<PathBuf>,
+    /// The linked program that it must be of, byte for byte where it matters
+    #[arg(long, env = "VOUCH_ELF", hide_env = true, value_name = "FIRMWARE.elf")]
     #[arg(value_hint = ValueHint::FilePath)]
-    pub key: PathBuf,
+    pub elf: Option<PathBuf>,
 }
 
 /// Arguments of `flash`.

@@ -1,26 +1,33 @@
 //! `vouch compile`: source text to an image, with its sizes and how it fits the boards; and, if asked,
 //! with a proof in it.
 
-use super::args::{AskArgs, CompileArgs};
+use super::args::{AskArgs, CodeArgs, CompileArgs};
 use super::ask::ask;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
-use super::{files, keys, plan, verdict};
+use super::{bound, files, keys, plan, verdict};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use vouch_core::certificate::Check;
-use vouch_device::package::key_id;
+use vouch_device::package::{Release, key_id};
+use vouch_host::bind;
 use vouch_host::blast::certified::{self, Effort};
 use vouch_host::check::{self, By, Checked, Request};
 use vouch_host::engines::{Engine, Memory};
-use vouch_host::pipeline::{IMAGE_EXTENSION, Loaded};
+use vouch_host::pipeline::{IMAGE_EXTENSION, Loaded, Origin};
 use vouch_host::report::text::size;
 use vouch_host::signing;
+use vouch_host::simplify::Passes;
 use vouch_host::verdict::Verdict;
 
 /// The command.
 pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure> {
-    let mut model = files::load(&args.model, context)?;
+    let mut model_args = args.model.clone();
+    if args.code.guard {
+        model_args.passes = Some(Passes::none());
+    }
+    let mut model = files::load(&model_args, context)?;
+    code(&args.code, &mut model)?;
     let output = match &args.output {
         Some(output) => output.clone(),
         None => {
@@ -43,7 +50,9 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
     let mut signed = None;
     if let Some(path) = &args.sign {
         let key = keys::secret(path)?;
-        bytes = signing::sign(&bytes, &key, args.counter)
+        let product = args.product.unwrap_or_default();
+        let release = Release { product, firmware: args.firmware_version };
+        bytes = signing::sign(&bytes, &key, args.counter, release)
             .map_err(|e| Failure::new(Kind::Mismatch, e.to_string()))?;
         signed = Some(signing::fingerprint(&key_id(&key.public())));
         inputs.push(path);
@@ -62,6 +71,7 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
             "parameters": model.map.params.len(),
             "boards": fits,
             "signed": signed,
+            "bound": bound::to_json(&model),
             "certificate": effort.map(|e| json!({
                 "bytes": e.table_bytes,
                 "memory_bytes": e.memory_bytes,
@@ -81,6 +91,9 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
     if let Some(key) = signed {
         context.print(&format!("signed with key {key}, security counter {}", args.counter));
     }
+    if let Some(text) = bound::summary(&model) {
+        context.print(&text);
+    }
     if !context.quiet {
         context.print(&plan::show_sizes(&sizes));
         context.print(&plan::show_fits(&fits));
@@ -93,6 +106,26 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
         }
     }
     Ok(0)
+}
+
+/// Binds the image to the program that the model was lifted from.
+fn code(args: &CodeArgs, model: &mut Loaded) -> Result<(), Failure> {
+    if let Origin::Program(_) = model.origin {
+        let wanted = bind::Wanted { cover: args.cover.clone(), places: args.guard };
+        if !args.unbound {
+            bind::bind(model, &wanted)?;
+        }
+        return Ok(());
+    }
+    let options = [(args.unbound, "--unbound"), (args.guard, "--guard")];
+    let options = options.into_iter().chain([(!args.cover.is_empty(), "--cover")]);
+    match options.into_iter().find(|(is_given, _)| *is_given) {
+        None => Ok(()),
+        Some((_, option)) => Err(Failure::usage(format!(
+            "`{option}` is for linked programs (ELF): only they have code that an image can be bound to\n\
+             help: leave it out"
+        ))),
+    }
 }
 
 /// Proves the model and puts the invariant into its image; or the exit code, if it is not proved.

@@ -5,7 +5,7 @@ use super::ask::{describe_range, range};
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::plan::{self, Fit, Sizes};
-use super::{dot, files, picture};
+use super::{bound, dot, files, picture};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use unicode_width::UnicodeWidthStr;
@@ -40,13 +40,17 @@ pub fn command(args: &InspectArgs, context: &mut Context) -> Result<u8, Failure>
     // What a board would get is the simplified model, whichever is shown.
     let sizes = plan::sizes(&model.image).map_err(unusable)?;
     let fits = plan::fits(&sizes);
+    // What an image is bound to goes with the image.
+    let bound = (bound::to_json(&model), bound::to_text(&model));
     let shown = if args.simplified { model } else { model.as_written()? };
     let edges = plan::edge_sizes(&shown.image).map_err(unusable)?;
     let automaton = Automaton::new(&shown, &edges);
     if context.json {
-        context::print(&to_json(&automaton, &sizes, &fits).to_string());
+        let mut text = to_json(&automaton, &sizes, &fits);
+        text["bound"] = bound.0.into();
+        context::print(&text.to_string());
     } else {
-        context.print(&to_text(&automaton, &sizes, &fits, context.quiet));
+        context.print(&to_text(&automaton, &bound.1, &sizes, &fits, context.quiet));
     }
     Ok(0)
 }
@@ -152,7 +156,7 @@ fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
 }
 
-fn to_text(shown: &Automaton<'_>, sizes: &Sizes, fits: &[Fit], quiet: bool) -> String {
+fn to_text(shown: &Automaton<'_>, bound: &str, sizes: &Sizes, fits: &[Fit], quiet: bool) -> String {
     let Automaton { model, cfa, .. } = shown;
     let names = Names::new(cfa);
     let mut text = format!("{} ({})\n{}", cfa.name, model.source.path, plan::show_sizes(sizes));
@@ -166,6 +170,7 @@ fn to_text(shown: &Automaton<'_>, sizes: &Sizes, fits: &[Fit], quiet: bool) -> S
             text.push_str(&format!("  {heading:9}  {}\n", escape::text(line)));
         }
     }
+    text.push_str(bound);
     text.push_str("\nproperties\n");
     for (i, p) in (0..).zip(&cfa.properties) {
         let line = line(model, p.span).map_or(String::new(), |line| format!(" (line {line})"));

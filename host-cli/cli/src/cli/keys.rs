@@ -3,13 +3,13 @@
 use super::args::{KeygenArgs, RekeyArgs, VerifyArgs};
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
-use super::files;
+use super::{bound, files};
 use serde_json::json;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use vouch_device::package::{self, key_id};
+use vouch_device::package::{self, Header, key_id};
 use vouch_host::read;
 use vouch_host::signing::{self, PublicKey, SecretKey, SigningError, fingerprint};
 
@@ -109,24 +109,48 @@ pub fn rekey(args: &RekeyArgs, context: &mut Context) -> Result<u8, Failure> {
 
 /// `vouch verify`.
 pub fn verify(args: &VerifyArgs, context: &mut Context) -> Result<u8, Failure> {
-    let key = public(&args.key)?;
     let file = read_bytes(&args.image)?;
-    let header = signing::verify(&file, &key)
-        .map_err(|e| Failure::new(Kind::Mismatch, format!("{}: {e}", args.image.display())))?;
-    let id = fingerprint(&header.key);
+    let image = args.image.display();
+    let mismatch = |e: String| Failure::new(Kind::Mismatch, format!("{image}: {e}"));
+    let header = match &args.key {
+        Some(key) => {
+            Some(signing::verify(&file, &public(key)?).map_err(|e| mismatch(e.to_string()))?)
+        }
+        None => None,
+    };
+    let bound = match &args.elf {
+        Some(elf) => Some(bound::verify(&file, &read_bytes(elf)?).map_err(mismatch)?),
+        None => None,
+    };
     if context.json {
-        let hash: String = header.hash.iter().map(|b| format!("{b:02x}")).collect();
+        let hash = |h: Header| h.hash.iter().map(|b| format!("{b:02x}")).collect::<String>();
         let text = json!({
-            "signed": true,
-            "key": id,
-            "counter": header.counter,
-            "image_sha256": hash,
-            "image_bytes": header.length,
+            "signed": header.is_some(),
+            "key": header.map(|h| fingerprint(&h.key)),
+            "counter": header.map(|h| h.counter),
+            "image_sha256": header.map(hash),
+            "image_bytes": header.map(|h| h.length),
+            "product": header.and_then(|h| signing::show_product(&h.release.product)),
+            "firmware_version": header.map(|h| h.release.firmware),
+            "same_code": bound.is_some(),
         });
         context::print(&text.to_string());
-    } else {
-        let (image, counter) = (args.image.display(), header.counter);
-        context.print(&format!("{image}: signed with key {id}, security counter {counter}"));
+        return Ok(0);
+    }
+    if let Some(header) = header {
+        let (id, counter) = (fingerprint(&header.key), header.counter);
+        let mut text = format!("{image}: signed with key {id}, security counter {counter}");
+        if let Some(product) = signing::show_product(&header.release.product) {
+            text += &format!(", for {product}");
+        }
+        if header.release.firmware != 0 {
+            text += &format!(", firmware version {}", header.release.firmware);
+        }
+        context.print(&text);
+    }
+    if let (Some(bytes), Some(elf)) = (bound, &args.elf) {
+        let elf = elf.display();
+        context.print(&format!("{image}: is of the code in {elf} ({bytes} bytes of it)"));
     }
     Ok(0)
 }

@@ -13,6 +13,7 @@
 
 mod args;
 mod ask;
+mod bound;
 mod c_args;
 mod certify;
 mod check;

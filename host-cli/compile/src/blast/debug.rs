@@ -66,7 +66,11 @@ fn describe(error: &ImageError) -> String {
     match error {
         ImageError::NotAnImage => "this is not a model image".into(),
         ImageError::Version(found) => {
-            format!("the image has version {found}, this program reads version {}", image::VERSION)
+            format!(
+                "the image has version {found}, this program reads versions {} and {}",
+                image::VERSION_UNBOUND,
+                image::VERSION
+            )
         }
         ImageError::WordWidth(bytes) => format!("the image has words of {bytes} bytes"),
         ImageError::Length => "the image is cut off, or its length was changed".into(),
@@ -101,6 +105,22 @@ pub fn chunk(magic: [u8; 4], version: u16, payload: &[u8]) -> Vec<u8> {
     head.extend((payload.len() as u32).to_le_bytes());
     let crc = checksum(&head, payload);
     [&head[..], &crc.to_le_bytes(), payload].concat()
+}
+
+/// The chunk with this magic number in a file that [`split`] has accepted: its version and payload.
+pub fn find(file: &[u8], magic: [u8; 4]) -> Result<Option<(u16, &[u8])>, DebugError> {
+    let total = Preamble::read(file).map_err(DebugError::Image)?.total as usize;
+    let mut rest = file.get(total..).unwrap_or_default();
+    while !rest.is_empty() {
+        let (head, tail) = rest.split_at_checked(CHUNK_HEADER).ok_or(DebugError::Truncated)?;
+        let len = u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize;
+        let (payload, tail) = tail.split_at_checked(len).ok_or(DebugError::Truncated)?;
+        if head[..4] == magic {
+            return Ok(Some((u16::from_le_bytes([head[4], head[5]]), payload)));
+        }
+        rest = tail;
+    }
+    Ok(None)
 }
 
 /// Parts of a `.vimg` file: the image, which is completely validated, and what explains it, if that

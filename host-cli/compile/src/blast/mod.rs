@@ -4,12 +4,14 @@
 //! - [`map`]: what the image's numbers mean.
 //! - [`certified`]: an image with a certificate in it, and without.
 //! - [`aligned`]: an image in memory as the view wants it.
+//! - [`code`]: the names of the code that an image is bound to.
 //! - [`debug`]: what a `.vimg` file carries behind the image so that verdicts can be explained.
 //!
 //! Equal automata give equal bytes: nothing depends on the order of a hash table.
 
 pub mod aligned;
 pub mod certified;
+pub mod code;
 pub mod debug;
 pub mod map;
 pub mod pack;

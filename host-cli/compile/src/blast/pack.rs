@@ -38,6 +38,7 @@ pub fn pack(cfa: &Cfa, source_hash: [u8; 32], gates: &Gates) -> Result<Model, Bl
         properties,
         params: pack_params(cfa, blaster, &numbers)?,
         certificate: vec![],
+        program: None,
     };
     let image = builder.build().map_err(|e| match e {
         BuildError::TooLarge { .. } => BlastError::TooLarge,

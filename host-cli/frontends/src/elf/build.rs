@@ -94,6 +94,10 @@ pub struct Program {
     pub depth: u32,
     /// Bytes of flash that were executed or read, as ranges.
     pub spans: Vec<std::ops::Range<u32>>,
+    /// Bytes of RAM that were accessed, as ranges.
+    pub ram: Vec<std::ops::Range<u32>>,
+    /// The function that is a step.
+    pub entry: u32,
     /// What people want to know of it: headings and texts.
     pub about: Vec<(&'static str, String)>,
     /// Where each property is broken: the address of the call of a function that fails, or of a trap.
@@ -191,6 +195,7 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Result<Pro
         reads.extend(more);
     }
     let spans = ranges(lifted.code.into_iter().filter(|at| elf.is_flashed(*at)));
+    let (ram, entry) = (ranges(lifted.ram.into_iter()), task.entry);
     let (varying, depth) = (lifted.varying, lifted.depth);
     let outside = Outside { instructions: lifted.outside, ..Outside::default() };
     let step = locations.get(&Place::Step).copied();
@@ -204,6 +209,8 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Result<Pro
         reads,
         depth,
         spans,
+        ram,
+        entry,
         about,
         failures,
         at,

@@ -12,7 +12,7 @@
 //!   something.
 //! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
 //! - `lift`, `meet`: locations, and what is known at each. `shared`: what other code may change. `build`, `names`: the automaton.
-//!   `about`: what people want to know of it.
+//!   `about`: what people want to know of it. [`flashed`]: the bytes that it depends on.
 
 mod abi;
 mod about;
@@ -24,6 +24,7 @@ mod context;
 mod debug;
 mod execute;
 mod failure;
+pub mod flashed;
 mod graph;
 pub mod isa;
 mod layout;

@@ -7,9 +7,9 @@ use super::isa::Isa;
 use super::lines::Lines;
 use super::marker::{self, Marker};
 use object::elf::{
-    EF_RISCV_FLOAT_ABI, EM_ARM, EM_RISCV, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS,
+    EF_RISCV_FLOAT_ABI, EM_ARM, EM_RISCV, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS,
 };
-use object::read::elf::{ElfFile32, FileHeader, SectionHeader};
+use object::read::elf::{ElfFile32, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::collections::BTreeMap;
 
@@ -37,6 +37,16 @@ impl Section {
     pub fn end(&self) -> u32 {
         self.start.saturating_add(self.size)
     }
+}
+
+/// Bytes that are flashed.
+pub struct Segment {
+    /// Where the program expects the first.
+    pub start: u32,
+    /// Where it is flashed to.
+    pub load: u32,
+    /// They.
+    pub bytes: Vec<u8>,
 }
 
 /// A function or an object.
@@ -69,6 +79,7 @@ pub struct Elf {
     /// Its instructions.
     pub isa: Isa,
     sections: Vec<Section>,
+    segments: Vec<Segment>,
     functions: BTreeMap<u32, Symbol>,
     objects: Vec<Symbol>,
     marks: BTreeMap<u32, Mark>,
@@ -111,6 +122,7 @@ impl Elf {
         let mut elf = Elf {
             isa,
             sections: sections(&file)?,
+            segments: segments(&file, bytes)?,
             functions: BTreeMap::new(),
             objects: vec![],
             marks: BTreeMap::new(),
@@ -192,9 +204,36 @@ impl Elf {
         self.unknown.push((start, end));
     }
 
-    /// Whether an address is in what is flashed: properties are not.
+    /// What is flashed.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// Where the bytes are flashed to that the program expects at these addresses, and they.
+    pub fn flashed(&self, range: std::ops::Range<u32>) -> Option<(u32, &[u8])> {
+        self.segments.iter().find_map(|segment| {
+            let at = range.start.checked_sub(segment.start)?;
+            let bytes = segment.bytes.get(at as usize..)?;
+            let bytes = bytes.get(..range.end.checked_sub(range.start)? as usize)?;
+            Some((segment.load.checked_add(at)?, bytes)).filter(|_| !bytes.is_empty())
+        })
+    }
+
+    /// Whether what the program expects at an address is flashed: properties are not.
     pub fn is_flashed(&self, address: u32) -> bool {
-        self.section(address).is_some_and(|section| section.name != marker::ALWAYS)
+        let is_property = self.section(address).is_some_and(|s| s.name == marker::ALWAYS);
+        let next = address.checked_add(1).filter(|_| !is_property);
+        next.is_some_and(|next| self.flashed(address..next).is_some())
+    }
+
+    /// The bytes that are flashed to these addresses.
+    pub fn in_flash(&self, start: u32, len: u32) -> Option<Vec<u8>> {
+        let byte = |address: u32| {
+            self.segments.iter().find_map(|segment| {
+                segment.bytes.get(address.checked_sub(segment.load)? as usize).copied()
+            })
+        };
+        (0..len).map(|at| byte(start.checked_add(at)?)).collect()
     }
 
     /// The byte at an address at reset.
@@ -323,6 +362,22 @@ fn sections(file: &ElfFile32<Endianness>) -> Result<Vec<Section>, Unreadable> {
         sections.push(Section { name, start, bytes, size, is_writable, is_code });
     }
     Ok(sections)
+}
+
+/// The bytes that are flashed.
+fn segments(file: &ElfFile32<Endianness>, bytes: &[u8]) -> Result<Vec<Segment>, Unreadable> {
+    let endian = file.endian();
+    let mut segments = vec![];
+    for header in file.elf_program_headers().iter().filter(|h| h.p_type(endian) == PT_LOAD) {
+        let data = header.data(endian, bytes);
+        let data = data.or_else(|()| unreadable("a segment is outside of the file", RELINK))?;
+        segments.push(Segment {
+            start: header.p_vaddr(endian),
+            load: header.p_paddr(endian),
+            bytes: data.to_vec(),
+        });
+    }
+    Ok(segments)
 }
 
 /// Which instructions a program has.

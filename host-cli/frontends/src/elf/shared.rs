@@ -60,7 +60,9 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         }
         let is_startup = STARTUP.contains(&function.name.as_str());
         let bounds = || elf.sections().iter().flat_map(|s| [s.start, s.end()]);
-        for (at, value) in constants(elf, function) {
+        // Start-up code counts up through the sections that it fills; that it does just that is assumed.
+        let copies = if is_startup { 0 } else { COPIES };
+        for (at, value) in constants(elf, function, copies) {
             if is_startup && bounds().any(|bound| bound == value) {
                 continue;
             }
@@ -94,7 +96,7 @@ fn users(
 ) -> BTreeSet<u32> {
     let lifted = elf.functions().filter(|f| is_lifted(f));
     let known: BTreeMap<u32, BTreeSet<u32>> = lifted
-        .map(|f| (f.start, constants(elf, f).into_iter().map(|(_, value)| value).collect()))
+        .map(|f| (f.start, constants(elf, f, COPIES).into_iter().map(|(_, value)| value).collect()))
         .collect();
     let mut users: BTreeSet<u32> = BTreeSet::new();
     loop {
@@ -127,8 +129,9 @@ fn objects(layout: &Layout, lifted: &Lifted) -> BTreeMap<u32, u32> {
 ///
 /// Instructions are run once, in the order of their addresses. Where something is counted from a register that is
 /// not known there, because paths meet or a call came before, it is counted from every constant that the function
-/// ever puts into that register: high and low parts of an address may lie far apart.
-fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
+/// ever puts into that register: high and low parts of an address may lie far apart. Copies of copies are followed so
+/// often.
+fn constants(elf: &Elf, function: &Symbol, copies: usize) -> BTreeSet<(u32, u32)> {
     let mut sweep = Sweep {
         elf,
         pool: Pool::default(),
@@ -142,6 +145,10 @@ fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
     let mut targets = BTreeSet::new();
     for is_last in [false, true] {
         sweep.found.clear();
+        if copies == 0 {
+            // What a loop counts up was taken for constant while it was not known to be one.
+            sweep.assigned.clear();
+        }
         sweep.forget();
         let (mut pc, mut it) = (function.start, It::NONE);
         while pc < function.end {
@@ -175,7 +182,7 @@ fn constants(elf: &Elf, function: &Symbol) -> BTreeSet<(u32, u32)> {
             it = decoded.it;
         }
     }
-    sweep.finish()
+    sweep.finish(copies)
 }
 
 /// Runs instructions one after the other, for the constants in them alone.
@@ -230,8 +237,8 @@ impl Sweep<'_> {
         }
     }
 
-    fn finish(mut self) -> BTreeSet<(u32, u32)> {
-        for _ in 0..COPIES {
+    fn finish(mut self, copies: usize) -> BTreeSet<(u32, u32)> {
+        for _ in 0..copies {
             for (at, to, from, by) in &self.copied {
                 let from = self.assigned.get(from).cloned().unwrap_or_default();
                 for value in from.into_iter().map(|value| value.wrapping_add(*by)) {

@@ -22,7 +22,7 @@ use shape::{Clauses, Room, Shape};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::{Stats, Verdict};
-use vouch_core::image::{ImageError, Preamble};
+use vouch_core::image::{ImageError, Preamble, VERSION_UNBOUND};
 use vouch_core::link::frame::checksum;
 use vouch_core::link::hello::{MAX_BOARD, MAX_BUILD};
 use vouch_core::link::message::{Event, Phase, Refusal, Reply, Report, Request};
@@ -520,7 +520,9 @@ impl Client {
     /// Whether the image is one that this device can read, before it is sent in vain.
     fn suits(&self, image: &[u8]) -> Result<(), DeviceError> {
         let preamble = Preamble::read(image).map_err(|e| self.image_error(e))?;
-        if preamble.version != self.info.image_version {
+        // Whoever reads images that say which program they are of reads others, too.
+        let readable = VERSION_UNBOUND..=self.info.image_version;
+        if !readable.contains(&preamble.version) {
             return Err(self.image_error(ImageError::Version(preamble.version)));
         }
         if preamble.word != self.info.word {

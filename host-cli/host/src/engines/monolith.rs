@@ -310,6 +310,7 @@ impl Monolith {
             properties: image.properties().map(error).collect(),
             params: image.params().map(copy_param).collect(),
             certificate: vec![],
+            program: None,
         };
         builder.build()
     }

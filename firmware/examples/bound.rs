@@ -1,0 +1,161 @@
+//! A product whose own code is what was proved: two valves, of which at most one may be open.
+//!
+//! The stored model was lifted from this very program (`vouch compile bound.elf --entry step --guard`). At boot the
+//! device hashes the code of [`step`] where it lies and checks the proof of it; only then it calls it. While it
+//! runs, the guard reads the statics below by itself, where the linker has put them.
+//!
+//! It tells about that in lines of text on the board's port.
+#![no_std]
+#![no_main]
+#![deny(unsafe_code)]
+
+extern crate alloc;
+
+use alloc::vec;
+use core::fmt::{self, Write};
+use core::hint::black_box;
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
+use vouch_core::image::Image;
+use vouch_device::boot::{self, Mode, Outcome, Permit, SelfCheck};
+use vouch_device::code::Code;
+use vouch_device::live::Live;
+use vouch_firmware::board::{Board, Current};
+use vouch_firmware::count::Counter;
+use vouch_firmware::hw::memory;
+use vouch_firmware::models::Models;
+use vouch_firmware::{heap, send};
+
+const IDLE: u8 = 0;
+const FILLING: u8 = 1;
+const HOLDING: u8 = 2;
+const DRAINING: u8 = 3;
+
+/// The number of the next start. It comes first in RAM: where RAM begins the stack ends, and handlers of faults know that address. If it were
+/// that of a variable of the step, it would be taken for shared.
+static BOOT: AtomicU32 = AtomicU32::new(1);
+
+static STATE: AtomicU8 = AtomicU8::new(IDLE);
+static LEFT: AtomicU8 = AtomicU8::new(20);
+static FILL: AtomicBool = AtomicBool::new(false);
+static DRAIN: AtomicBool = AtomicBool::new(false);
+
+/// One step of the machine.
+#[inline(never)]
+fn step(event: u8) {
+    let (state, left) = (STATE.load(Relaxed), LEFT.load(Relaxed));
+    match (state, event) {
+        (IDLE, 1) => {
+            FILL.store(true, Relaxed);
+            LEFT.store(20, Relaxed);
+            STATE.store(FILLING, Relaxed);
+        }
+        (FILLING, 4) => {
+            FILL.store(false, Relaxed);
+            STATE.store(HOLDING, Relaxed);
+        }
+        (FILLING, _) if left == 0 => {
+            FILL.store(false, Relaxed);
+            STATE.store(HOLDING, Relaxed);
+        }
+        (FILLING, _) => LEFT.store(left - 1, Relaxed),
+        (HOLDING, 2) => {
+            DRAIN.store(true, Relaxed);
+            STATE.store(DRAINING, Relaxed);
+        }
+        (DRAINING, 3) => {
+            DRAIN.store(false, Relaxed);
+            STATE.store(IDLE, Relaxed);
+        }
+        _ => {}
+    }
+    assert!(!(FILL.load(Relaxed) && DRAIN.load(Relaxed)), "both valves are open");
+}
+
+/// Text on the port.
+struct Text;
+
+impl Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        send(text.as_bytes());
+        Ok(())
+    }
+}
+
+macro_rules! say {
+    ($($arg:tt)*) => {{
+        // The port takes everything.
+        let _ = writeln!(Text, $($arg)*);
+    }};
+}
+
+#[vouch_firmware::entry]
+fn main() -> ! {
+    vouch_firmware::start();
+    say!("{} starts", Current::NAME);
+    self_check(&Counter::calibrated());
+    say!("done");
+    loop {
+        Current::feed_watchdog();
+        core::hint::spin_loop();
+    }
+}
+
+fn self_check(counter: &Counter) {
+    let mut models = Models::open();
+    let stored = match models.select_tried(|_| true) {
+        Ok(stored) => stored,
+        Err(why) => return say!("no model: {why:?}"),
+    };
+    let bytes = bytemuck::cast_slice(models.image(&stored));
+    let image = match Image::<u16>::new_hashed(&bytes[..stored.header.length as usize]) {
+        Ok(image) => image,
+        Err(why) => return say!("no model: {why:?}"),
+    };
+    let mut arena = vec![0; heap::available().saturating_sub(1024) / 4];
+    let mut idle = Current::feed_watchdog as fn();
+    // Another mode would be much code; a product whose proof does not hold is not to start here.
+    let what = SelfCheck {
+        mode: Mode::RecheckOnly,
+        code: Code::Required(&memory::Flash),
+        slice: Current::SLICE,
+        ..SelfCheck::default()
+    };
+    let before = counter.instructions();
+    let outcome = boot::check(&image, &what, &mut arena, &mut idle);
+    let spent = counter.instructions().zip(before).map(|(now, before)| now - before);
+    say!("self-check: {:?}", outcome.verdict);
+    say!("decision: {:?}", outcome.decision);
+    let covered: u32 = image.program().map_or(0, |p| p.spans().map(|span| span.len).sum());
+    say!("cost: {spent:?} instructions, {covered} bytes of code");
+    outcome.start(|permit| started(permit, &outcome, &image, &arena));
+}
+
+/// Steps of the application.
+const STEPS: u32 = 500;
+
+/// The application, which runs only if it may.
+#[inline(never)]
+fn started(permit: Permit<'_>, outcome: &Outcome, image: &Image<'_, u16>, arena: &[u32]) {
+    permit.confirm();
+    say!("application started");
+    let number = BOOT.load(Relaxed);
+    BOOT.store(number.wrapping_add(1), Relaxed);
+    say!("start {number}");
+    let live = outcome.invariant(image, arena).and_then(|table| Live::new(image, table));
+    let mut scratch = vec![0; live.as_ref().map_or(0, Live::scratch)];
+    let mut dice = 0x1234_5678u32;
+    for _ in 0..STEPS {
+        dice ^= dice << 13;
+        dice ^= dice >> 17;
+        dice ^= dice << 5;
+        step(black_box((dice >> 8) as u8 & 7));
+        if let Some(live) = &live
+            && let Err(alarm) = live.check(&memory::Ram, &mut scratch)
+        {
+            // A product would bring itself into a safe state here.
+            return say!("alarm: {alarm}");
+        }
+    }
+    let places = image.program().map_or(0, |program| program.places().count());
+    say!("guard: {STEPS} steps, no alarm, {places} places in RAM");
+}

@@ -1,0 +1,47 @@
+//! What the bytes of flash are that an image is bound to: names, for people (`docs/formats/image.md`).
+//!
+//! The image itself has addresses and one hash, which is what counts. With these a host can tell which function
+//! differs.
+
+use super::debug::{self, DebugError};
+use serde::{Deserialize, Serialize};
+
+/// Marks the chunk.
+const MAGIC: [u8; 4] = *b"VCOD";
+/// The version that is written and read.
+const VERSION: u16 = 1;
+
+/// A function, an object or another piece of flash.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Piece {
+    /// Its name.
+    pub name: String,
+    /// Where it is flashed to.
+    pub start: u32,
+    /// How many bytes it has.
+    pub len: u32,
+    /// Their SHA-256.
+    pub hash: [u8; 32],
+}
+
+/// The chunk; nothing if there are no pieces.
+pub fn write(pieces: &[Piece]) -> Vec<u8> {
+    if pieces.is_empty() {
+        return vec![];
+    }
+    // Serialising plain data into a growing vector has no way to fail.
+    debug::chunk(MAGIC, VERSION, &postcard::to_stdvec(pieces).unwrap_or_default())
+}
+
+/// The pieces in a file that [`debug::split`] has accepted.
+pub fn read(file: &[u8]) -> Result<Vec<Piece>, DebugError> {
+    match debug::find(file, MAGIC)? {
+        None => Ok(vec![]),
+        Some((VERSION, payload)) => {
+            postcard::from_bytes(payload).map_err(|e| DebugError::Malformed(e.to_string()))
+        }
+        Some((version, _)) => Err(DebugError::Malformed(format!(
+            "the names of the program's code have version {version}, this program reads {VERSION}"
+        ))),
+    }
+}
