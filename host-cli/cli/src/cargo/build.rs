@@ -53,11 +53,11 @@ pub fn build(args: &Args) -> Result<Option<Program>, String> {
     }
     let messages = output.stdout.split(|byte| *byte == b'\n');
     let messages = messages.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let built = messages.filter_map(|message| {
+    let mut built = messages.filter_map(|message| {
         let is_it = text(&message["target"], "name") == Some(&bin);
         text(&message, "executable").filter(|_| is_it).map(PathBuf::from)
     });
-    let built = built.last().ok_or("cargo has built no program")?;
+    let built = built.next_back().ok_or("cargo has built no program")?;
     let bytes =
         std::fs::read(&built).map_err(|e| format!("cannot read {}: {e}", built.display()))?;
     // As in cargo's own folder: TARGET/PROFILE/NAME.

@@ -180,11 +180,14 @@ fn function(elf: &Elf, name: &str) -> Result<u32, Vec<Diagnostic>> {
 type Functions = BTreeMap<u32, (String, u32, bool)>;
 
 /// What is an input: functions, and ranges of memory.
+type Inputs = (Functions, Vec<(u32, u32)>);
+
+/// Finds the inputs.
 fn inputs(
     elf: &Elf,
     options: &ElfOptions,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<(Functions, Vec<(u32, u32)>), Vec<Diagnostic>> {
+) -> Result<Inputs, Vec<Diagnostic>> {
     let mut functions = Functions::new();
     for function in elf.functions() {
         if let Some((width, signed)) = failure::input(&function.name) {
