@@ -124,6 +124,15 @@ pub fn instruction(elf: &Elf, pc: u32, it: It) -> Option<Decoded> {
     decode(elf.isa, &bytes[..bytes.len().min(4)], pc, it).ok()
 }
 
+/// Whether there is a jump of this length that always goes to the same place.
+pub fn is_jump(elf: &Elf, pc: u32, length: u32) -> bool {
+    let Some(decoded) = instruction(elf, pc, It::NONE).filter(|d| d.length == length) else {
+        return false;
+    };
+    let (ways, _) = ways(&decoded, pc, &mut Opaque::default());
+    matches!(ways[..], [to] if to != pc.wrapping_add(length))
+}
+
 /// Where an instruction may lead within its function, as far as the instruction itself tells.
 fn ways(decoded: &Decoded, pc: u32, opaque: &mut Opaque) -> (Vec<u32>, It) {
     let fall = pc.wrapping_add(decoded.length);
