@@ -90,10 +90,10 @@ impl Campaign {
         Campaign { board, kind, flash, ram, unhurt, instructions }
     }
 
-    /// Some instructions that decide where to go on, in what is to be hardened.
-    pub fn around_decisions(&self, count: usize) -> Vec<&Instruction> {
-        let ours = |name: &str| ["vouch_device", "guarded"].iter().any(|part| name.contains(part));
-        let deciding = |i: &&Instruction| i.decides && ours(&i.function);
+    /// Some instructions that decide where to go on, in functions whose names have one of these parts.
+    pub fn around_decisions(&self, parts: &[&str], count: usize) -> Vec<&Instruction> {
+        let among = |name: &str| parts.iter().any(|part| name.contains(part));
+        let deciding = |i: &&Instruction| i.decides && among(&i.function);
         let all: Vec<_> = self.instructions.iter().filter(deciding).collect();
         let each = all.len().div_ceil(count).max(1);
         all.into_iter().step_by(each).collect()

@@ -78,6 +78,42 @@ fn machines_of_crates() {
     }
 }
 
+/// A computed jump belongs to the order of instructions also where only one target is known so far: else a loop that
+/// it closes is not seen to be one, and run for ever.
+#[test]
+fn a_task_that_never_returns() {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        for (flag, expected) in [("-DGOOD", Verdict::Safe), ("-DBROKEN", Verdict::Unsafe)] {
+            let task = programs::c("task", &[cpu, "-Os", flag], folder.path());
+            assert_eq!(verdict(&task, &options(None)), expected, "{}", task.display());
+        }
+    }
+}
+
+#[test]
+fn a_jump_into_a_row_of_jumps() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flag, expected) in [("-DGOOD", Verdict::Safe), ("-DBROKEN", Verdict::Unsafe)] {
+        let elf = programs::c("branches", &["-mcpu=cortex-m3", "-Os", flag], folder.path());
+        match expected {
+            Verdict::Safe => agrees(&elf, &options(None), expected),
+            _ => assert_eq!(verdict(&elf, &options(None)), expected, "{}", elf.display()),
+        }
+    }
+}
+
+#[test]
+fn a_part_of_an_address_where_nobody_looks() {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        let good = programs::c("leftover", &[cpu, "-Os"], folder.path());
+        assert_eq!(verdict(&good, &options(None)), Verdict::Safe, "{}", good.display());
+        let broken = programs::c("leftover", &[cpu, "-Os", "-DBROKEN"], folder.path());
+        assert_ne!(verdict(&broken, &options(None)), Verdict::Safe, "{}", broken.display());
+    }
+}
+
 /// One instruction that writes two statics.
 #[test]
 fn neighbours_in_c() {

@@ -222,11 +222,11 @@ impl fmt::Display for Refusal {
             Refusal::NotLoaded => "no model is loaded",
             Refusal::NotPrepared => "no run is prepared",
             Refusal::NoTrace => "there is no such step of a trace",
-            Refusal::NoCertificate => "nothing is proved",
+            Refusal::NoCertificate => "there is no proof to send",
             Refusal::NoSuchProperty => "the model has no such property",
             Refusal::Param(error) => return error.fmt(f),
             Refusal::BadOffset { expected } => {
-                return write!(f, "bytes out of order: those from {expected} on are expected");
+                return write!(f, "bytes out of order: expected those from offset {expected}");
             }
             Refusal::Transfer => "the image was damaged in transfer",
             Refusal::Image(error) => return write!(f, "the image cannot be used: {error}"),

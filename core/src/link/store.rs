@@ -114,9 +114,9 @@ impl fmt::Display for StoreError {
             StoreError::TooLarge { needed, available } => {
                 return write!(f, "the package has {needed} bytes, and {available} are available");
             }
-            StoreError::NoUpdate => "no update was begun, or it has failed",
+            StoreError::NoUpdate => "no update is in progress",
             StoreError::BadOffset { expected } => {
-                return write!(f, "bytes out of order: those from {expected} on are expected");
+                return write!(f, "bytes out of order: expected those from offset {expected}");
             }
             StoreError::NotAPackage => "not a package",
             StoreError::Version(found) => return write!(f, "unknown package version {found}"),
@@ -130,7 +130,7 @@ impl fmt::Display for StoreError {
                 return write!(f, "security counter {offered} is below {floor}");
             }
             StoreError::CounterFull => "the log of the security counter is full",
-            StoreError::Provisioned => "there is a key already",
+            StoreError::Provisioned => "a key is already provisioned",
             StoreError::Image(error) => return write!(f, "the image cannot be used: {error}"),
             StoreError::Memory => "not enough memory to check a signature",
             StoreError::CounterDamaged => "the log of the security counter is damaged",

@@ -103,7 +103,7 @@ fn write_trace(
     context: &Context,
 ) -> Result<(), Failure> {
     let Some((diagnostic, broken)) = runs(report).next() else {
-        context.note(&format!("there is no deadlock: no run is written to {}", path.display()));
+        context.note(&format!("no deadlock was found, so {} was not written", path.display()));
         return Ok(());
     };
     if let Some(run) = &broken.run {

@@ -300,7 +300,7 @@ fn write_files(
                 context.note(&format!("certificate written to {}", path.display()));
             }
             None => context.note(&format!(
-                "nothing is proved: no certificate is written to {}",
+                "nothing was proved, so {} was not written",
                 path.display()
             )),
         }

@@ -323,8 +323,15 @@ impl Executor<'_> {
         };
         let mut value = value;
         if let Cell::Ram(address) = first {
-            let free = self.values.off_stack(value);
-            value = free.ok_or(Stop::Escape(address))?;
+            value = match self.values.off_stack(value) {
+                Some(free) => free,
+                // Bytes that mean nothing, as those of another variant, keep what a register had by chance.
+                None if bytes < 4 => {
+                    let anywhere = self.unknown("address", 32);
+                    self.values.with_stack_at(value, anywhere)
+                }
+                None => return Err(Stop::Escape(address)),
+            };
             if self.values.as_word(value).is_some_and(|v| v & !1 == super::execute::RETURN) {
                 return Err(Stop::Escape(address));
             }

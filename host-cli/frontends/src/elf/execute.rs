@@ -8,7 +8,7 @@ use super::abi::Abi;
 use super::base::{Base, Partition};
 use super::context::{Context, Interrupts};
 use super::failure;
-use super::graph::{Graph, Graphs, instruction, is_local};
+use super::graph::{Graph, Graphs, instruction, is_jump, is_local};
 use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
 use super::layout::Layout;
 use super::outcome::{Bad, Consumed, Outcome, Restart, Source, Stop};
@@ -269,7 +269,7 @@ impl<'a> Executor<'a> {
     }
 
     /// A value of which nothing is known.
-    fn unknown(&mut self, name: &str, width: u32) -> ExprId {
+    pub fn unknown(&mut self, name: &str, width: u32) -> ExprId {
         self.base.input(&mut self.values, name.into(), width)
     }
 
@@ -433,7 +433,7 @@ impl<'a> Executor<'a> {
     fn transfer(&mut self, to: ExprId, fall: u32, transfer: Transfer) -> Result<Flow, Stop> {
         let to = self.values.simplify(to);
         if let Some(to) = self.values.as_word(to) {
-            return self.enter(to, fall, transfer, false);
+            return self.enter(to, fall, transfer);
         }
         let before = self.now.clone();
         for (when, to) in self.targets_of(to)? {
@@ -443,7 +443,7 @@ impl<'a> Executor<'a> {
             }
             self.now.conditions.push(when);
             let entered = match to {
-                Some(to) => self.enter(to, fall, transfer, true),
+                Some(to) => self.enter(to, fall, transfer),
                 None => Err(Stop::Jump),
             };
             match entered {
@@ -482,20 +482,34 @@ impl<'a> Executor<'a> {
                     todo.push((self.values.pool.and(when, not), no));
                     todo.push((self.values.pool.and(when, condition), yes));
                 }
-                (known, _) => targets.push((when, known)),
+                (Some(known), _) => targets.push((when, Some(known))),
+                (None, None) => {
+                    let mut rest = when;
+                    for at in self.jumps_at(to) {
+                        let here = self.values.is_equal(to, at.into());
+                        targets.push((self.values.pool.and(when, here), Some(at)));
+                        let not = self.values.pool.not(here);
+                        rest = self.values.pool.and(rest, not);
+                    }
+                    targets.push((rest, None));
+                }
             }
         }
         Ok(targets)
     }
 
+    /// Jumps one behind the other, where a computed jump into them may lead: some compilers' form of a table.
+    fn jumps_at(&self, to: ExprId) -> Vec<u32> {
+        let start = self.values.sum(to).constant as u32;
+        let Some(length) = instruction(self.elf, start, It::NONE).map(|first| first.length) else {
+            return vec![];
+        };
+        let all = (start..).step_by(length as usize).take(MOST_TARGETS);
+        all.take_while(|at| is_jump(self.elf, *at, length)).collect()
+    }
+
     /// Goes to an address that is known.
-    fn enter(
-        &mut self,
-        to: u32,
-        fall: u32,
-        transfer: Transfer,
-        is_computed: bool,
-    ) -> Result<Flow, Stop> {
+    fn enter(&mut self, to: u32, fall: u32, transfer: Transfer) -> Result<Flow, Stop> {
         let pc = self.now.pc;
         if transfer == Transfer::Call {
             return self.call(to, Some(fall));
@@ -513,7 +527,8 @@ impl<'a> Executor<'a> {
             return Err(Stop::Jump);
         }
         if transfer == Transfer::Jump && is_local(self.elf, pc, to) {
-            if is_computed && self.graphs.learn(pc, to) {
+            // A computed jump, if only to one place so far.
+            if !self.graph().leads(pc, to) && self.graphs.learn(pc, to) {
                 self.restart = Some(Restart::Order);
             }
             return Ok(self.at(to, It::NONE));

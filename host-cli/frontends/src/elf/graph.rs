@@ -22,12 +22,18 @@ pub struct Graph {
     /// Instructions that more than one other leads to.
     joins: BTreeSet<u32>,
     heads: BTreeSet<u32>,
+    /// Where each instruction leads to.
+    next: BTreeMap<u32, Vec<u32>>,
 }
 
 impl Graph {
     /// Where in the order an instruction is.
     pub fn position(&self, pc: u32) -> u32 {
         self.order.get(&pc).copied().unwrap_or(u32::MAX)
+    }
+    /// Whether an instruction is known to lead to another.
+    pub fn leads(&self, from: u32, to: u32) -> bool {
+        self.next.get(&from).is_some_and(|next| next.contains(&to))
     }
     /// Whether paths may meet there.
     pub fn is_join(&self, pc: u32) -> bool {
@@ -101,7 +107,7 @@ fn explore(elf: &Elf, entry: u32, computed: &BTreeMap<u32, BTreeSet<u32>>) -> Gr
     let mut graph = Graph { joins: meets.chain(ends).collect(), ..Graph::default() };
     let nodes: BTreeSet<u32> = next.keys().copied().collect();
     sort(&next, &nodes, entry, None, 0, &mut graph);
-    graph
+    Graph { next, ..graph }
 }
 
 /// Whether a jump stays in its function.
@@ -116,6 +122,15 @@ pub fn is_local(elf: &Elf, from: u32, to: u32) -> bool {
 pub fn instruction(elf: &Elf, pc: u32, it: It) -> Option<Decoded> {
     let bytes = elf.code(pc).filter(|_| elf.is_code(pc))?;
     decode(elf.isa, &bytes[..bytes.len().min(4)], pc, it).ok()
+}
+
+/// Whether there is a jump of this length that always goes to the same place.
+pub fn is_jump(elf: &Elf, pc: u32, length: u32) -> bool {
+    let Some(decoded) = instruction(elf, pc, It::NONE).filter(|d| d.length == length) else {
+        return false;
+    };
+    let (ways, _) = ways(&decoded, pc, &mut Opaque::default());
+    matches!(ways[..], [to] if to != pc.wrapping_add(length))
 }
 
 /// Where an instruction may lead within its function, as far as the instruction itself tells.

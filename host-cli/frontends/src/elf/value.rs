@@ -103,16 +103,21 @@ impl Values {
         let mut same = None;
         for base in STACKS {
             let base = self.pool.constant(base, 32);
-            let mut done = HashMap::default();
-            done.insert(self.stack, base);
-            let there = self.pool.replace(x, &mut done);
-            let there = self.simplify(there);
+            let there = self.with_stack_at(x, base);
             if same.is_some_and(|same| same != there) {
                 return None;
             }
             same = Some(there);
         }
         same
+    }
+
+    /// The value if this is where the stack is.
+    pub fn with_stack_at(&mut self, x: ExprId, base: ExprId) -> ExprId {
+        let mut done = HashMap::default();
+        done.insert(self.stack, base);
+        let there = self.pool.replace(x, &mut done);
+        self.simplify(there)
     }
 
     /// `if c then t else e`, simplified.
