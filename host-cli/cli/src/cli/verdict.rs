@@ -299,10 +299,9 @@ fn write_files(
                 files::write(path, text.as_bytes(), &inputs)?;
                 context.note(&format!("certificate written to {}", path.display()));
             }
-            None => context.note(&format!(
-                "nothing was proved, so {} was not written",
-                path.display()
-            )),
+            None => {
+                context.note(&format!("nothing was proved, so {} was not written", path.display()))
+            }
         }
     }
     if let Some(path) = &proof.harness {
