@@ -10,7 +10,7 @@ use vouch_host::bind::{self, Other, Wanted};
 use vouch_host::blast::{AlignedImage, certified, code};
 use vouch_host::frontend::elf::reader::Elf;
 use vouch_host::pipeline::Loaded;
-use vouch_tests::bound::{boards, example, flash, load, run};
+use vouch_tests::bound::{boards, claim, example, flash, load, run};
 use vouch_tests::emulator::flash_with;
 use vouch_tests::machine::programs;
 use vouch_tests::product;
@@ -292,39 +292,50 @@ fn damaged_images_do_not_start_with_other_code() {
     assert!(read > 500 && fed > read, "{read} {fed}");
 }
 
-/// The example firmware on emulated boards, with a model that was lifted from itself. Without `VOUCH_FIRMWARE_DIR`
-/// there is nothing to test.
+/// The example firmware on emulated boards, with a model that says that it is of 2 KiB of its code. Without
+/// `VOUCH_FIRMWARE_DIR` there is nothing to test.
 #[test]
-fn a_board_checks_its_own_code() {
+fn a_board_looks_at_its_own_code() {
     let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
         eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
         return;
     };
+    let image = product::image(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/precharge.vch"),
+        true,
+    );
+    let mut rng = Rng::new(5);
     for board in boards() {
         let elf = example(&folder, board);
-        let model = load(&elf, "bound::step", None, &Wanted { places: true, ..Wanted::default() });
-        let models = product::models(board, &model.image).unwrap();
+        let bound = claim(&image, &elf, 2048);
+        let start = bind::program(&bound).unwrap().unwrap().spans[0].start;
+        let models = product::models(board, &bound).unwrap();
         let good = flash_with(board, &elf, Some(&models));
-        let run = |flash: &[u8]| run(board, flash);
-        let text = run(&good);
+        let text = run(board, &good);
         assert!(text.contains("decision: Start") && text.contains("application started"), "{text}");
-        assert!(text.contains("guard: 500 steps, no alarm"), "{text}");
-        let addresses = bound(&model);
-        let mut rng = Rng::new(5);
-        for _ in 0..4 {
-            let address = addresses[rng.below(addresses.len())];
+        for _ in 0..3 {
+            // In the step itself, which does not run before.
+            let address = start + rng.below(100) as u32;
             let mut flash = good.clone();
             flash[(address - board.base()) as usize] ^= 1 << rng.below(8);
-            let text = run(&flash);
+            let text = run(board, &flash);
             assert!(text.contains("CodeDiffers") && text.contains("decision: Refuse"), "{text}");
             assert!(!text.contains("application started"), "{text}");
         }
-        // A model of something else.
-        let other = product::image(
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/precharge.vch"),
-            true,
-        );
-        let text = run(&flash_with(board, &elf, product::models(board, &other).as_deref()));
-        assert!(text.contains("Unbound") && !text.contains("application started"), "{text}");
+        // A model that is of other code, and one of none.
+        let other = bind::program(&bound).unwrap().map(|spec| {
+            let hash = core::array::from_fn(|i| spec.hash[i] ^ u8::from(i == 31));
+            vouch_core::image::ProgramSpec { hash, ..spec }
+        });
+        let builder = ImageBuilder::of(&bound.view::<u16>().unwrap());
+        let clauses = certified::clauses(&bound).unwrap().unwrap();
+        let other = ImageBuilder { program: other, ..builder }.build_as::<u16>().unwrap();
+        let other = certified::attach(&AlignedImage::new(&other), &clauses).unwrap();
+        for (image, why) in [(&other, "CodeDiffers"), (&image, "Unbound")] {
+            let models = product::models(board, image).unwrap();
+            let text = run(board, &flash_with(board, &elf, Some(&models)));
+            assert!(text.contains(why) && text.contains("decision: Refuse"), "{text}");
+            assert!(!text.contains("application started"), "{text}");
+        }
     }
 }

@@ -43,6 +43,24 @@ pub fn update(args: &[String]) -> Result<()> {
     run("bench-update", "update", "update.tsv", &head, args)
 }
 
+/// Boots the example that looks at its own code, with more and less of it to look at.
+pub fn bound(args: &[String]) -> Result<()> {
+    shell::no_arguments("bench-bound", args)?;
+    let head = format!("{BOUND}# {}\n", record::build()?);
+    setup::run()?;
+    firmware::build(&boards::emulated())?;
+    let package =
+        ["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", "bound", "--"];
+    let mut command = shell::cargo();
+    command.current_dir(project::root()).args(package).arg(project::firmware_out());
+    shell::stage("bound.tsv", || record::rows("bound.tsv", &head, None, &mut command))
+}
+
+const BOUND: &str = "\
+# cargo xtask bench-bound; QEMU with -icount shift=0; firmware/examples/bound.rs\n\
+# self_check: instructions of the whole self-check of examples/precharge.vch with its certificate, of which the model says\n\
+# that it is of so many bytes of code; the rows of a board differ in what is hashed alone\n";
+
 fn run(task: &str, program: &str, table: &str, head: &str, args: &[String]) -> Result<()> {
     let safe = |model: &String| !model.ends_with("-broken.vch");
     let models = match args {

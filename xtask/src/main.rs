@@ -69,6 +69,7 @@ const TASKS: [Task; 19] = [
         "what the self-check at boot and the guard cost on every board, or for MODEL…",
         bench_device::boot,
     ),
+    ("bench-bound", "what it costs at boot to hash the code that was proved", bench_device::bound),
     (
         "bench-update",
         "bytes, flash operations and instructions of storing every example, or MODEL…",

@@ -26,9 +26,9 @@ pub use header::{
     Header, ImageError, PREAMBLE_LEN, ParamRecord, Preamble, PropertyRecord, Section, Table,
     VERSION, VERSION_UNBOUND,
 };
-#[cfg(feature = "writer")]
-pub use program::ProgramSpec;
 pub use program::{Isa, Place, Program, Span};
 pub use view::{Edge, Image, Location};
 #[cfg(feature = "writer")]
-pub use writer::{BuildError, EdgeSpec, ImageBuilder, LocationSpec, ParamSpec, PropertySpec};
+pub use writer::{
+    BuildError, EdgeSpec, ImageBuilder, LocationSpec, ParamSpec, ProgramSpec, PropertySpec,
+};

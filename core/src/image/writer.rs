@@ -3,7 +3,7 @@
 use super::check::operands_of;
 use super::header::{Header, MAGIC, PREAMBLE_LEN, ParamRecord, PropertyRecord, Section};
 use super::header::{ImageError, Table, VERSION, VERSION_UNBOUND, checksum};
-use super::program::{Program, ProgramSpec};
+use super::program::{Isa, Place, Program, Span};
 use super::view::Image;
 use crate::word::Word;
 use alloc::{string::String, vec, vec::Vec};
@@ -63,6 +63,60 @@ pub struct ParamSpec {
     pub max: u64,
     /// Whether `min`, `max` and the value are compared as signed numbers.
     pub signed: bool,
+}
+
+/// A program to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramSpec {
+    /// Its instructions.
+    pub isa: Isa,
+    /// The version of what lifted it.
+    pub lifter: u32,
+    /// The address of the function that is a step.
+    pub entry: u32,
+    /// SHA-256 of the bytes of all spans.
+    pub hash: [u8; 32],
+    /// The bytes of flash, by address.
+    pub spans: Vec<Span>,
+    /// The model's locations between two steps.
+    pub steps: Vec<u32>,
+    /// Where state bits lie in RAM.
+    pub places: Vec<Place>,
+}
+
+impl ProgramSpec {
+    /// What a table says.
+    pub fn of(program: &Program<'_>) -> ProgramSpec {
+        ProgramSpec {
+            isa: match program.isa() {
+                1 => Isa::Armv6M,
+                2 => Isa::Armv7M,
+                _ => Isa::Rv32Imac,
+            },
+            lifter: program.lifter(),
+            entry: program.entry(),
+            hash: program.hash(),
+            spans: program.spans().collect(),
+            steps: program.steps().map(|location| location as u32).collect(),
+            places: program.places().collect(),
+        }
+    }
+
+    /// The table.
+    pub fn words(&self) -> Vec<u32> {
+        let counts = [self.spans.len(), self.steps.len(), self.places.len()];
+        let mut words = Vec::from([self.isa as u32, self.lifter, self.entry]);
+        words.extend(counts.map(|count| count as u32));
+        let hash = self.hash.chunks_exact(4);
+        words.extend(hash.map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+        words.extend(self.spans.iter().flat_map(|span| [span.start, span.len]));
+        words.extend(&self.steps);
+        words.extend(self.places.iter().flat_map(|place| {
+            let bits = u32::from(place.shift) | u32::from(place.bits) << 8;
+            [place.address, place.first_bit, bits]
+        }));
+        words
+    }
 }
 
 /// Everything an image is made of.
