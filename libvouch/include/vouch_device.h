@@ -31,6 +31,9 @@ typedef struct {
     uint32_t slice;              /* work between two calls of `idle` */
     void (*idle)(void *context); /* feeds the watchdog; may be null */
     void *context;
+    uintptr_t code;         /* the address of the flash that this firmware is in */
+    size_t code_length;     /* 0: nobody can look at it, and only models that are not bound to a program pass */
+    uint32_t must_be_bound; /* 1: only models that are bound to this firmware pass */
 } vouch_check;
 
 /* Decisions. They are for reports: what starts the application is `vouch_boot_check` itself. */
@@ -51,6 +54,8 @@ typedef struct {
 #define VOUCH_NO_PROPERTIES 7u
 #define VOUCH_MISSING 8u /* `detail`: which of the required properties */
 #define VOUCH_FAULT 9u
+#define VOUCH_CODE_DIFFERS 10u /* the model is bound to other code than that of this firmware */
+#define VOUCH_UNBOUND 11u
 #define VOUCH_NO_IMAGE 100u /* it is damaged, not aligned to 4 bytes, or of another version */
 #define VOUCH_TOO_MANY 101u
 
@@ -75,7 +80,7 @@ void vouch_boot_check(const void *image, size_t length, const vouch_check *check
 
 /*
  * The certificate checker alone, in less flash: 0 if all properties hold for the parameters of this device, otherwise one of the numbers above that say why
- * nothing is known. What follows is up to you, and so is what a skipped instruction does to that: `vouch_boot_check` is made for it.
+ * nothing is known. It does not look at code: a model that is bound to a program does not pass. What follows is up to you, and so is what a skipped instruction does to that: `vouch_boot_check` is made for it.
  */
 uint32_t vouch_certificate_check(const void *image, size_t length, const vouch_check *check, uint32_t *memory, size_t words);
 

@@ -1,9 +1,10 @@
 //! The self-check at boot.
 
-use crate::raw::{self, Callback};
+use crate::raw::{self, Callback, Region};
 use core::ffi::{c_char, c_void};
 use vouch_core::image::Image;
 use vouch_device::boot::{self, MAX_PARAMETERS, Method, Outcome, Permit, SelfCheck, Verdict, Why};
+use vouch_device::code::Code;
 
 /// Names of required properties at most.
 const MAX_REQUIRED: usize = 16;
@@ -37,9 +38,19 @@ pub struct Check {
     slice: u32,
     idle: Callback,
     context: *mut c_void,
+    code: Region,
+    must_be_bound: u32,
 }
 
 impl Check {
+    /// Which code the model must be of.
+    fn code(&self) -> Code<'_> {
+        match (self.must_be_bound, self.code.is_empty()) {
+            (0, true) => Code::Unseen,
+            (0, false) => Code::Optional(&self.code),
+            _ => Code::Required(&self.code),
+        }
+    }
     /// The parameters that this device has.
     pub fn parameters(&self) -> &[Parameter] {
         raw::slice(self.parameters, self.parameter_count)
@@ -95,6 +106,8 @@ fn reason(why: Why) -> (u32, usize) {
         Why::NoProperties => (7, 0),
         Why::Missing(at) => (8, at),
         Why::Fault => (9, 0),
+        Why::CodeDiffers => (10, 0),
+        Why::Unbound => (11, 0),
     }
 }
 
@@ -153,6 +166,7 @@ pub fn checked<R>(
         required: required.get(..names.len()).unwrap_or_default(),
         budget: check.budget,
         slice: check.slice(),
+        code: check.code(),
         ..SelfCheck::default()
     };
     let mut idle = || check.idle();

@@ -16,6 +16,7 @@ const NO_CERTIFICATE: u32 = 5;
 const NO_PROPERTIES: u32 = 7;
 const MISSING: u32 = 8;
 const FAULT: u32 = 9;
+const CODE_DIFFERS: u32 = 10;
 
 /// `vouch_certificate_check` of the header.
 #[allow(unsafe_code)]
@@ -39,6 +40,9 @@ pub extern "C" fn vouch_certificate_check(
 /// Whether the certificate of an image holds; otherwise why not.
 fn shown(image: &[u8], check: &Check, memory: &mut [u32]) -> Result<(), u32> {
     let image = Image::<u16>::new_checked(image).map_err(|_| NO_IMAGE)?;
+    if image.program().is_some() {
+        return Err(CODE_DIFFERS);
+    }
     let mut bindings = [(0, 0); MAX_PARAMETERS];
     let given = check.parameters();
     let bindings = bindings.get_mut(..given.len()).ok_or(TOO_MANY)?;

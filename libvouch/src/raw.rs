@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_char, c_void};
+use vouch_device::code::Memory;
 
 /// A pointer to elements and how many there are, as C passes them.
 ///
@@ -94,6 +95,36 @@ impl Flash {
         };
         // SAFETY: as above; the bytes are there for as long as the call takes.
         unsafe { write(self.context, offset, bytes.as_ptr(), count) == 0 }
+    }
+}
+
+/// Memory that the product lets be read, by address.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Region {
+    start: usize,
+    length: usize,
+}
+
+impl Region {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+}
+
+impl Memory for Region {
+    fn read(&self, address: u32, into: &mut [u8]) -> bool {
+        let start = address as usize;
+        let at = start.checked_sub(self.start);
+        if at.and_then(|at| at.checked_add(into.len())).is_none_or(|end| end > self.length) {
+            return false;
+        }
+        for (at, byte) in (start..).zip(into) {
+            // SAFETY: the header demands memory that can be read. Volatile, because it may begin at address 0.
+            *byte = unsafe { core::ptr::with_exposed_provenance::<u8>(at).read_volatile() };
+        }
+        true
     }
 }
 

@@ -8,7 +8,7 @@ use super::abi::Abi;
 use super::base::{Base, Partition};
 use super::context::{Context, Interrupts};
 use super::failure;
-use super::graph::{Graph, Graphs, instruction, is_jump, is_local};
+use super::graph::{Graph, Graphs, instruction};
 use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
 use super::layout::Layout;
 use super::outcome::{Bad, Consumed, Outcome, Restart, Source, Stop};
@@ -31,9 +31,6 @@ const OPEN_ROUNDS: usize = 40;
 const MOST: u32 = 400_000;
 /// Calls under way at a time.
 const DEEPEST: usize = 48;
-/// Targets of one computed jump.
-const MOST_TARGETS: usize = 512;
-
 /// Runs instructions.
 pub struct Executor<'a> {
     /// The program.
@@ -75,7 +72,8 @@ pub struct Executor<'a> {
     /// For heads of loops: rounds, and how many conditions there were before the first.
     rounds: BTreeMap<Point, (u32, usize)>,
     count: u32,
-    restart: Option<Restart>,
+    /// Why execution begins anew, if it does.
+    pub restart: Option<Restart>,
     /// Whether there is a new pause, so that execution begins anew in the end.
     pub is_paused: bool,
     /// The accesses of the instruction so far, and which of them was to something that is shared.
@@ -84,8 +82,10 @@ pub struct Executor<'a> {
 }
 
 /// Whether the path goes on at once.
-enum Flow {
+pub enum Flow {
+    /// It does.
     On,
+    /// It has ended, or waits for others.
     Done,
 }
 
@@ -185,7 +185,7 @@ impl<'a> Executor<'a> {
     }
 
     /// The path ends where what is modelled ends.
-    fn stop(&mut self, stop: Stop) {
+    pub fn stop(&mut self, stop: Stop) {
         if stop != Stop::NoWay {
             let when = self.values.all(&self.now.conditions);
             self.bad(Bad::Limit(stop, self.now.pc), when);
@@ -365,7 +365,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Goes on at an address of the same function.
-    fn at(&mut self, pc: u32, it: It) -> Flow {
+    pub fn at(&mut self, pc: u32, it: It) -> Flow {
         let graph = self.graph();
         let from = graph.position(self.now.pc);
         self.now.pc = pc;
@@ -393,7 +393,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Lets the path wait until all others have arrived that lead here.
-    fn wait(&mut self, from: u32, graph: &Graph) {
+    pub fn wait(&mut self, from: u32, graph: &Graph) {
         let (order, point) = (graph.position(self.now.pc), self.point(graph));
         if graph.is_head(self.now.pc) {
             let conditions = self.now.conditions.len();
@@ -429,127 +429,8 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Goes to where a jump, call or return leads.
-    fn transfer(&mut self, to: ExprId, fall: u32, transfer: Transfer) -> Result<Flow, Stop> {
-        let to = self.values.simplify(to);
-        if let Some(to) = self.values.as_word(to) {
-            return self.enter(to, fall, transfer);
-        }
-        let before = self.now.clone();
-        for (when, to) in self.targets_of(to)? {
-            self.now = before.clone();
-            if self.is_impossible(when) {
-                continue;
-            }
-            self.now.conditions.push(when);
-            let entered = match to {
-                Some(to) => self.enter(to, fall, transfer),
-                None => Err(Stop::Jump),
-            };
-            match entered {
-                Ok(Flow::On) => {
-                    let graph = self.graph();
-                    self.wait(0, &graph);
-                }
-                Ok(Flow::Done) => {}
-                Err(stop) => {
-                    // The jump itself is where it happened.
-                    self.now.pc = before.pc;
-                    self.stop(stop);
-                }
-            }
-        }
-        Ok(Flow::Done)
-    }
-
-    /// Where a computed jump can lead, each with when; nothing if that is not known.
-    fn targets_of(&mut self, to: ExprId) -> Result<Vec<(ExprId, Option<u32>)>, Stop> {
-        if let Some(cases) = self.values.cases(to, MOST_TARGETS) {
-            return Ok(cases.into_iter().map(|(when, to)| (when, Some(to as u32))).collect());
-        }
-        let always = self.values.pool.bool(true);
-        let (mut targets, mut todo) = (vec![], vec![(always, to)]);
-        while let Some((when, to)) = todo.pop() {
-            if targets.len() + todo.len() > MOST_TARGETS {
-                return Err(Stop::Jump);
-            }
-            if self.values.pool.as_const(when) == Some(0) {
-                continue;
-            }
-            match (self.values.as_word(to), self.values.choice(to)) {
-                (None, Some((condition, [yes, no]))) => {
-                    let not = self.values.pool.not(condition);
-                    todo.push((self.values.pool.and(when, not), no));
-                    todo.push((self.values.pool.and(when, condition), yes));
-                }
-                (Some(known), _) => targets.push((when, Some(known))),
-                (None, None) => {
-                    let mut rest = when;
-                    for at in self.jumps_at(to) {
-                        let here = self.values.is_equal(to, at.into());
-                        targets.push((self.values.pool.and(when, here), Some(at)));
-                        let not = self.values.pool.not(here);
-                        rest = self.values.pool.and(rest, not);
-                    }
-                    targets.push((rest, None));
-                }
-            }
-        }
-        Ok(targets)
-    }
-
-    /// Jumps one behind the other, where a computed jump into them may lead: some compilers' form of a table.
-    fn jumps_at(&self, to: ExprId) -> Vec<u32> {
-        let start = self.values.sum(to).constant as u32;
-        let Some(length) = instruction(self.elf, start, It::NONE).map(|first| first.length) else {
-            return vec![];
-        };
-        let all = (start..).step_by(length as usize).take(MOST_TARGETS);
-        all.take_while(|at| is_jump(self.elf, *at, length)).collect()
-    }
-
-    /// Goes to an address that is known.
-    fn enter(&mut self, to: u32, fall: u32, transfer: Transfer) -> Result<Flow, Stop> {
-        let pc = self.now.pc;
-        if transfer == Transfer::Call {
-            return self.call(to, Some(fall));
-        }
-        let returning = self.now.frames.iter().rposition(|f| f.back.is_some()).unwrap_or(0);
-        let back = self.now.frames.get(returning).and_then(|f| f.back);
-        if back == Some(to) {
-            if to == RETURN {
-                return self.finish();
-            }
-            self.now.frames.truncate(returning);
-            return Ok(self.back(to));
-        }
-        if to == RETURN || !self.elf.is_code(to) {
-            return Err(Stop::Jump);
-        }
-        if transfer == Transfer::Jump && is_local(self.elf, pc, to) {
-            // A computed jump, if only to one place so far.
-            if !self.graph().leads(pc, to) && self.graphs.learn(pc, to) {
-                self.restart = Some(Restart::Order);
-            }
-            return Ok(self.at(to, It::NONE));
-        }
-        // A helper for `switch` returns to somewhere else in its caller.
-        if transfer == Transfer::Return
-            && let Some(back) = back
-            && is_local(self.elf, back, to)
-        {
-            let site = self.now.frames.get(returning).map_or(pc, |f| f.site);
-            if self.graphs.learn(site, to) {
-                self.restart = Some(Restart::Order);
-            }
-            self.now.frames.truncate(returning);
-            return Ok(self.back(to));
-        }
-        self.call(to, None)
-    }
-
     /// Goes on in a caller.
-    fn back(&mut self, to: u32) -> Flow {
+    pub fn back(&mut self, to: u32) -> Flow {
         let graph = self.graph();
         // As if the call itself had led there.
         let site = to.wrapping_sub(2);
@@ -561,7 +442,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Calls a function; one without a way back returns for its caller.
-    fn call(&mut self, to: u32, back: Option<u32>) -> Result<Flow, Stop> {
+    pub fn call(&mut self, to: u32, back: Option<u32>) -> Result<Flow, Stop> {
         let pc = self.now.pc;
         if let Some(function) = self.elf.function(to).filter(|f| f.start == to) {
             if let Some(what) = failure::failure(&function.name, &function.shown()) {
@@ -622,7 +503,7 @@ impl<'a> Executor<'a> {
     }
 
     /// The entry returns.
-    fn finish(&mut self) -> Result<Flow, Stop> {
+    pub fn finish(&mut self) -> Result<Flow, Stop> {
         if self.values.stack_offset(self.now.reg(self.abi.stack)) != Some(0) {
             return Err(Stop::Stack);
         }

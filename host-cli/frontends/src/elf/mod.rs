@@ -27,6 +27,7 @@ mod failure;
 pub mod flashed;
 mod graph;
 pub mod isa;
+mod jump;
 mod layout;
 mod lift;
 mod lines;
