@@ -25,7 +25,7 @@ fn is_allowed(model: &Loaded, state: &[Word]) -> bool {
     let clauses = certified::clauses(&model.image).unwrap().unwrap();
     let holds = |lit: &u32| {
         let (var, bit) = model.map.bits[*lit as usize / 2];
-        (state[var.index()] >> bit & 1 == 1) == (lit % 2 == 0)
+        (state[var.index()] >> bit & 1 == 1) == lit.is_multiple_of(2)
     };
     clauses.iter().filter(|(l, _)| *l == at).all(|(_, lits)| lits.iter().any(holds))
 }

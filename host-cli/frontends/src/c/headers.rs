@@ -77,8 +77,8 @@ pub fn names() -> String {
 /// What compilers define for a data model.
 pub fn target(model: DataModel) -> &'static str {
     match model {
-        DataModel::Ilp32 => include_str!("include/target/ilp32.h"),
-        DataModel::Lp64 => include_str!("include/target/lp64.h"),
-        DataModel::Arm32 => include_str!("include/target/arm32.h"),
+        DataModel::Ilp32 => include_str!("include/macros/ilp32.h"),
+        DataModel::Lp64 => include_str!("include/macros/lp64.h"),
+        DataModel::Arm32 => include_str!("include/macros/arm32.h"),
     }
 }
