@@ -1,6 +1,6 @@
 //! A product whose own code is what was proved: two valves, of which at most one may be open.
 //!
-//! The stored model was lifted from this very program (`vouch compile bound.elf --entry step --guard`). At boot the
+//! The stored model is bound to this very program (`vouch compile bound.elf --entry bound::step --guard`). At boot the
 //! device hashes the code of [`step`] where it lies and checks the proof of it; only then it calls it. While it
 //! runs, the guard reads the statics below by itself, where the linker has put them.
 //!
