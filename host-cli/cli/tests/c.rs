@@ -199,18 +199,19 @@ fn recursion_is_followed_deeper() {
 }
 
 #[test]
-fn a_length_that_never_changes_is_a_constant() {
-    let main = |change: &str| {
+fn a_length_is_what_it_was_at_the_declaration() {
+    let main = |change: &str, wrong: &str| {
         format!(
             "{TASK}int size = 3;\nint main(void) {{ int n = 2; char a[size + n];\n\
-             {change} a[4] = 1; if (sizeof a != 5) reach_error(); return 0; }}"
+             {change} a[4] = 1; if (sizeof a {wrong}) reach_error(); return 0; }}"
         )
     };
-    assert_eq!(task(&main(""), &[]).0, Some(0));
-    for change in ["n = 2;", "n++;", "--size;", "int *p = &n;", "(n) = 2;", "++(n);", "size += 0;"]
-    {
-        let (code, said, _) = task(&main(change), &[]);
-        assert_eq!(code, Some(2), "{change}: {said}");
+    let changes = ["", "n = 2;", "n++;", "--size;", "int *p = &n; *p = 9;", "++(n);", "size += 0;"];
+    for change in changes {
+        for (wrong, expected) in [("!= 5", 0), ("== 5", 1)] {
+            let (code, said, _) = task(&main(change, wrong), &[]);
+            assert_eq!(code, Some(expected), "{change} {wrong}: {said}");
+        }
     }
 }
 

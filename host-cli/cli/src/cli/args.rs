@@ -614,8 +614,9 @@ pub struct CertifyArgs {
     pub ask: AskArgs,
 }
 
-/// Arguments of `replay`.
+/// Arguments of `replay`. With a compilation database the trace alone is named.
 #[derive(Args, Debug)]
+#[command(allow_missing_positional = true)]
 pub struct ReplayArgs {
     #[command(flatten)]
     pub model: ModelArgs,
