@@ -42,6 +42,11 @@ int main(void) {
         .slice = 1000,
         .idle = feed,
         .context = &fed,
+#ifdef CODE
+        .code = 0,
+        .code_length = CODE,
+        .must_be_bound = 1,
+#endif
     };
     vouch_outcome outcome;
     vouch_boot_check(model, (size_t)(model_end - model), &check, memory, sizeof memory / sizeof *memory, application,

@@ -49,6 +49,9 @@ pub fn boards() -> impl Iterator<Item = &'static Board> {
     BOARDS.iter().filter(|board| board.name != "mps2-an386")
 }
 
+/// The step of the example firmware.
+pub const STEP: &str = "bound::step";
+
 /// The example firmware of a board.
 pub fn example(folder: &Path, board: &Board) -> PathBuf {
     folder.join(format!("bound-{}.elf", board.name))
@@ -63,11 +66,11 @@ pub fn run(board: &Board, flash: &[u8]) -> String {
     emulator.text_until("done", PATIENCE).expect("it comes to its end")
 }
 
-/// A model of something else that claims to be of so many bytes of a program, from its step on. Lifting a whole firmware with
+/// A model of something else that claims to be of so many bytes of a program, from a function on. Lifting a whole firmware with
 /// the engine in it takes too long; to look at the code does not depend on what the model is.
-pub fn claim(image: &AlignedImage, elf: &Path, len: u32) -> AlignedImage {
+pub fn claim(image: &AlignedImage, elf: &Path, function: &str, len: u32) -> AlignedImage {
     let elf = Elf::read(&std::fs::read(elf).unwrap()).unwrap_or_else(|e| panic!("{}", e.0));
-    let entry = elf.function_named("bound::step").unwrap().start;
+    let entry = elf.function_named(function).unwrap().start;
     let bytes = elf.in_flash(entry, len).unwrap();
     let program = ProgramSpec {
         isa: Isa::Armv6M,
@@ -96,7 +99,7 @@ pub fn print(mut args: impl Iterator<Item = String>) -> ExitCode {
     for board in boards() {
         let elf = example(&folder, board);
         for len in [64, 64 + 2048, 64 + 8192] {
-            let models = product::models(board, &claim(&image, &elf, len)).unwrap();
+            let models = product::models(board, &claim(&image, &elf, STEP, len)).unwrap();
             let text = run(board, &flash_with(board, &elf, Some(&models)));
             let cost = text.lines().find_map(|line| line.strip_prefix("cost: Some("));
             let cost = cost.and_then(|line| line.split(')').next()).unwrap_or("");

@@ -10,7 +10,7 @@ use vouch_host::bind::{self, Other, Wanted};
 use vouch_host::blast::{AlignedImage, certified, code};
 use vouch_host::frontend::elf::reader::Elf;
 use vouch_host::pipeline::Loaded;
-use vouch_tests::bound::{boards, claim, example, flash, load, run};
+use vouch_tests::bound::{STEP, boards, claim, example, flash, load, run};
 use vouch_tests::emulator::flash_with;
 use vouch_tests::machine::programs;
 use vouch_tests::product;
@@ -307,7 +307,7 @@ fn a_board_looks_at_its_own_code() {
     let mut rng = Rng::new(5);
     for board in boards() {
         let elf = example(&folder, board);
-        let bound = claim(&image, &elf, 2048);
+        let bound = claim(&image, &elf, STEP, 2048);
         let start = bind::program(&bound).unwrap().unwrap().spans[0].start;
         let models = product::models(board, &bound).unwrap();
         let good = flash_with(board, &elf, Some(&models));

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use vouch_core::guard::{At, Guard};
 use vouch_core::image::Image;
+use vouch_tests::bound::claim;
 use vouch_tests::rng::Rng;
 use vouch_tests::{maker, product};
 
@@ -134,6 +135,31 @@ fn a_product_in_c_starts_by_a_certificate_and_is_guarded() {
     let broken = product::image(&root().join("examples/flight-failsafe-broken.vch"), true);
     let all = said(&example("boot", &flags(&broken), folder.path()));
     assert_eq!(all[..3], ["refuse", "verdict 3", "reason 5"], "{all:?}");
+}
+
+#[test]
+fn a_product_in_c_looks_at_its_own_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = product::image(&root().join("examples/flight-failsafe.vch"), true);
+    let build = |name: &str, image: &[u8], looks: bool| {
+        let model = file(folder.path(), "model.img", image);
+        let mut flags = vec![format!("-DMODEL=\"{model}\"")];
+        flags.extend(looks.then(|| "-DCODE=0x40000".to_owned()));
+        example(name, &flags, folder.path())
+    };
+    // The model comes after the code, which is the same with another.
+    let bound = claim(&image, &build("boot", &image, true), "main", 64);
+    let all = said(&build("boot", &bound, true));
+    assert_eq!((all[0].as_str(), all[3].as_str()), ("application started", "start"), "{all:?}");
+    // Not bound; bound to code that differs in what `main` says to the library; nobody looks.
+    let all = said(&build("boot", &image, true));
+    assert_eq!(all[..3], ["refuse", "verdict 3", "reason 11"], "{all:?}");
+    let other = claim(&image, &build("boot", &image, false), "main", 64);
+    let all = said(&build("boot", &other, true));
+    assert_eq!(all[..3], ["refuse", "verdict 3", "reason 10"], "{all:?}");
+    let all = said(&build("boot", &other, false));
+    assert_eq!(all[..3], ["refuse", "verdict 3", "reason 10"], "{all:?}");
+    assert_eq!(said(&build("checker", &bound, false)), ["certificate 10"]);
 }
 
 #[test]
