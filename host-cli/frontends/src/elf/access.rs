@@ -326,7 +326,7 @@ impl Executor<'_> {
             value = match self.values.off_stack(value) {
                 Some(free) => free,
                 // Bytes that mean nothing, as those of another variant, keep what a register had by chance.
-                None if bytes < 4 => {
+                None if bytes < 4 && !self.values.has_upper_part_of_stack(value) => {
                     let anywhere = self.unknown("address", 32);
                     self.values.with_stack_at(value, anywhere)
                 }

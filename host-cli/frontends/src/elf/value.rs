@@ -7,7 +7,7 @@
 //! The stack pointer at the entry is a symbol of its own. A value that still speaks of it after simplification
 //! depends on where the stack lies.
 
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, UnOp, Word, mask};
 
 /// Choices with more constants than this are not looked through.
@@ -118,6 +118,21 @@ impl Values {
         done.insert(self.stack, base);
         let there = self.pool.replace(x, &mut done);
         self.simplify(there)
+    }
+
+    /// Whether a part of an address on the stack is in it that is not the lowest one: only who copies it byte by byte has that.
+    pub fn has_upper_part_of_stack(&mut self, x: ExprId) -> bool {
+        let (mut todo, mut seen) = (vec![x], HashSet::default());
+        while let Some(x) = todo.pop() {
+            if !self.is_on_stack(x) || !seen.insert(x) {
+                continue;
+            }
+            if matches!(self.pool.get(x), Expr::Slice { lo: 1.., .. }) {
+                return true;
+            }
+            todo.extend(self.pool.operands(x));
+        }
+        false
     }
 
     /// `if c then t else e`, simplified.
