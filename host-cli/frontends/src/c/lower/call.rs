@@ -434,7 +434,7 @@ impl Lower<'_> {
             Builtin::Print => {
                 self.print(args, span)?;
                 if *result != Type::Void {
-                    return self.any(&function.name, result, span);
+                    return self.refuse("the value of a function that prints", span);
                 }
             }
             Builtin::FormatLength => return Ok(self.format_length()),
