@@ -30,7 +30,7 @@ ids! {
 }
 
 /// A byte range of the source text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Span {
     /// First byte.
     pub start: u32,

@@ -18,10 +18,12 @@ mod lexer;
 mod lower;
 mod parser;
 mod places;
+mod points;
 pub mod preprocess;
 mod project;
 mod questions;
 mod reach;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod token;

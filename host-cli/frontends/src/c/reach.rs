@@ -1,11 +1,12 @@
 //! What a run can meet: functions, recursion, and objects whose address is taken.
 
 use super::lower::format;
+use super::points::Callees;
 use super::tree::{Expr, ExprKind, Function, FunctionId, GlobalId, LocalId, Op, Unit};
 use super::types::{Type, Types};
 use super::{builtin, constant};
 use std::collections::{BTreeSet, HashSet};
-use vouch_ir::mask;
+use vouch_ir::{Span, mask};
 
 /// What can be met.
 #[derive(Default, Debug)]
@@ -24,13 +25,15 @@ pub struct Reach {
     pub computes_addresses: bool,
     /// Functions that may be called.
     reached: HashSet<FunctionId>,
+    /// Which functions calls through pointers may mean, as far as that was known before.
+    callees: Callees,
 }
 
 impl Reach {
     /// Looks at everything that can be reached from functions.
-    pub fn new(unit: &Unit, roots: &[FunctionId]) -> Reach {
-        let mut reach =
-            Reach { calls: vec![HashSet::new(); unit.functions.len()], ..Reach::default() };
+    pub fn new(unit: &Unit, roots: &[FunctionId], callees: Callees) -> Reach {
+        let calls = vec![HashSet::new(); unit.functions.len()];
+        let mut reach = Reach { calls, callees, ..Reach::default() };
         let mut seen = Seen::default();
         seen.functions.extend(roots);
         let mut queue: Vec<Task> = roots.iter().map(|f| Task::Function(*f)).collect();
@@ -55,13 +58,15 @@ impl Reach {
             // A call through a pointer calls whatever has an address; both sets grow.
             if queue.is_empty() && !pointer_calls.is_empty() {
                 for f in reach.functions.clone() {
-                    for (from, args, result) in &pointer_calls {
-                        if fits(&unit.functions[f], args, result) {
-                            reach.calls[*from].insert(f);
+                    for PointerCall { from, args, result, span } in &pointer_calls {
+                        let fits = fits(&unit.functions[f], args, result);
+                        if !fits || !reach.may_mean(*from, *span, f) {
+                            continue;
                         }
-                    }
-                    if seen.functions.insert(f) {
-                        queue.push(Task::Function(f));
+                        reach.calls[*from].insert(f);
+                        if seen.functions.insert(f) {
+                            queue.push(Task::Function(f));
+                        }
                     }
                 }
             }
@@ -69,6 +74,11 @@ impl Reach {
         reach.reached = seen.functions;
         reach.close();
         reach
+    }
+
+    /// Whether a call through a pointer may mean a function, as far as that was known before.
+    pub fn may_mean(&self, from: FunctionId, span: Span, f: FunctionId) -> bool {
+        self.callees.get(&(from, span)).is_none_or(|callees| callees.contains(&f))
     }
 
     /// Whether a function may be called at all.
@@ -106,7 +116,12 @@ impl Reach {
                 }
             }
             ExprKind::CallPointer(_, args) => {
-                pointer_calls.extend(from.map(|from| (from, passed(args), expr.ty.clone())));
+                pointer_calls.extend(from.map(|from| PointerCall {
+                    from,
+                    args: passed(args),
+                    result: expr.ty.clone(),
+                    span: expr.span,
+                }));
             }
             ExprKind::Address(place) => match root(place) {
                 Some(Root::Global(id)) => {
@@ -168,7 +183,12 @@ impl Reach {
 }
 
 /// A call through a pointer: who calls, with what, and what comes back.
-type PointerCall = (FunctionId, Vec<Type>, Type);
+struct PointerCall {
+    from: FunctionId,
+    args: Vec<Type>,
+    result: Type,
+    span: Span,
+}
 
 /// The types of arguments; that of a zero, which may be a number or null, is none.
 pub fn passed(args: &[Expr]) -> Vec<Type> {

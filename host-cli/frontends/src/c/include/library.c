@@ -4,14 +4,17 @@
  * Each is read only if the program uses it, under its own name or with __builtin_ before it. Where the
  * standard leaves a result open, so does this: of a comparison only the sign is certain, of isalpha()
  * only whether it is zero.
+ *
+ * Loops count an index from zero and leave pointers and lengths alone: that the index stays below the length is the
+ * only invariant that a proof then needs.
  */
 
 void *memcpy(void *to, const void *from, unsigned long n)
 {
     unsigned char *d = to;
     const unsigned char *s = from;
-    while (n--)
-        *d++ = *s++;
+    for (unsigned long i = 0; i < n; i++)
+        d[i] = s[i];
     return to;
 }
 
@@ -19,9 +22,9 @@ void *mempcpy(void *to, const void *from, unsigned long n)
 {
     unsigned char *d = to;
     const unsigned char *s = from;
-    while (n--)
-        *d++ = *s++;
-    return d;
+    for (unsigned long i = 0; i < n; i++)
+        d[i] = s[i];
+    return d + n;
 }
 
 void *memmove(void *to, const void *from, unsigned long n)
@@ -29,8 +32,8 @@ void *memmove(void *to, const void *from, unsigned long n)
     unsigned char *d = to;
     const unsigned char *s = from;
     if (d <= s)
-        while (n--)
-            *d++ = *s++;
+        for (unsigned long i = 0; i < n; i++)
+            d[i] = s[i];
     else
         while (n--)
             d[n] = s[n];
@@ -42,8 +45,8 @@ void bcopy(const void *from, void *to, unsigned long n)
     unsigned char *d = to;
     const unsigned char *s = from;
     if (d <= s)
-        while (n--)
-            *d++ = *s++;
+        for (unsigned long i = 0; i < n; i++)
+            d[i] = s[i];
     else
         while (n--)
             d[n] = s[n];
@@ -52,25 +55,25 @@ void bcopy(const void *from, void *to, unsigned long n)
 void *memset(void *to, int value, unsigned long n)
 {
     unsigned char *d = to;
-    while (n--)
-        *d++ = (unsigned char)value;
+    for (unsigned long i = 0; i < n; i++)
+        d[i] = (unsigned char)value;
     return to;
 }
 
 void bzero(void *to, unsigned long n)
 {
     unsigned char *d = to;
-    while (n--)
-        *d++ = 0;
+    for (unsigned long i = 0; i < n; i++)
+        d[i] = 0;
 }
 
 int memcmp(const void *left, const void *right, unsigned long n)
 {
     const unsigned char *a = left, *b = right;
-    for (; n--; a++, b++)
-        if (*a != *b) {
+    for (unsigned long i = 0; i < n; i++)
+        if (a[i] != b[i]) {
             int order = (int)__vouch_input("memcmp");
-            __vouch_assume(order != 0 && (order < 0) == (*a < *b));
+            __vouch_assume(order != 0 && (order < 0) == (a[i] < b[i]));
             return order;
         }
     return 0;
@@ -79,8 +82,8 @@ int memcmp(const void *left, const void *right, unsigned long n)
 int bcmp(const void *left, const void *right, unsigned long n)
 {
     const unsigned char *a = left, *b = right;
-    for (; n--; a++, b++)
-        if (*a != *b) {
+    for (unsigned long i = 0; i < n; i++)
+        if (a[i] != b[i]) {
             int other = (int)__vouch_input("bcmp");
             __vouch_assume(other != 0);
             return other;
@@ -91,18 +94,18 @@ int bcmp(const void *left, const void *right, unsigned long n)
 void *memchr(const void *in, int value, unsigned long n)
 {
     const unsigned char *s = in;
-    for (; n--; s++)
-        if (*s == (unsigned char)value)
-            return (void *)s;
+    for (unsigned long i = 0; i < n; i++)
+        if (s[i] == (unsigned char)value)
+            return (void *)(s + i);
     return 0;
 }
 
 unsigned long strlen(const char *text)
 {
-    const char *s = text;
-    while (*s)
-        s++;
-    return s - text;
+    unsigned long n = 0;
+    while (text[n])
+        n++;
+    return n;
 }
 
 unsigned long strnlen(const char *text, unsigned long most)
@@ -115,71 +118,77 @@ unsigned long strnlen(const char *text, unsigned long most)
 
 char *strcpy(char *to, const char *from)
 {
-    char *d = to;
-    while ((*d++ = *from++))
-        ;
+    unsigned long i = 0;
+    for (; from[i]; i++)
+        to[i] = from[i];
+    to[i] = 0;
     return to;
 }
 
 char *stpcpy(char *to, const char *from)
 {
-    while ((*to = *from++))
-        to++;
-    return to;
+    unsigned long i = 0;
+    for (; from[i]; i++)
+        to[i] = from[i];
+    to[i] = 0;
+    return to + i;
 }
 
 char *strncpy(char *to, const char *from, unsigned long n)
 {
-    char *d = to;
-    for (; n && *from; n--)
-        *d++ = *from++;
-    while (n--)
-        *d++ = 0;
+    unsigned long i = 0;
+    for (; i < n && from[i]; i++)
+        to[i] = from[i];
+    for (; i < n; i++)
+        to[i] = 0;
     return to;
 }
 
 char *strcat(char *to, const char *from)
 {
-    char *d = to;
-    while (*d)
-        d++;
-    while ((*d++ = *from++))
-        ;
+    unsigned long n = 0, i = 0;
+    while (to[n])
+        n++;
+    for (; from[i]; i++)
+        to[n + i] = from[i];
+    to[n + i] = 0;
     return to;
 }
 
-char *strncat(char *to, const char *from, unsigned long n)
+char *strncat(char *to, const char *from, unsigned long most)
 {
-    char *d = to;
-    while (*d)
-        d++;
-    while (n-- && *from)
-        *d++ = *from++;
-    *d = 0;
+    unsigned long n = 0, i = 0;
+    while (to[n])
+        n++;
+    for (; i < most && from[i]; i++)
+        to[n + i] = from[i];
+    to[n + i] = 0;
     return to;
 }
 
 int strcmp(const char *left, const char *right)
 {
     const unsigned char *a = (const unsigned char *)left, *b = (const unsigned char *)right;
-    while (*a && *a == *b)
-        a++, b++;
-    if (*a == *b)
+    unsigned long i = 0;
+    while (a[i] && a[i] == b[i])
+        i++;
+    if (a[i] == b[i])
         return 0;
     int order = (int)__vouch_input("strcmp");
-    __vouch_assume(order != 0 && (order < 0) == (*a < *b));
+    __vouch_assume(order != 0 && (order < 0) == (a[i] < b[i]));
     return order;
 }
 
 int strncmp(const char *left, const char *right, unsigned long n)
 {
     const unsigned char *a = (const unsigned char *)left, *b = (const unsigned char *)right;
-    while (n && *a && *a == *b)
-        a++, b++, n--;
-    if (!n || *a == *b)
+    unsigned long i = 0;
+    while (i < n && a[i] && a[i] == b[i])
+        i++;
+    if (i >= n || a[i] == b[i])
         return 0;
     int order = (int)__vouch_input("strncmp");
-    __vouch_assume(order != 0 && (order < 0) == (*a < *b));
+    __vouch_assume(order != 0 && (order < 0) == (a[i] < b[i]));
     return order;
 }
 

@@ -44,8 +44,8 @@ impl Block {
 pub enum Hazard {
     /// An access outside of its object.
     Bounds,
-    /// An access within its object that is not aligned.
-    Alignment,
+    /// An access within an object that is not aligned, or not to one that the pointer was seen to point to.
+    Unforeseen,
     /// An array whose length is not a constant is longer than what is modelled.
     Length,
     /// A number is taken for an address, but nothing is known to be there.
@@ -263,7 +263,7 @@ impl Lower<'_> {
             Hazard::Division => checks.division,
             Hazard::Shift => checks.shift,
             Hazard::Overflow => self.options.overflow == Overflow::Error,
-            Hazard::Alignment
+            Hazard::Unforeseen
             | Hazard::Address
             | Hazard::Length
             | Hazard::Recursion
@@ -284,7 +284,7 @@ impl Lower<'_> {
             Hazard::Bounds if self.is_checked(hazard) => ("bounds", PropertyKind::Fatal),
             Hazard::Null if self.is_checked(hazard) => ("null", PropertyKind::Fatal),
             Hazard::Bounds
-            | Hazard::Alignment
+            | Hazard::Unforeseen
             | Hazard::Address
             | Hazard::Length
             | Hazard::Null => (limits::MEMORY, PropertyKind::Limit),

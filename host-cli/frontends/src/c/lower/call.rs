@@ -8,7 +8,9 @@ use super::block::Hazard;
 use super::memory::Place;
 use super::{Fail, Frame, Instance, Lower, Value, fail};
 use crate::c::builtin::{self, Builtin};
+use crate::c::points::Context;
 use crate::c::reach::{fits, passed};
+use crate::c::targets::Thing;
 use crate::c::tree::{Expr, ExprKind, FunctionId};
 use crate::c::types::Type;
 use std::collections::{HashMap, HashSet};
@@ -139,7 +141,13 @@ impl Lower<'_> {
         } else {
             self.flush()?;
             let exit = self.location("", span);
-            self.body(id, depth, exit)?;
+            let caller = self.frames.last().map(|frame| frame.context);
+            let context = match caller {
+                Some(None) => None,
+                Some(caller) => self.points.context(caller, span, id),
+                None => self.points.context(None, span, id),
+            };
+            self.body(id, depth, context, exit)?;
             self.resume_if_entered(exit);
         }
         self.span = outer;
@@ -153,12 +161,19 @@ impl Lower<'_> {
     }
 
     /// The body of a function, up to its exit.
-    fn body(&mut self, id: FunctionId, depth: u32, exit: ir::LocId) -> Result<(), Fail> {
+    fn body(
+        &mut self,
+        id: FunctionId,
+        depth: u32,
+        context: Option<Context>,
+        exit: ir::LocId,
+    ) -> Result<(), Fail> {
         let unit = self.unit;
         let Some(body) = &unit.functions[id].body else { return Ok(()) };
         self.frames.push(Frame {
             function: id,
             depth,
+            context,
             labels: HashMap::new(),
             cases: HashMap::new(),
             breaks: vec![],
@@ -228,7 +243,8 @@ impl Lower<'_> {
         self.instance = instance;
         self.held = 0;
         self.resume(entry);
-        self.body(function, depth, exit)
+        let context = self.points.context(None, Span::default(), function);
+        self.body(function, depth, context, exit)
     }
 
     /// From the ends of shared bodies back to who called.
@@ -263,9 +279,17 @@ impl Lower<'_> {
         }
         self.flush()?;
         let types = passed(args);
-        let candidates: Vec<FunctionId> = (self.reach.functions.iter().copied())
-            .filter(|f| fits(&self.unit.functions[*f], &types, result))
-            .collect();
+        let frame = self.frames.last();
+        let from = frame.map(|frame| frame.function);
+        let only = self.points.of(frame.and_then(|frame| frame.context), callee);
+        let is_meant = |f: &FunctionId| {
+            only.as_ref().is_none_or(|only| only.has(Thing::Function(*f)))
+                && from.is_none_or(|from| self.reach.may_mean(from, span, *f))
+        };
+        let (candidates, others): (Vec<FunctionId>, Vec<FunctionId>) =
+            (self.reach.functions.iter().copied())
+                .filter(|f| fits(&self.unit.functions[*f], &types, result))
+                .partition(is_meant);
         let end = self.location("", span);
         let mut into = None;
         for id in candidates {
@@ -302,6 +326,15 @@ impl Lower<'_> {
             self.jump(end);
             self.resume(no);
         }
+        // What was not seen coming is nobody's mistake.
+        let mut unforeseen = self.cfa.pool.bool(false);
+        for id in others {
+            let pointer = self.read_var(held);
+            let address = self.function_address(id);
+            let here = self.cfa.pool.equal(pointer, address);
+            unforeseen = self.cfa.pool.or(unforeseen, here);
+        }
+        self.hazard(Hazard::Unforeseen, unforeseen, span);
         let always = self.cfa.pool.bool(true);
         match address {
             // Code at an address that is given as a number.

@@ -1,7 +1,9 @@
-//! `memcpy`, `memmove` and `memset` of a constant number of bytes, cell by cell. Others run the loop of
-//! the library.
+//! `memcpy`, `memmove` and `memset` at once, cell by cell: of a constant number of bytes, or of any number between
+//! objects that are small. Others run the loop of the library.
 
+use super::block::Hazard;
 use super::memory::{Base, Place};
+use super::object::{Object, ObjectId};
 use super::{Fail, Lower, Value};
 use crate::c::tree::{Expr, FunctionId};
 use crate::c::types::{Type, unsigned};
@@ -10,6 +12,19 @@ use vouch_ir::{BinOp, ExprId, Span};
 
 /// The most bytes, counted for each place where they may lie, that are moved at once.
 const MOST_BYTES: u64 = 1 << 12;
+/// The same if their number is not known.
+const MOST_IN_ALL: u64 = 1 << 14;
+
+/// Where bytes may begin that are moved.
+struct Start {
+    object: ObjectId,
+    /// Bytes before it in the object.
+    at: u64,
+    /// Bytes from there to the object's end.
+    room: u64,
+    /// `None`: always.
+    when: Option<ExprId>,
+}
 
 /// What moves.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,15 +63,26 @@ impl Lower<'_> {
         let to = self.converted(to, &a.ty, param(0), span)?;
         let from = self.converted(from, &b.ty, param(1), span)?;
         let count = self.converted(count, &c.ty, param(2), span)?;
-        let Some(count) = self.cfa.pool.as_const(count).filter(|n| *n <= MOST_BYTES as u128) else {
-            return Ok(None);
+        let Some(known) = self.cfa.pool.as_const(count) else {
+            let (target, source) = (self.bytes_at(a, to, 1), self.bytes_at(b, from, 1));
+            let done = match moves {
+                Moves::Copy => self.move_some(&target, Ok(&source), count, span)?,
+                Moves::Fill => {
+                    let byte = self.cfa.pool.slice(from, 0, 8);
+                    self.move_some(&target, Err(byte), count, span)?
+                }
+            };
+            return Ok(done.then_some(Value::Scalar(to)));
         };
-        let count = count as u64;
+        if known > MOST_BYTES as u128 {
+            return Ok(None);
+        }
+        let count = known as u64;
         if count == 0 {
             return Ok(Some(Value::Scalar(to)));
         }
-        let target = self.bytes_at(to, count);
-        let source = self.bytes_at(from, count);
+        let target = self.bytes_at(a, to, count);
+        let source = self.bytes_at(b, from, count);
         let places =
             self.places(&target) + if moves == Moves::Copy { self.places(&source) } else { 0 };
         if places.saturating_mul(count) > MOST_BYTES {
@@ -74,19 +100,187 @@ impl Lower<'_> {
         Ok(Some(Value::Scalar(to)))
     }
 
-    fn bytes_at(&self, pointer: ExprId, count: u64) -> Place {
-        self.at_address(pointer, Type::Array(Rc::new(unsigned(8)), Some(count)))
+    fn bytes_at(&self, pointer: &Expr, value: ExprId, count: u64) -> Place {
+        self.pointee(pointer, value, Type::Array(Rc::new(unsigned(8)), Some(count)))
     }
 
     /// In how many places something may lie.
     fn places(&self, place: &Place) -> u64 {
-        match place.base {
+        match &place.base {
             Base::Object { .. } => 1,
-            Base::Address { .. } => (0..self.objects.len())
+            Base::Address { only, .. } => (0..self.objects.len())
                 .filter(|o| self.objects[*o].addressed && self.is_alive(*o))
-                .map(|o| self.objects[o].size)
+                .map(|o| match self.meant(o, only.as_deref()) {
+                    Some(None) => self.objects[o].size,
+                    Some(Some(offsets)) => offsets.len() as u64,
+                    None => 0,
+                })
                 .sum(),
         }
+    }
+
+    /// Moves any number of bytes, if there are few places where they may lie. Tells whether it did.
+    fn move_some(
+        &mut self,
+        target: &Place,
+        source: Result<&Place, ExprId>,
+        count: ExprId,
+        span: Span,
+    ) -> Result<bool, Fail> {
+        // Handlers may come in between, and registers are read one by one.
+        if self.interrupts.are_there() || !self.devices.is_empty() {
+            return Ok(false);
+        }
+        let places = self.places(target) + source.map_or(0, |source| self.places(source));
+        if places > MOST_IN_ALL {
+            return Ok(false);
+        }
+        let (Some(to), Some(from)) = (
+            self.byte_starts(target, true),
+            source.map_or(Some(vec![]), |source| self.byte_starts(source, false)),
+        ) else {
+            return Ok(false);
+        };
+        let most = |starts: &[Start]| starts.iter().map(|s| s.room).max().unwrap_or(0);
+        let length = match source {
+            Ok(_) => most(&to).min(most(&from)),
+            Err(_) => most(&to),
+        };
+        if length.saturating_mul((to.len() + from.len()) as u64) > MOST_IN_ALL {
+            return Ok(false);
+        }
+        if let Ok(source) = source {
+            self.check_room(source, &from, count, span);
+        }
+        self.check_room(target, &to, count, span);
+        // All is read before anything is written: the two may overlap.
+        let bytes: Vec<ExprId> = (0..length)
+            .map(|i| match source {
+                Ok(_) => self.byte_behind(&from, i),
+                Err(byte) => byte,
+            })
+            .collect();
+        let word = self.unit.types.word();
+        for (i, byte) in bytes.into_iter().enumerate() {
+            let number = self.cfa.pool.constant(i as u128, word);
+            let moves = self.cfa.pool.binary(BinOp::Ult, number, count);
+            for start in to.iter().filter(|start| (i as u64) < start.room) {
+                let when = match start.when {
+                    Some(when) => self.cfa.pool.and(when, moves),
+                    None => moves,
+                };
+                self.write_bits(start.object, (start.at + i as u64) * 8, 8, byte, Some(when));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Where bytes at a place may begin; `None` if that cannot be told.
+    fn byte_starts(&mut self, place: &Place, write: bool) -> Option<Vec<Start>> {
+        let word = self.unit.types.word();
+        let mut starts = vec![];
+        match &place.base {
+            Base::Object { object, offset, indices } => {
+                let Object { size, constant, length, register, .. } = self.objects[*object];
+                if !indices.is_empty() || offset % 8 != 0 || length.is_some() || register {
+                    return None;
+                }
+                let at = offset / 8;
+                if !(write && constant) {
+                    let room = size.saturating_sub(at);
+                    starts.push(Start { object: *object, at, room, when: None });
+                }
+            }
+            Base::Address { pointer, only, .. } => {
+                for object in 0..self.objects.len() {
+                    let o = &self.objects[object];
+                    let (address, size) = (o.address, o.size);
+                    if !o.addressed || write && o.constant || !self.is_alive(object) {
+                        continue;
+                    }
+                    let Some(meant) = self.meant(object, only.as_deref()).cloned() else {
+                        continue;
+                    };
+                    if o.length.is_some() || o.register {
+                        return None;
+                    }
+                    for at in 0..size {
+                        if meant.as_ref().is_some_and(|meant| !meant.contains(&(at as i64))) {
+                            continue;
+                        }
+                        let here = self.cfa.pool.constant((address + at) as u128, word);
+                        let when = self.cfa.pool.equal(*pointer, here);
+                        if self.cfa.pool.as_const(when) != Some(0) {
+                            starts.push(Start { object, at, room: size - at, when: Some(when) });
+                        }
+                    }
+                }
+            }
+        }
+        Some(starts)
+    }
+
+    /// So many bytes have to be in one object; none may lie anywhere.
+    fn check_room(&mut self, place: &Place, starts: &[Start], count: ExprId, span: Span) {
+        let word = self.unit.types.word();
+        let zero = self.cfa.pool.constant(0, word);
+        let none = self.cfa.pool.equal(count, zero);
+        let some = self.cfa.pool.not(none);
+        let mut outside = some;
+        for start in starts {
+            let room = self.cfa.pool.constant(start.room as u128, word);
+            let mut fits = self.cfa.pool.binary(BinOp::Ule, count, room);
+            if let Some(when) = start.when {
+                fits = self.cfa.pool.and(when, fits);
+            }
+            let not = self.cfa.pool.not(fits);
+            outside = self.cfa.pool.and(outside, not);
+        }
+        if let Base::Address { pointer, ref only, .. } = place.base {
+            let null = self.cfa.pool.equal(pointer, zero);
+            let null = self.cfa.pool.and(null, some);
+            self.hazard(Hazard::Null, null, span);
+            if only.is_some() && self.options.c.checks.bounds {
+                let elsewhere = self.within_any(pointer, count);
+                let unforeseen = self.cfa.pool.and(outside, elsewhere);
+                self.hazard(Hazard::Unforeseen, unforeseen, span);
+            }
+        }
+        self.hazard(Hazard::Bounds, outside, span);
+    }
+
+    /// Whether some bytes lie in one object.
+    fn within_any(&mut self, pointer: ExprId, count: ExprId) -> ExprId {
+        let word = self.unit.types.word();
+        let mut within = self.cfa.pool.bool(false);
+        for object in 0..self.objects.len() {
+            let o = &self.objects[object];
+            if !o.addressed || !self.is_alive(object) {
+                continue;
+            }
+            let first = self.cfa.pool.constant(o.address as u128, word);
+            let size = self.cfa.pool.constant(o.size as u128, word);
+            let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
+            let inside = self.cfa.pool.binary(BinOp::Ule, at, size);
+            let room = self.cfa.pool.binary(BinOp::Sub, size, at);
+            let fits = self.cfa.pool.binary(BinOp::Ule, count, room);
+            let here = self.cfa.pool.and(inside, fits);
+            within = self.cfa.pool.or(within, here);
+        }
+        within
+    }
+
+    /// A byte so far behind where others begin.
+    fn byte_behind(&mut self, starts: &[Start], by: u64) -> ExprId {
+        let mut value = None;
+        for start in starts.iter().rev().filter(|start| by < start.room) {
+            let here = self.read_bits(start.object, (start.at + by) * 8, 8);
+            value = Some(match (value, start.when) {
+                (Some(other), Some(when)) => self.cfa.pool.ite(when, here, other),
+                _ => here,
+            });
+        }
+        value.unwrap_or_else(|| self.cfa.pool.constant(0, 8))
     }
 
     fn read_bytes(&mut self, place: &Place, count: u64, span: Span) -> Result<Vec<ExprId>, Fail> {

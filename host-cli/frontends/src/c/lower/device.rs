@@ -78,6 +78,7 @@ impl Lower<'_> {
                 addressed: false,
                 constant: false,
                 register: true,
+                thing: None,
                 owner: None,
                 length: None,
             });

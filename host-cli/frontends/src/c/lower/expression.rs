@@ -9,6 +9,7 @@ use crate::c::builtin;
 use crate::c::reach::is_address_as_number;
 use crate::c::tree::{Expr, ExprKind, Op, StmtKind};
 use crate::c::types::Type;
+use std::rc::Rc;
 use vouch_ir::{self as ir, BinOp, ExprId, LocId, Span};
 
 /// Where the address space of functions begins; objects lie above.
@@ -235,8 +236,8 @@ impl Lower<'_> {
                 Ok(Place::at(object, 0, expr.ty.clone(), None))
             }
             ExprKind::Deref(pointer) => {
-                let pointer = self.scalar(pointer)?;
-                Ok(self.at_address(pointer, expr.ty.clone()))
+                let value = self.scalar(pointer)?;
+                Ok(self.pointee(pointer, value, expr.ty.clone()))
             }
             ExprKind::Member { of, offset, bits } => {
                 Ok(self.place(of)?.part(*offset, expr.ty.clone(), *bits))
@@ -278,7 +279,7 @@ impl Lower<'_> {
                 Some(i) if i < length as u128 => *offset += i as u64 * stride,
                 _ => indices.push(Index { value: index, length, stride }),
             },
-            Base::Address { pointer, align, indices, .. } => {
+            Base::Address { pointer, align, indices, only, .. } => {
                 let word = self.unit.types.word();
                 // Arrays of no or one element at the end of a struct are as long as the object.
                 let inside = self.cfa.pool.as_const(index).is_some_and(|i| i < length as u128);
@@ -286,6 +287,12 @@ impl Lower<'_> {
                     indices.push((index, length));
                 }
                 *align = (*align).min(self.unit.types.align(&ty).max(1));
+                *only = only.take().map(|only| {
+                    Rc::new(match self.cfa.pool.as_const(index) {
+                        Some(i) if inside => (*only).clone().moved(i as i64 * size as i64),
+                        _ => (*only).clone().spread(size as i64, length),
+                    })
+                });
                 let size = self.cfa.pool.constant(size as u128, word);
                 let by = self.cfa.pool.binary(BinOp::Mul, index, size);
                 *pointer = self.cfa.pool.binary(BinOp::Add, *pointer, by);

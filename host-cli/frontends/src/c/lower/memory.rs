@@ -7,7 +7,10 @@
 use super::block::Hazard;
 use super::object::{Cell, ObjectId, Owner};
 use super::{Fail, Lower, Value, fail};
+use crate::c::targets::{Offsets, Targets};
+use crate::c::tree::Expr;
 use crate::c::types::{self, Type};
+use std::rc::Rc;
 use vouch_ir::{self as ir, BinOp, ExprId, Span};
 
 /// The most places that one access may mean.
@@ -40,6 +43,8 @@ pub enum Base {
         align: u64,
         /// Indices on the way, each with the length of the array that it must stay in.
         indices: Vec<(ExprId, u64)>,
+        /// What the pointer may point to, if that is known.
+        only: Option<Rc<Targets>>,
     },
 }
 
@@ -117,7 +122,18 @@ impl Lower<'_> {
             return Place::at(object, offset, ty, None);
         }
         let align = self.unit.types.align(&ty).max(1);
-        Place { base: Base::Address { pointer, offset: 0, align, indices: vec![] }, ty, bits: None }
+        let base = Base::Address { pointer, offset: 0, align, indices: vec![], only: None };
+        Place { base, ty, bits: None }
+    }
+
+    /// What a pointer points to, which is an expression of the text.
+    pub(super) fn pointee(&self, pointer: &Expr, value: ExprId, ty: Type) -> Place {
+        let mut place = self.at_address(value, ty);
+        if let Base::Address { only, .. } = &mut place.base {
+            let context = self.frames.last().and_then(|frame| frame.context);
+            *only = self.points.of(context, pointer).map(Rc::new);
+        }
+        place
     }
 
     /// The object that holds the byte at an address, dead or alive.
@@ -228,7 +244,7 @@ impl Lower<'_> {
         write: bool,
         span: Span,
     ) -> Result<Vec<Candidate>, Fail> {
-        let &Base::Address { pointer, offset, align, ref indices } = base else {
+        let &Base::Address { pointer, offset, align, ref indices, ref only } = base else {
             return Ok(vec![]);
         };
         let word = self.unit.types.word();
@@ -261,8 +277,13 @@ impl Lower<'_> {
                 continue;
             }
             let (address, size) = (o.address, o.size * 8);
+            let Some(meant) = self.meant(object, only.as_deref()).cloned() else { continue };
             for start in self.starts(object, offset, width, align) {
-                let target = address + (start - offset) / 8;
+                let by = (start - offset) / 8;
+                if meant.as_ref().is_some_and(|meant| !meant.contains(&(by as i64))) {
+                    continue;
+                }
+                let target = address + by;
                 let target = self.cfa.pool.constant(target as u128, word);
                 let mut when = self.cfa.pool.equal(pointer, target);
                 if let Some(has) = self.has_bytes(object, (start + width as u64).div_ceil(8)) {
@@ -290,11 +311,23 @@ impl Lower<'_> {
         }
         let not_null = self.cfa.pool.not(null);
         let outside = self.cfa.pool.and(outside, not_null);
-        if align > 1 {
-            self.unaligned(outside, pointer, offset, width, span);
+        if align > 1 || only.is_some() {
+            self.unforeseen(outside, pointer, offset, width, span);
         }
         self.hazard(Hazard::Bounds, outside, span);
         Ok(list)
+    }
+
+    /// Where in an object a pointer may point, if it may at all.
+    pub(super) fn meant<'t>(
+        &self,
+        object: ObjectId,
+        only: Option<&'t Targets>,
+    ) -> Option<&'t Offsets> {
+        match only {
+            None => Some(&None),
+            Some(only) => only.offsets(self.objects[object].thing?),
+        }
     }
 
     /// The address of an access of some bits, and whether they are a device's.
@@ -331,8 +364,15 @@ impl Lower<'_> {
     }
 
     /// An access that meets none of the places that are modelled, but is in bounds anyway, is
-    /// nobody's mistake: it is only not aligned, and what it does is not known.
-    fn unaligned(&mut self, outside: ExprId, pointer: ExprId, offset: u64, width: u32, span: Span) {
+    /// nobody's mistake: it is not aligned, or nobody saw it coming, and what it does is not known.
+    fn unforeseen(
+        &mut self,
+        outside: ExprId,
+        pointer: ExprId,
+        offset: u64,
+        width: u32,
+        span: Span,
+    ) {
         if !self.options.c.checks.bounds || self.cfa.pool.as_const(outside) == Some(0) {
             return;
         }
@@ -360,7 +400,7 @@ impl Lower<'_> {
             within = self.cfa.pool.or(within, here);
         }
         let odd = self.cfa.pool.and(outside, within);
-        self.hazard(Hazard::Alignment, odd, span);
+        self.hazard(Hazard::Unforeseen, odd, span);
     }
 
     /// The value of a place.

@@ -33,6 +33,7 @@ mod unknown;
 mod variadic;
 
 use super::interrupt::Handler;
+use super::points::{Callees, Context, Points};
 use super::reach::Reach;
 use super::tree::{Function, FunctionId, GlobalId, LocalId, Unit};
 use super::types::Type;
@@ -63,6 +64,8 @@ struct Frame {
     function: FunctionId,
     /// How often it is already running below this.
     depth: u32,
+    /// Which call of it this is.
+    context: Option<Context>,
     labels: HashMap<Rc<str>, LocId>,
     cases: HashMap<usize, LocId>,
     breaks: Vec<LocId>,
@@ -88,6 +91,7 @@ struct Lower<'a> {
     unit: &'a Unit,
     options: &'a Options,
     reach: Reach,
+    points: Points<'a>,
     cfa: Cfa,
     /// The line of a place in the text, with its file if that is not the one that was named.
     lines: &'a dyn Fn(u32) -> String,
@@ -144,11 +148,16 @@ pub fn lower(
     };
     let cfa = Cfa::new(options.c.entry.clone());
     let start = cfa.init;
-    let reach = Reach::new(unit, &roots(unit, entry, handlers));
+    // Who calls whom follows from where pointers point to, and is needed to tell calls apart there.
+    let roots = roots(unit, entry, handlers);
+    let any = Reach::new(unit, &roots, Callees::new());
+    let callees = Points::new(unit, &roots, &any).callees();
+    let reach = Reach::new(unit, &roots, callees);
     let mut lower = Lower {
         unit,
         options,
         devices: device::ranges(&reach, &unit.types),
+        points: Points::new(unit, &roots, &reach),
         reach,
         cfa,
         lines,

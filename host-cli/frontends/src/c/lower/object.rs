@@ -2,6 +2,7 @@
 
 use super::block::Hazard;
 use super::{Fail, Lower, Value, fail};
+use crate::c::targets::Thing;
 use crate::c::tree::{FunctionId, GlobalId, Init, LocalId};
 use crate::c::types::{self, Type, align_up};
 use vouch_ir::{self as ir, ExprId, Span, Var, VarId, VarKind};
@@ -47,6 +48,8 @@ pub struct Object {
     pub constant: bool,
     /// Whether every read gives another value: a register that is defined elsewhere.
     pub register: bool,
+    /// What it is in the text, if pointers are followed there.
+    pub thing: Option<Thing>,
     /// Whose variable it is; globals live forever.
     pub owner: Option<Owner>,
     /// What holds how many elements it has, and how many bytes each is, if that is not a constant.
@@ -136,6 +139,7 @@ impl Lower<'_> {
             addressed,
             constant: false,
             register: false,
+            thing: None,
             owner: None,
             length: None,
         });
@@ -168,6 +172,7 @@ impl Lower<'_> {
         let addressed = self.reach.globals.contains(&id);
         let object = self.object(global.name.clone(), &global.ty, addressed, global.span)?;
         self.objects[object].constant = global.constant;
+        self.objects[object].thing = Some(Thing::Global(id));
         if let Some(range) = global.param {
             self.make_param(object, range, global.span)?;
         }
@@ -233,6 +238,7 @@ impl Lower<'_> {
             self.objects[object].length = Some((self.objects[length].cells[0].var, bytes));
         }
         self.objects[object].owner = Some(Owner { function, depth, local: Some(id) });
+        self.objects[object].thing = Some(Thing::Local(function, id));
         self.locals.insert(key, object);
         Ok(object)
     }

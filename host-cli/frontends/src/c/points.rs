@@ -1,0 +1,593 @@
+//! Where pointers may point to.
+//!
+//! Which objects and functions each pointer of the program may mean: for each call of a function apart, for each
+//! member of an object apart, whatever the order of statements (inclusion constraints, solved by going over the program
+//! until nothing changes). An access through a pointer is lowered as one to these objects alone, a call as
+//! one of these functions.
+//!
+//! None of this has to be right for a verdict to be: an access or a call that means something else is beyond a
+//! limit, so what is overlooked here makes a verdict *unknown*.
+
+use super::reach::{Reach, fits, passed};
+use super::targets::{Contents, Targets, Thing};
+use super::tree::{Expr, ExprKind, FunctionId, Init, LocalId, Op, Stmt, StmtKind, Unit};
+use super::types::Type;
+use super::{builtin, constant};
+use builtin::Builtin;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use vouch_ir::Span;
+
+/// One call of a function, with all calls that lead to it.
+pub type Context = usize;
+
+/// The most calls that are told apart.
+const CONTEXTS: usize = 20_000;
+/// How often the program is gone over at most.
+const ROUNDS: usize = 60;
+
+/// Which functions a call through a pointer may mean, by the function that it stands in and its place; those that are
+/// not here may mean any.
+pub type Callees = HashMap<(FunctionId, Span), BTreeSet<FunctionId>>;
+
+/// Where pointers may point to.
+pub struct Points<'a> {
+    unit: &'a Unit,
+    /// The functions that run.
+    contexts: Vec<FunctionId>,
+    /// What a function calls.
+    children: HashMap<(Context, Span, FunctionId), Context>,
+    /// Functions that are called from outside, and recursive ones, of which all calls are one.
+    shared: HashMap<FunctionId, Context>,
+    recursive: BTreeSet<FunctionId>,
+    /// Locals and functions whose address is taken.
+    locals: BTreeSet<(FunctionId, LocalId)>,
+    functions: BTreeSet<FunctionId>,
+    contents: HashMap<Thing, Contents>,
+    callees: Callees,
+    /// Calls through pointers of which nothing is known.
+    open: HashSet<(FunctionId, Span)>,
+    changed: bool,
+    /// Whether it all came to an end.
+    done: bool,
+}
+
+impl<'a> Points<'a> {
+    /// Looks at what functions do that are called from outside.
+    pub fn new(unit: &'a Unit, roots: &[FunctionId], reach: &Reach) -> Points<'a> {
+        let mut points = Points {
+            unit,
+            contexts: vec![],
+            children: HashMap::new(),
+            shared: HashMap::new(),
+            recursive: (0..unit.functions.len()).filter(|f| reach.recursive(*f)).collect(),
+            locals: reach.locals.clone(),
+            functions: reach.functions.clone(),
+            contents: HashMap::new(),
+            callees: Callees::new(),
+            open: HashSet::new(),
+            changed: false,
+            done: false,
+        };
+        points.globals();
+        for root in roots {
+            let context = points.shared_context(*root);
+            for param in 0..unit.functions[*root].params {
+                let place = points.local(context, param);
+                points.store(&place, &Targets::unknown());
+            }
+        }
+        points.run();
+        points
+    }
+
+    /// Which functions calls through pointers may mean.
+    pub fn callees(self) -> Callees {
+        let mut callees = self.callees;
+        callees.retain(|site, _| self.done && !self.open.contains(site));
+        callees
+    }
+
+    /// The context of a call, or of the first one, if there is one.
+    pub fn context(
+        &self,
+        caller: Option<Context>,
+        span: Span,
+        callee: FunctionId,
+    ) -> Option<Context> {
+        match caller {
+            Some(caller) if !self.recursive.contains(&callee) => {
+                self.children.get(&(caller, span, callee)).copied()
+            }
+            _ => self.shared.get(&callee).copied(),
+        }
+    }
+
+    /// What a pointer may point to, if that is known.
+    pub fn of(&self, context: Option<Context>, pointer: &Expr) -> Option<Targets> {
+        let targets = self.value(context.filter(|_| self.done)?, pointer);
+        (!targets.is_unknown()).then_some(targets)
+    }
+
+    fn run(&mut self) {
+        for _ in 0..ROUNDS {
+            self.changed = false;
+            let mut context = 0;
+            while context < self.contexts.len() {
+                vouch_ir::deadline::tick();
+                if self.contexts.len() > CONTEXTS {
+                    return;
+                }
+                if let Some(body) = &self.unit.functions[self.contexts[context]].body {
+                    self.statement(context, body);
+                }
+                context += 1;
+            }
+            if !self.changed {
+                self.done = true;
+                return;
+            }
+        }
+    }
+
+    fn globals(&mut self) {
+        for (id, global) in self.unit.globals.iter().enumerate() {
+            let place = Targets::one(Thing::Global(id));
+            if global.foreign {
+                self.store(&place.clone().anywhere(), &Targets::unknown());
+            }
+            if let Some(init) = &global.init {
+                // Addresses are the only constants that matter, and have no context.
+                self.initialise(usize::MAX, &place, init);
+            }
+        }
+    }
+
+    fn new_context(&mut self, function: FunctionId) -> Context {
+        self.changed = true;
+        self.contexts.push(function);
+        self.contexts.len() - 1
+    }
+
+    fn shared_context(&mut self, function: FunctionId) -> Context {
+        if let Some(context) = self.shared.get(&function) {
+            return *context;
+        }
+        let context = self.new_context(function);
+        self.shared.insert(function, context);
+        context
+    }
+
+    fn child(&mut self, context: Context, span: Span, callee: FunctionId) -> Context {
+        if self.recursive.contains(&callee) {
+            return self.shared_context(callee);
+        }
+        let key = (context, span, callee);
+        if let Some(child) = self.children.get(&key) {
+            return *child;
+        }
+        let child = self.new_context(callee);
+        self.children.insert(key, child);
+        child
+    }
+
+    fn local(&self, context: Context, local: LocalId) -> Targets {
+        let Some(function) = self.contexts.get(context) else { return Targets::default() };
+        Targets::one(match self.locals.contains(&(*function, local)) {
+            true => Thing::Local(*function, local),
+            false => Thing::Frame(context, local),
+        })
+    }
+
+    /// What a statement stores.
+    fn statement(&mut self, context: Context, statement: &Stmt) {
+        match &statement.kind {
+            StmtKind::Expr(e) => self.effect(context, e),
+            StmtKind::Return(Some(e)) => {
+                self.effect(context, e);
+                self.assign(context, &Targets::one(Thing::Result(context)), e);
+            }
+            StmtKind::Declare(local, Some(init)) => {
+                init.items.iter().for_each(|i| self.effect(context, &i.value));
+                let place = self.local(context, *local);
+                self.initialise(context, &place, init);
+            }
+            StmtKind::Block(statements) => {
+                statements.iter().for_each(|s| self.statement(context, s));
+            }
+            StmtKind::If(c, a, b) => {
+                self.effect(context, c);
+                self.statement(context, a);
+                b.iter().for_each(|b| self.statement(context, b));
+            }
+            StmtKind::While(c, body)
+            | StmtKind::DoWhile(body, c)
+            | StmtKind::Switch(c, _, _, body) => {
+                self.effect(context, c);
+                self.statement(context, body);
+            }
+            StmtKind::For(c, next, body) => {
+                c.iter().chain(next).for_each(|e| self.effect(context, e));
+                self.statement(context, body);
+            }
+            StmtKind::Case(_, inner) | StmtKind::Label(_, inner) => self.statement(context, inner),
+            StmtKind::Declare(_, None)
+            | StmtKind::Goto(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(None)
+            | StmtKind::Refused(_) => {}
+        }
+    }
+
+    /// What an expression stores.
+    fn effect(&mut self, context: Context, expr: &Expr) {
+        if let ExprKind::Statements(statements) = &expr.kind {
+            return statements.iter().for_each(|s| self.statement(context, s));
+        }
+        let mut below = vec![];
+        expr.operands(&mut |e| below.push(e));
+        below.into_iter().for_each(|e| self.effect(context, e));
+        match &expr.kind {
+            // What these functions copy is known already, and where it lies in what they copy.
+            ExprKind::Assign(_, value)
+                if value.ty.integer().is_some_and(|i| i.0 == 8)
+                    && copies(&self.unit.functions[self.contexts[context]]).is_some() => {}
+            ExprKind::Assign(place, value) => {
+                let to = self.places(context, place);
+                match is_step(place, value) {
+                    true => {
+                        let value = self.value(context, value).anywhere();
+                        self.store(&to, &value);
+                    }
+                    false => self.assign(context, &to, value),
+                }
+            }
+            ExprKind::Update { place, value, .. } => {
+                let mut all = self.value(context, place);
+                all.add(&self.value(context, value));
+                let to = self.places(context, place);
+                self.store(&to, &all.anywhere());
+            }
+            ExprKind::Literal(local, init) => {
+                let place = self.local(context, *local);
+                self.initialise(context, &place, init);
+            }
+            ExprKind::Call(id, args) => self.call(context, *id, args, expr.span),
+            ExprKind::CallPointer(callee, args) => {
+                let site = (self.contexts[context], expr.span);
+                if self.value(context, callee).is_unknown() {
+                    self.open.insert(site);
+                }
+                for id in self.called(context, callee, args, &expr.ty) {
+                    self.callees.entry(site).or_default().insert(id);
+                    self.call(context, id, args, expr.span);
+                }
+                self.callees.entry(site).or_default();
+            }
+            _ => {}
+        }
+    }
+
+    fn initialise(&mut self, context: Context, place: &Targets, init: &Init) {
+        for item in &init.items {
+            if !matches!(item.value.kind, ExprKind::Int(_)) {
+                let to = place.clone().moved(item.offset as i64 / 8);
+                self.assign(context, &to, &item.value);
+            }
+        }
+    }
+
+    fn assign(&mut self, context: Context, to: &Targets, value: &Expr) {
+        match &value.ty {
+            Type::Record(_) | Type::Array(..) => {
+                let from = self.places(context, value);
+                let size = self.unit.types.size(&value.ty);
+                self.copy(&from, to, size);
+            }
+            _ => {
+                let value = self.value(context, value);
+                self.store(to, &value);
+            }
+        }
+    }
+
+    /// Which functions a pointer may mean.
+    fn called(
+        &self,
+        context: Context,
+        callee: &Expr,
+        args: &[Expr],
+        result: &Type,
+    ) -> Vec<FunctionId> {
+        let targets = self.value(context, callee);
+        let types = passed(args);
+        let is_meant = |f: &FunctionId| {
+            (targets.is_unknown() || targets.has(Thing::Function(*f)))
+                && fits(&self.unit.functions[*f], &types, result)
+        };
+        self.functions.iter().copied().filter(is_meant).collect()
+    }
+
+    fn call(&mut self, context: Context, id: FunctionId, args: &[Expr], span: Span) {
+        let unit = self.unit;
+        let function = &unit.functions[id];
+        match builtin::of(function) {
+            Some(Builtin::VaStart | Builtin::VaCopy) => {
+                if let Some(list) = args.first() {
+                    let to = self.places(context, list);
+                    self.store(&to, &Targets::unknown());
+                }
+                return;
+            }
+            Some(_) => return,
+            None => {}
+        }
+        if function.body.is_none() {
+            for arg in args.iter().filter(|arg| unit.types.lets_change(&arg.ty)) {
+                let given = match arg.ty {
+                    Type::Record(_) => self.all_in(&self.places(context, arg)),
+                    _ => self.value(context, arg),
+                };
+                self.forget(&given);
+            }
+            return;
+        }
+        if let (Some(copies), [a, b, ..]) = (copies(function), args) {
+            let (to, from) = if copies.swapped { (b, a) } else { (a, b) };
+            let (to, from) = (self.value(context, to), self.value(context, from));
+            self.copy(&from, &to, None);
+        }
+        let child = self.child(context, span, id);
+        for (param, arg) in args.iter().enumerate().take(function.params) {
+            let place = self.local(child, param);
+            self.assign(context, &place, arg);
+        }
+    }
+
+    fn store(&mut self, to: &Targets, value: &Targets) {
+        if value.is_empty() {
+            return;
+        }
+        for (thing, offsets) in to.things() {
+            self.changed |= self.contents.entry(thing).or_default().store(offsets, value);
+        }
+    }
+
+    fn copy(&mut self, from: &Targets, to: &Targets, size: Option<u64>) {
+        for (source, starts) in from.things() {
+            let Some(contents) = self.contents.get(&source).cloned() else { continue };
+            for (target, ends) in to.things() {
+                let into = self.contents.entry(target).or_default();
+                self.changed |= into.copy(&contents, starts, ends, size);
+            }
+        }
+        if from.is_unknown() {
+            self.store(&to.clone().anywhere(), &Targets::unknown());
+        }
+    }
+
+    /// Nothing is known any more of what pointers lead to.
+    fn forget(&mut self, given: &Targets) {
+        let mut all: BTreeSet<Thing> = BTreeSet::new();
+        let mut todo: Vec<Thing> = given.things().map(|t| t.0).collect();
+        while let Some(thing) = todo.pop() {
+            if !matches!(thing, Thing::Function(_)) && all.insert(thing) {
+                let inside = self.contents.get(&thing).map(|c| c.all());
+                todo.extend(inside.iter().flat_map(|t| t.things()).map(|t| t.0));
+            }
+        }
+        for thing in all {
+            self.store(&Targets::one(thing).anywhere(), &Targets::unknown());
+        }
+    }
+
+    fn read(&self, from: &Targets) -> Targets {
+        let mut found = Targets::default();
+        let word = self.unit.types.word() as i64 / 8;
+        for (thing, offsets) in from.things() {
+            if let Some(contents) = self.contents.get(&thing) {
+                contents.read(offsets, word, &mut found);
+            }
+        }
+        if from.is_unknown() {
+            found.add(&Targets::unknown());
+        }
+        found
+    }
+
+    fn all_in(&self, places: &Targets) -> Targets {
+        self.read(&places.clone().anywhere())
+    }
+
+    /// What the value of an expression may point to.
+    fn value(&self, context: Context, expr: &Expr) -> Targets {
+        match &expr.kind {
+            ExprKind::Global(_)
+            | ExprKind::Local(_)
+            | ExprKind::Deref(_)
+            | ExprKind::Index(..)
+            | ExprKind::Literal(..)
+            | ExprKind::Member { .. } => match expr.ty {
+                Type::Record(_) | Type::Array(..) => Targets::default(),
+                _ => self.read(&self.places(context, expr)),
+            },
+            ExprKind::Address(place) => match place.kind {
+                ExprKind::Function(id) => Targets::one(Thing::Function(id)),
+                _ => self.places(context, place),
+            },
+            ExprKind::Binary(op, a, b) if !op.compares() => {
+                let by = constant::value(&self.unit.types, b).and_then(|n| i64::try_from(n).ok());
+                let x = self.value(context, a);
+                match (op, by) {
+                    (Op::Add, Some(by)) => x.moved(by),
+                    (Op::Sub, Some(by)) => x.moved(-by),
+                    _ => {
+                        let mut all = x;
+                        all.add(&self.value(context, b));
+                        all.anywhere()
+                    }
+                }
+            }
+            ExprKind::Move { pointer, by, back } => {
+                let targets = self.value(context, pointer);
+                let size = expr.ty.pointee().and_then(|to| self.unit.types.size(to));
+                match (self.steps(by), size) {
+                    (Some(by), Some(size)) => {
+                        let bytes = by.saturating_mul(size as i64);
+                        targets.moved(if *back { -bytes } else { bytes })
+                    }
+                    _ => targets.anywhere(),
+                }
+            }
+            ExprKind::Choice(_, a, b) => {
+                let mut all = self.value(context, a);
+                all.add(&self.value(context, b));
+                all
+            }
+            ExprKind::Comma(_, b) | ExprKind::Assign(_, b) | ExprKind::Cast(b) => {
+                self.value(context, b)
+            }
+            ExprKind::Update { place, .. } => self.value(context, place),
+            ExprKind::Call(id, args) => {
+                let function = &self.unit.functions[*id];
+                match builtin::of(function) {
+                    Some(Builtin::First) => {
+                        args.first().map_or_else(Targets::default, |a| self.value(context, a))
+                    }
+                    Some(_) => self.anything(&expr.ty),
+                    None => self.returned(context, *id, &expr.ty, expr.span),
+                }
+            }
+            ExprKind::CallPointer(callee, args) => {
+                let mut all = Targets::default();
+                for id in self.called(context, callee, args, &expr.ty) {
+                    all.add(&self.returned(context, id, &expr.ty, expr.span));
+                }
+                all
+            }
+            ExprKind::VaArg(_) => Targets::unknown(),
+            ExprKind::Statements(statements) => match statements.last().map(|s| &s.kind) {
+                Some(StmtKind::Expr(value)) => self.value(context, value),
+                _ => Targets::default(),
+            },
+            ExprKind::Int(_)
+            | ExprKind::Function(_)
+            | ExprKind::Neg(_)
+            | ExprKind::Not(_)
+            | ExprKind::IsZero(_)
+            | ExprKind::Binary(..)
+            | ExprKind::Distance(..)
+            | ExprKind::AndThen(..)
+            | ExprKind::OrElse(..)
+            | ExprKind::Refused(_) => Targets::default(),
+        }
+    }
+
+    /// A constant number of elements.
+    fn steps(&self, by: &Expr) -> Option<i64> {
+        let raw = constant::raw(&self.unit.types, by)?;
+        let width = self.unit.types.width(&by.ty)?;
+        i64::try_from(vouch_ir::eval::sign_extend(raw, width) as i128).ok()
+    }
+
+    /// A value of which nothing is known; only pointers matter.
+    fn anything(&self, ty: &Type) -> Targets {
+        match ty {
+            Type::Pointer(..) | Type::Record(_) => Targets::unknown(),
+            _ => Targets::default(),
+        }
+    }
+
+    fn returned(&self, context: Context, id: FunctionId, ty: &Type, span: Span) -> Targets {
+        self.read(&self.result(context, id, ty, span))
+    }
+
+    /// Where a call leaves its result.
+    fn result(&self, context: Context, id: FunctionId, ty: &Type, span: Span) -> Targets {
+        if self.unit.functions[id].body.is_none() {
+            return self.anything(ty);
+        }
+        match self.context(Some(context), span, id) {
+            Some(child) => Targets::one(Thing::Result(child)),
+            None => self.anything(ty),
+        }
+    }
+
+    /// The objects that an expression may name.
+    fn places(&self, context: Context, expr: &Expr) -> Targets {
+        match &expr.kind {
+            ExprKind::Global(id) => Targets::one(Thing::Global(*id)),
+            ExprKind::Local(id) | ExprKind::Literal(id, _) => self.local(context, *id),
+            ExprKind::Deref(pointer) => self.value(context, pointer),
+            ExprKind::Member { of, offset, .. } => {
+                self.places(context, of).moved(*offset as i64 / 8)
+            }
+            ExprKind::Index(array, index) => {
+                let places = self.places(context, array);
+                let size = self.unit.types.size(&expr.ty).map(|size| size as i64);
+                let length = match array.ty {
+                    Type::Array(_, length) => length.unwrap_or(0),
+                    _ => 0,
+                };
+                match (self.steps(index), size) {
+                    (Some(by), Some(size)) => places.moved(by.saturating_mul(size)),
+                    (None, Some(size)) => places.spread(size, length),
+                    _ => places.anywhere(),
+                }
+            }
+            ExprKind::Call(id, _) => self.result(context, *id, &expr.ty, expr.span),
+            ExprKind::CallPointer(callee, args) => {
+                let mut all = Targets::default();
+                for id in self.called(context, callee, args, &expr.ty) {
+                    all.add(&self.result(context, id, &expr.ty, expr.span));
+                }
+                all
+            }
+            ExprKind::Choice(_, a, b) => {
+                let mut all = self.places(context, a);
+                all.add(&self.places(context, b));
+                all
+            }
+            ExprKind::Comma(_, b) | ExprKind::Assign(b, _) | ExprKind::Cast(b) => {
+                self.places(context, b)
+            }
+            ExprKind::VaArg(_) => Targets::unknown(),
+            ExprKind::Statements(statements) => match statements.last().map(|s| &s.kind) {
+                Some(StmtKind::Expr(value)) => self.places(context, value),
+                _ => Targets::default(),
+            },
+            _ => Targets::default(),
+        }
+    }
+}
+
+/// Whether an assignment moves what it assigns to, as loops do.
+fn is_step(place: &Expr, value: &Expr) -> bool {
+    let same = |e: &Expr| match (&e.kind, &place.kind) {
+        (ExprKind::Local(a), ExprKind::Local(b)) => a == b,
+        (ExprKind::Global(a), ExprKind::Global(b)) => a == b,
+        _ => false,
+    };
+    let mut moves = false;
+    value.walk(&mut |e| {
+        if let ExprKind::Move { pointer, .. } = &e.kind {
+            pointer.walk(&mut |e| moves |= same(e));
+        }
+    });
+    moves
+}
+
+/// A function of the library that copies bytes: pointers in them stay where they are within what is copied.
+struct Copies {
+    /// Whether the source is the first argument.
+    swapped: bool,
+}
+
+fn copies(function: &super::tree::Function) -> Option<Copies> {
+    let copies = function.library
+        && matches!(
+            function.name.trim_start_matches("__builtin_"),
+            "memcpy" | "memmove" | "mempcpy" | "bcopy"
+        );
+    copies.then(|| Copies { swapped: &*function.name == "bcopy" })
+}
