@@ -115,6 +115,32 @@ fn a_run_gives_each_call_its_value() {
     assert!(run.is_none_or(|run| run.status.code() == Some(1)));
 }
 
+/// Tasks are called in any order after what is called first; a trace and a harness say which.
+#[test]
+fn tasks_are_called_in_any_order() {
+    let text = "#include \"vouch.h\"\nstatic int ready, x;\n\
+        void setup(void) { ready = 1; }\n\
+        void up(unsigned char by) { VOUCH_ASSERT_NAMED(\"ready\", ready); if (x < 10) x += by & 3; }\n\
+        void down(void) { if (x > 10) x = 0; VOUCH_ASSERT_NAMED(\"small\", x < LIMIT); }\n\
+        int main(void) { return x; }\n";
+    let tasks = ["--init", "setup", "--task", "up", "--task", "down"];
+    let (code, said, _) = task(text, &[&tasks[..], &["-D", "LIMIT=11"]].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said, run) = task(text, &[&tasks[..], &["-D", "LIMIT=10"]].concat());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("task up") && said.contains("task down"), "{said}");
+    assert!(run.is_none_or(|run| run.status.code() == Some(1)));
+    // Without it, nobody is ready.
+    let (code, said, _) = task(text, &[&tasks[2..], &["-D", "LIMIT=11"]].concat());
+    assert_eq!(code, Some(1), "{said}");
+    let (code, said, _) = task(text, &["--task", "up", "--task", "left", "-D", "LIMIT=1"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("there is no function `left` to run") && said.contains("`--task`"),
+        "{said}"
+    );
+}
+
 /// A call whose value does not matter is still a call: the next one gets the next value.
 #[test]
 fn a_run_counts_calls_that_do_not_matter() {

@@ -82,10 +82,12 @@ impl Options {
     pub fn idle(&self, language: Option<Language>) -> Option<&'static str> {
         let elf::ElfOptions { init, inputs, always, interrupts, .. } = &self.elf;
         let is_elf = language == Some(Language::Elf);
-        let handles = is_elf || language == Some(Language::C);
+        let is_c = language == Some(Language::C);
+        let handles = is_elf || is_c;
         let has_interrupts = !interrupts.is_empty() || !self.c.interrupts.is_empty();
         let given = [
-            ("--init", init.is_some() && !is_elf),
+            ("--init", init.is_some() && !handles),
+            ("--task", !self.c.tasks.is_empty() && !is_c),
             ("--input", !inputs.is_empty() && !is_elf),
             ("--always", !always.is_empty() && !is_elf),
             ("--interrupt", has_interrupts && !handles),

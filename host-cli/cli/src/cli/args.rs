@@ -331,8 +331,8 @@ impl ModelArgs {
 
     /// How machine code is lifted.
     pub fn elf(&self) -> ElfOptions {
-        let ElfArgs { init, inputs, always } = self.elf.clone();
-        let interrupts = self.c.interrupts();
+        let ElfArgs { inputs, always } = self.elf.clone();
+        let (init, interrupts) = (self.c.init.clone(), self.c.interrupts());
         ElfOptions { entry: self.c.entry.clone(), init, inputs, interrupts, always }
     }
 }
@@ -341,9 +341,6 @@ impl ModelArgs {
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "ELF")]
 pub struct ElfArgs {
-    /// The function that is called before the first step (`--entry` names the one that is a step)
-    #[arg(long, env = "VOUCH_INIT", hide_env = true, value_name = "FUNCTION")]
-    pub init: Option<String>,
     /// A static whose value, or a function whose result, can be anything whenever it is asked for; can be
     /// repeated
     #[arg(long = "input", env = "VOUCH_INPUT", hide_env = true, value_name = "SYMBOL")]

@@ -28,6 +28,15 @@ pub struct CArgs {
     /// The function that is run [default: main; for ELF files it must be named]
     #[arg(long, env = "VOUCH_ENTRY", hide_env = true, value_name = "FUNCTION")]
     pub entry: Option<String>,
+    /// The function that is called once before; for ELF files before the first step (`--entry` names the one that is a
+    /// step)
+    #[arg(long, env = "VOUCH_INIT", hide_env = true, value_name = "FUNCTION")]
+    pub init: Option<String>,
+    /// A function that a scheduler calls: again and again, in any order with other tasks and the entry function, if one
+    /// is named, each to its end. Can be repeated
+    #[arg(long = "task", env = "VOUCH_TASK", hide_env = true, value_name = "FUNCTION")]
+    #[arg(value_delimiter = ',')]
+    pub tasks: Vec<String>,
     /// Call the entry function again and again, with new arguments and inputs each time
     #[arg(long = "loop", env = "VOUCH_LOOP", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
@@ -86,12 +95,15 @@ impl CArgs {
     pub fn options(&self) -> COptions {
         let define = self.define.iter().cloned().map(Macro::Define);
         let undefine = self.undefine.iter().cloned().map(Macro::Undefine);
+        let mut steps = self.entry.iter().chain(&self.tasks).cloned();
         COptions {
             interrupts: self.interrupts(),
             model: self.data_model.unwrap_or_default(),
             model_is_given: self.data_model.is_some(),
-            entry: self.entry.clone().unwrap_or(COptions::default().entry),
-            repeat: self.repeat,
+            entry: steps.next().unwrap_or(COptions::default().entry),
+            tasks: steps.collect(),
+            init: self.init.clone(),
+            repeat: self.repeat || !self.tasks.is_empty(),
             checks: self.checks,
             recursion: self.recursion.unwrap_or(COptions::default().recursion),
             include: self.include.clone(),

@@ -95,7 +95,6 @@ pub fn write(
 
 fn text(program: &Program, include: &str, options: &Options, cfa: &Cfa, trace: &Trace) -> String {
     let unit = &program.unit;
-    let entry = &options.c.entry;
     let values = calls::sequences(program, trace);
     let property = cfa.properties.get(trace.property.index()).map_or("", |p| &p.name);
     let used = Used::of(unit);
@@ -112,7 +111,12 @@ fn text(program: &Program, include: &str, options: &Options, cfa: &Cfa, trace: &
     for (_, Global { name, .. }) in &registers {
         let _ = writeln!(text, "#define {name} (*vouch_register_{name}())");
     }
-    let _ = writeln!(text, "#include \"{include}\"\n");
+    let renamed = !is_whole(&options.c) && is_function(unit, "main");
+    let (before, after) = match renamed {
+        true => ("#define main vouch_main\n", "#undef main\n"),
+        false => ("", ""),
+    };
+    let _ = writeln!(text, "{before}#include \"{include}\"\n{after}");
     for (id, global) in foreign() {
         let name = &global.name;
         if is_register(global) {
@@ -127,10 +131,16 @@ fn text(program: &Program, include: &str, options: &Options, cfa: &Cfa, trace: &
     }
     let inputs: Vec<&String> = values.keys().filter(|n| !is_function(unit, n)).collect();
     input_function(&values, &inputs, &mut text);
-    if entry != "main" {
-        call_entry(unit, entry, options.c.repeat, &values, &mut text);
+    if !is_whole(&options.c) {
+        let calls = calls_of(unit, &options.c, cfa, trace, &values);
+        let _ = writeln!(text, "\nint main(void)\n{{\n{calls}    return 0;\n}}");
     }
     text
+}
+
+/// Whether the source itself is the program.
+fn is_whole(options: &COptions) -> bool {
+    options.entry == "main" && options.tasks.is_empty() && options.init.is_none()
 }
 
 /// Whether the source wants `vouch.h`, which then has to be there, if only to be skipped.
@@ -307,26 +317,39 @@ fn input_function(values: &BTreeMap<String, Vec<Word>>, names: &[&String], text:
     *text += "    (void)name;\n    return 0;\n}\n";
 }
 
-/// Calls the entry function as the run did.
-fn call_entry(
+/// Calls what the run called, one after the other.
+fn calls_of(
     unit: &Unit,
-    entry: &str,
-    repeat: bool,
+    options: &COptions,
+    cfa: &Cfa,
+    trace: &Trace,
     values: &BTreeMap<String, Vec<Word>>,
-    text: &mut String,
-) {
-    let function = unit.functions.iter().find(|f| *f.name == *entry);
-    let params = function.map_or(&[][..], |f| &f.locals[..f.params]);
-    let names: Vec<String> = params.iter().map(|p| format!("{entry}::{}", p.name)).collect();
-    // As often as the arguments were chosen; without arguments, as often as it takes.
-    let times = names.iter().filter_map(|n| values.get(n)).map(Vec::len).max();
-    let times = if repeat { times.unwrap_or(1_000_000) } else { 1 };
-    let args: Vec<String> = names.iter().map(|n| format!("vouch_input(\"{n}\")")).collect();
-    *text += "\nint main(void)\n{\n";
+) -> String {
+    let arguments = |name: &str| -> Vec<String> {
+        let function = unit.functions.iter().find(|f| *f.name == *name && f.body.is_some());
+        let params = function.map_or(&[][..], |f| &f.locals[..f.params]);
+        params.iter().map(|p| format!("{name}::{}", p.name)).collect()
+    };
     // Arguments of a call are evaluated in any order, but each has a sequence of its own.
-    let _ = writeln!(
-        text,
-        "    for (unsigned i = 0; i < {times}u; i++)\n        {entry}({});\n    return 0;\n}}",
-        args.join(", ")
-    );
+    let call = |name: &str| {
+        let args: Vec<String> =
+            arguments(name).iter().map(|n| format!("vouch_input(\"{n}\")")).collect();
+        let name = if name == "main" { "vouch_main" } else { name };
+        format!("{name}({});\n", args.join(", "))
+    };
+    let mut text = String::new();
+    text.extend(options.init.iter().map(|init| format!("    {}", call(init))));
+    if !options.tasks.is_empty() {
+        let at = |step: &vouch_ir::Step| Some(cfa.edges.get(step.edge.index())?.to);
+        let entered = trace.steps.iter().filter_map(at).map(|to| &cfa.locations[to.index()].name);
+        let tasks = entered.filter_map(|name| name.strip_prefix(super::lower::TASK));
+        text.extend(tasks.map(|task| format!("    {}", call(task))));
+        return text;
+    }
+    // As often as the arguments were chosen; without arguments, as often as it takes.
+    let entry = &options.entry;
+    let times = arguments(entry).iter().filter_map(|n| values.get(n)).map(Vec::len).max();
+    let times = if options.repeat { times.unwrap_or(1_000_000) } else { 1 };
+    let _ = write!(text, "    for (unsigned i = 0; i < {times}u; i++)\n        {}", call(entry));
+    text
 }

@@ -31,14 +31,14 @@ pub struct Handler {
 /// Rewrites a program that is interrupted by these functions.
 pub fn prepare(
     unit: &mut Unit,
-    entry: &str,
+    called: &[&String],
     handlers: &[(String, u8)],
 ) -> Result<Vec<Handler>, Fail> {
     if handlers.is_empty() {
         return Ok(vec![]);
     }
     let pause = add_pause(unit);
-    let main: Vec<FunctionId> = roots(unit, entry);
+    let main: Vec<FunctionId> = roots(unit, called);
     let main = reached(unit, &main, true)?;
     let mut found = vec![];
     let mut code = vec![];
@@ -121,10 +121,11 @@ fn add_pause(unit: &mut Unit) -> FunctionId {
 }
 
 /// What runs apart from handlers.
-fn roots(unit: &Unit, entry: &str) -> Vec<FunctionId> {
+fn roots(unit: &Unit, called: &[&String]) -> Vec<FunctionId> {
     let all = unit.functions.iter().enumerate().filter(|(_, f)| f.body.is_some());
     let runs = |f: &super::tree::Function| {
-        *f.name == *entry || f.constructor.is_some() || f.destructor.is_some()
+        let is_called = called.iter().any(|name| *f.name == ***name);
+        is_called || f.constructor.is_some() || f.destructor.is_some()
     };
     all.filter(|(_, f)| runs(f)).map(|(id, _)| id).collect()
 }

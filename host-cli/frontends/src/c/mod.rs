@@ -133,6 +133,10 @@ pub struct COptions {
     pub entry: String,
     /// Whether it is called again and again.
     pub repeat: bool,
+    /// Other functions that are called in any order with it.
+    pub tasks: Vec<String>,
+    /// What is called once before.
+    pub init: Option<String>,
     /// What is checked besides the program's own assertions.
     pub checks: Checks,
     /// How deep recursion is followed.
@@ -157,12 +161,21 @@ pub struct COptions {
     pub declared_only: DeclaredOnly,
 }
 
+impl COptions {
+    /// The functions that are called from outside, apart from handlers: those that a scheduler calls come first.
+    fn called(&self) -> impl Iterator<Item = &String> {
+        [&self.entry].into_iter().chain(&self.tasks).chain(&self.init)
+    }
+}
+
 impl Default for COptions {
     fn default() -> COptions {
         COptions {
             model: DataModel::default(),
             entry: "main".into(),
             repeat: false,
+            tasks: vec![],
+            init: None,
             checks: Checks::default(),
             recursion: 24,
             model_is_given: false,
@@ -279,7 +292,8 @@ impl Program {
             lexed.push(parser::Input { path: path.clone(), tokens, packing });
         }
         let mut unit = parser::parse(lexed, types::Types::new(model))?;
-        let handlers = interrupt::prepare(&mut unit, &options.c.entry, &options.c.interrupts)?;
+        let called: Vec<&String> = options.c.called().collect();
+        let handlers = interrupt::prepare(&mut unit, &called, &options.c.interrupts)?;
         deadline::phase("making an automaton of the program");
         let (cfa, notes) = lower::lower(&unit, line, &handlers, options)?;
         Ok(Program { text, places: None, unit, cfa, notes })

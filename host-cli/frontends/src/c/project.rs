@@ -197,7 +197,7 @@ impl Project<'_> {
         for unit in &self.done {
             program.add(Outline::of(&unit.text)?);
         }
-        let mut roots = vec![self.options.entry.clone()];
+        let mut roots: Vec<String> = self.options.called().cloned().collect();
         roots.extend(self.options.interrupts.iter().map(|handler| handler.0.clone()));
         while let Some(name) = program.missing(&roots) {
             deadline::look();

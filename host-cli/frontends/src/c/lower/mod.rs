@@ -51,6 +51,9 @@ use vouch_ir::{Cfa, Edge, ExprId, InputId, LocId, Span, VarId};
 /// More than this and the automaton is of no use to anyone.
 const MAX_EDGES: usize = 400_000;
 
+/// What the name of the location begins with where a task is called.
+pub const TASK: &str = "task ";
+
 /// A value: its bits, or those of the cells of a record.
 #[derive(Clone, Debug)]
 enum Value {
@@ -135,21 +138,21 @@ pub fn lower(
     handlers: &[Handler],
     options: &Options,
 ) -> Result<(Cfa, Notes), Fail> {
-    let entry = unit.functions.iter().position(|f| *f.name == *options.c.entry && f.body.is_some());
-    let Some(entry) = entry else {
-        let names: Vec<&str> =
-            unit.functions.iter().filter(|f| f.body.is_some()).map(|f| &*f.name).collect();
-        let message = format!("there is no function `{}` to run", options.c.entry);
-        let help = match names.is_empty() {
-            true => "define one".to_string(),
-            false => format!("name one with `--entry`; there are {}", names.join(", ")),
-        };
-        return Err(Box::new(fail(message, Span::default(), "not in this file").help(help)));
-    };
-    let cfa = Cfa::new(options.c.entry.clone());
+    let entry = named(unit, &options.c.entry, "--entry")?;
+    let mut steps = vec![entry];
+    for task in &options.c.tasks {
+        let task = named(unit, task, "--task")?;
+        if !steps.contains(&task) {
+            steps.push(task);
+        }
+    }
+    let init = options.c.init.as_ref().map(|init| named(unit, init, "--init")).transpose()?;
+    let names: Vec<&str> = steps.iter().map(|f| &*unit.functions[*f].name).collect();
+    let cfa = Cfa::new(names.join("+"));
     let start = cfa.init;
     // Who calls whom follows from where pointers point to, and is needed to tell calls apart there.
-    let roots = roots(unit, entry, handlers);
+    let called: Vec<FunctionId> = steps.iter().copied().chain(init).collect();
+    let roots = [called, roots(unit, entry, handlers)].concat();
     let any = Reach::new(unit, &roots, Callees::new());
     let callees = Points::new(unit, &roots, &any).callees();
     let reach = Reach::new(unit, &roots, callees);
@@ -184,7 +187,7 @@ pub fn lower(
         interrupts: Interrupts::new(handlers),
         format: (0, None),
     };
-    lower.run(entry)?;
+    lower.run(&steps, init)?;
     lower.note_names();
     let (mut cfa, notes) = (lower.cfa, lower.notes);
     if cfa.properties.is_empty() {
@@ -195,6 +198,21 @@ pub fn lower(
     }
     debug_assert_eq!(cfa.check(), Ok(()));
     Ok((cfa, notes))
+}
+
+/// The function that an option names.
+fn named(unit: &Unit, name: &str, option: &str) -> Result<FunctionId, Fail> {
+    let found = unit.functions.iter().position(|f| *f.name == *name && f.body.is_some());
+    found.ok_or_else(|| {
+        let names: Vec<&str> =
+            unit.functions.iter().filter(|f| f.body.is_some()).map(|f| &*f.name).collect();
+        let message = format!("there is no function `{name}` to run");
+        let help = match names.is_empty() {
+            true => "define one".to_string(),
+            false => format!("name one with `{option}`; there are {}", names.join(", ")),
+        };
+        Box::new(fail(message, Span::default(), "not in this file").help(help))
+    })
 }
 
 /// Functions that run before the entry, in order. Only `main` is called by what calls them.
@@ -227,27 +245,28 @@ fn in_order(
 /// Everything that is called from outside.
 fn roots(unit: &Unit, entry: FunctionId, handlers: &[Handler]) -> Vec<FunctionId> {
     let handlers = handlers.iter().map(|handler| handler.function).collect();
-    [vec![entry], constructors(unit, entry), destructors(unit, entry), handlers].concat()
+    [constructors(unit, entry), destructors(unit, entry), handlers].concat()
 }
 
 impl Lower<'_> {
-    /// The whole program: initial values, the entry function, then the bodies that it shares.
-    fn run(&mut self, entry: FunctionId) -> Result<(), Fail> {
+    /// The whole program: initial values, what runs once before, the entry function or what else is a step, then the
+    /// bodies that they share.
+    fn run(&mut self, steps: &[FunctionId], init: Option<FunctionId>) -> Result<(), Fail> {
+        let entry = steps[0];
         let span = self.unit.functions[entry].span;
         self.declare_addressed()?;
         self.declare_variadic()?;
         let start = self.cfa.add_location("start", span);
         self.block = self.fresh_block(start);
+        self.call_all(&constructors(self.unit, entry))?;
+        self.call_all(&Vec::from_iter(init))?;
         if self.options.c.repeat {
-            self.call_all(&constructors(self.unit, entry))?;
             let again = self.location("loop", span);
             self.jump(again);
             self.block = self.fresh_block(again);
             self.pause_here();
-            self.call_entry(entry, span)?;
-            self.jump(again);
+            self.call_one_of(steps, again)?;
         } else {
-            self.call_all(&constructors(self.unit, entry))?;
             self.call_entry(entry, span)?;
             let after = destructors(self.unit, entry);
             self.refuse_exit(entry, &after)?;
@@ -267,7 +286,30 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Calls functions that take nothing.
+    /// Calls one of these functions, whichever a scheduler chooses.
+    fn call_one_of(&mut self, steps: &[FunctionId], again: LocId) -> Result<(), Fail> {
+        if let [entry] = steps {
+            self.call_entry(*entry, self.unit.functions[*entry].span)?;
+            self.jump(again);
+            return Ok(());
+        }
+        let always = self.cfa.pool.bool(true);
+        let mut targets = vec![];
+        for step in steps {
+            let function = &self.unit.functions[*step];
+            let at = self.cfa.add_location(format!("{TASK}{}", function.name), function.span);
+            targets.push((always, at));
+        }
+        self.spread(&targets);
+        for (step, (_, at)) in steps.iter().zip(targets) {
+            self.resume(at);
+            self.call_entry(*step, self.unit.functions[*step].span)?;
+            self.jump(again);
+        }
+        Ok(())
+    }
+
+    /// Calls functions one after the other, with any arguments.
     fn call_all(&mut self, functions: &[FunctionId]) -> Result<(), Fail> {
         for function in functions {
             self.call_entry(*function, self.unit.functions[*function].span)?;

@@ -6,6 +6,7 @@ mod language;
 mod layout;
 mod library;
 mod memory;
+mod points;
 mod project;
 mod random;
 mod rejected;
