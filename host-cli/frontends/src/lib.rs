@@ -88,6 +88,7 @@ impl Options {
         let given = [
             ("--init", init.is_some() && !handles),
             ("--task", !self.c.tasks.is_empty() && !is_c),
+            ("--registers", !self.c.registers.is_empty() && !is_c),
             ("--input", !inputs.is_empty() && !is_elf),
             ("--always", !always.is_empty() && !is_elf),
             ("--interrupt", has_interrupts && !handles),

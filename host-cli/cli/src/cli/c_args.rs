@@ -82,6 +82,11 @@ pub struct CArgs {
     #[arg(long, env = "VOUCH_DECLARED_ONLY", hide_env = true, value_name = "MODE")]
     #[arg(default_value = "havoc")]
     pub declared_only: DeclaredOnly,
+    /// A file that describes registers: their names, and which keep what is written (docs/c.md); or an SVD file, which
+    /// gives names. Can be repeated
+    #[arg(long, env = "VOUCH_REGISTERS", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub registers: Vec<String>,
 }
 
 impl CArgs {
@@ -113,6 +118,7 @@ impl CArgs {
             units: self.units.clone(),
             compile_commands: self.compile_commands.clone(),
             declared_only: self.declared_only,
+            registers: self.registers.clone(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Files → [`project`] ([`commands`], [`definitions`]) → [`preprocess`] ([`headers`]) → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] → [`lower`] →
 //! automaton. [`interrupt`] puts handlers in before that. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
 //! competitions of any verdict; [`calls`] tells what a run's calls return. [`places`] leads back to the files, [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
-//! [`warn`] notes where a check says less than it seems to, [`questions`] asks what never happens.
+//! [`registers`] reads what is said of registers. [`warn`] notes where a check says less than it seems to, [`questions`] asks what never happens.
 
 mod builtin;
 mod calls;
@@ -23,6 +23,7 @@ pub mod preprocess;
 mod project;
 mod questions;
 mod reach;
+mod registers;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -159,6 +160,8 @@ pub struct COptions {
     pub interrupts: Vec<(String, u8)>,
     /// What functions do that are declared only.
     pub declared_only: DeclaredOnly,
+    /// Files that describe registers.
+    pub registers: Vec<String>,
 }
 
 impl COptions {
@@ -187,6 +190,7 @@ impl Default for COptions {
             compile_commands: None,
             interrupts: vec![],
             declared_only: DeclaredOnly::default(),
+            registers: vec![],
         }
     }
 }

@@ -56,7 +56,8 @@ impl Lower<'_> {
         else {
             return Ok(None);
         };
-        if !function.library {
+        // Registers are read and written one by one.
+        if !function.library || !self.kept.is_empty() {
             return Ok(None);
         }
         let param = |i: usize| &function.locals[i].ty;

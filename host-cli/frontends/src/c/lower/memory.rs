@@ -261,7 +261,11 @@ impl Lower<'_> {
             let (at, is_device) = self.device_at(pointer, offset, width);
             let not = self.cfa.pool.not(is_device);
             self.hazard(Hazard::Address, not, span);
-            return Ok(vec![self.device(at, None)]);
+            let (mut list, kept) = self.kept_at(at, offset % 8, width, span);
+            if self.cfa.pool.as_const(kept) != Some(1) {
+                list.push(self.device(at, None));
+            }
+            return Ok(list);
         }
         let zero = self.cfa.pool.constant(0, word);
         let null = self.cfa.pool.equal(pointer, zero);
@@ -305,7 +309,11 @@ impl Lower<'_> {
         }
         let (at, is_device) = self.device_at(pointer, offset, width);
         if self.cfa.pool.as_const(is_device) != Some(0) {
-            list.push(self.device(at, Some(is_device)));
+            let (registers, kept) = self.kept_at(at, offset % 8, width, span);
+            list.extend(registers);
+            let other = self.cfa.pool.not(kept);
+            let other = self.cfa.pool.and(is_device, other);
+            list.push(self.device(at, Some(other)));
             let not = self.cfa.pool.not(is_device);
             outside = self.cfa.pool.and(outside, not);
         }
@@ -433,6 +441,7 @@ impl Lower<'_> {
 
     fn read_raw(&mut self, place: &Place, width: u32, span: Span) -> Result<ExprId, Fail> {
         let candidates = self.candidates(place, width, false, span)?;
+        let read: Vec<_> = candidates.iter().map(|c| (c.object, c.offset, c.when)).collect();
         let mut value = None;
         for candidate in candidates.into_iter().rev() {
             let here = self.read_bits(candidate.object, candidate.offset, width);
@@ -441,6 +450,7 @@ impl Lower<'_> {
                 _ => here,
             });
         }
+        self.clear_read(&read, width);
         Ok(match value {
             Some(value) => value,
             // No run gets here.

@@ -35,6 +35,7 @@ mod variadic;
 use super::interrupt::Handler;
 use super::points::{Callees, Context, Points};
 use super::reach::Reach;
+use super::registers::Registers;
 use super::tree::{Function, FunctionId, GlobalId, LocalId, Unit};
 use super::types::Type;
 use super::{Fail, fail};
@@ -112,6 +113,9 @@ struct Lower<'a> {
     next_address: u64,
     /// Where devices are.
     devices: Vec<Range<u64>>,
+    /// What is known of their registers, and those that keep something.
+    registers: Registers,
+    kept: Vec<device::Kept>,
     frames: Vec<Frame>,
     instances: Vec<Instance>,
     by_depth: HashMap<(FunctionId, u32), usize>,
@@ -160,6 +164,8 @@ pub fn lower(
         unit,
         options,
         devices: device::ranges(&reach, &unit.types),
+        registers: Registers::read(&options.c.registers)?,
+        kept: vec![],
         points: Points::new(unit, &roots, &reach),
         reach,
         cfa,
@@ -256,6 +262,7 @@ impl Lower<'_> {
         let span = self.unit.functions[entry].span;
         self.declare_addressed()?;
         self.declare_variadic()?;
+        self.declare_registers()?;
         let start = self.cfa.add_location("start", span);
         self.block = self.fresh_block(start);
         self.call_all(&constructors(self.unit, entry))?;
@@ -347,6 +354,7 @@ impl Lower<'_> {
                 self.initialise_global(id)?;
             }
         }
+        self.reset_registers();
         self.enable_interrupts();
         self.jump(start);
         Ok(())

@@ -9,6 +9,7 @@ mod memory;
 mod points;
 mod project;
 mod random;
+mod registers;
 mod rejected;
 mod unknown;
 
