@@ -10,7 +10,7 @@
 
 use super::reach::{Reach, fits, passed};
 use super::targets::{Contents, Targets, Thing};
-use super::tree::{Expr, ExprKind, FunctionId, Init, LocalId, Op, Stmt, StmtKind, Unit};
+use super::tree::{Expr, ExprKind, FunctionId, Init, Linkage, LocalId, Op, Stmt, StmtKind, Unit};
 use super::types::Type;
 use super::{builtin, constant};
 use builtin::Builtin;
@@ -329,6 +329,11 @@ impl<'a> Points<'a> {
                     _ => self.value(context, arg),
                 };
                 self.forget(&given);
+            }
+            for (id, global) in unit.globals.iter().enumerate() {
+                if global.linkage == Linkage::Declared && !global.constant {
+                    self.forget(&Targets::one(Thing::Global(id)));
+                }
             }
             return;
         }

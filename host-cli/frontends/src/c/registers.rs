@@ -163,7 +163,7 @@ impl Registers {
                 let at = base.wrapping_add(offset).wrapping_add(i.wrapping_mul(step));
                 if is_cluster {
                     self.group(node, &name, at, bits)?;
-                } else if bits % 8 == 0 && (8..=64).contains(&bits) {
+                } else if bits.is_multiple_of(8) && (8..=64).contains(&bits) {
                     let behaviour = Behaviour::Any;
                     let added = self.add(at, Register { name, bits, behaviour });
                     added.map_err(|what| (node.id(), what))?;
@@ -185,7 +185,7 @@ fn register(words: &[&str]) -> Result<(u64, Register), String> {
         Ok(bits) if [8, 16, 32, 64].contains(&bits) => bits,
         _ => return wrong("8, 16, 32 or 64 bits", bits),
     };
-    if at % (bits as u64 / 8) != 0 {
+    if !at.is_multiple_of(bits as u64 / 8) {
         return Err(format!("{address} is not aligned for {bits} bits"));
     }
     let value = |words: &[&str]| match words {
