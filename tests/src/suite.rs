@@ -189,34 +189,59 @@ pub fn automaton(seed: u64) -> Result<Tally, String> {
         budget: if small { 2_000_000 } else { 50_000_000 },
         ..engines::Setup::default()
     };
-    let answer = match Engine::Ic3Cfa.run(&image, &setup, &mut |_| true) {
-        Ok(answer) => answer,
-        Err(EngineError::Shortage { .. }) if small => return Ok(Tally::default()),
-        Err(e) => return Err(e.to_string()),
-    };
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
     let question = Question { properties, bindings, ..Question::default() };
-    let judgement = judge(&cfa, &model.map, &question, &answer, true);
-    compare(&cfa, &question, &judgement, small)
+    let truth = explicit::search_bound(&cfa, &question.bindings);
+    let mut tally = Tally::default();
+    // The core's engine, and one of the others: each shape has all of them in turn.
+    let other = Engine::ALL[(seed as usize / Shape::ALL.len()) % Engine::ALL.len()];
+    for engine in [Engine::Ic3Cfa, other] {
+        // A small memory is for the core's engine; what proves nothing by itself has an end of work.
+        let is_core = engine == Engine::Ic3Cfa;
+        let small = if is_core { small } else { !engine.is_complete() };
+        let setup = engines::Setup {
+            memory: if is_core { setup.memory } else { Memory::default() },
+            budget: if small { 2_000_000 } else { 50_000_000 },
+            ..setup.clone()
+        };
+        let answer = match engine.run(&image, &setup, &mut |_| true) {
+            Ok(answer) => answer,
+            Err(EngineError::Shortage { .. }) if small => continue,
+            Err(e) => return Err(e.to_string()),
+        };
+        let judgement = judge(&cfa, &model.map, &question, &answer, true);
+        let found = compare(&cfa, &truth, engine, &answer, &judgement, small);
+        tally.add(&found.map_err(|what| format!("{engine}: {what}"))?);
+    }
+    Ok(tally)
 }
 
 /// A judgement against the truth.
 fn compare(
     cfa: &Cfa,
-    question: &Question,
+    truth: &[explicit::Outcome],
+    engine: Engine,
+    answer: &engines::Answer,
     judgement: &Judgement,
     small: bool,
 ) -> Result<Tally, String> {
-    let truth = explicit::search_bound(cfa, &question.bindings);
     let mut tally = Tally { runs: 1, limited: small as u64, ..Tally::default() };
     if judgement.findings.len() != truth.len() {
         return Err(format!("{} findings", judgement.findings.len()));
     }
-    for ((id, finding), truth) in judgement.findings.iter().zip(&truth) {
+    for ((id, finding), truth) in judgement.findings.iter().zip(truth) {
+        let safe_steps = answer.steps.get(id.index()).copied().unwrap_or(0) as usize;
+        if matches!(truth, explicit::Outcome::Unsafe { length } if safe_steps >= *length) {
+            return Err(format!("property {} of {}: {safe_steps} steps", id.0, cfa.name));
+        }
+        let is_length = |length: usize, least: usize| match engine.is_shortest() {
+            true => length == least,
+            false => length >= least,
+        };
         match (finding, truth) {
             (Finding::Safe, explicit::Outcome::Safe) => tally.safe += 1,
             (Finding::Unsafe(broken), explicit::Outcome::Unsafe { length })
-                if broken.run.is_some() && broken.trace.steps.len() >= *length =>
+                if broken.run.is_some() && is_length(broken.trace.steps.len(), *length) =>
             {
                 tally.broken += 1;
             }

@@ -168,7 +168,7 @@ fn engines_together_and_alone_say_the_truth() {
             let (model, image) = compile(&cfa);
             let setup = setup(&model, &[], Memory::default());
             let asked = question(&cfa, vec![]);
-            for engine in Engine::ALL {
+            for engine in Engine::ALL.into_iter().filter(|e| e.is_complete()) {
                 let answer = engine.run(&image, &setup, &mut |_| true).unwrap();
                 compare(&cfa, &judge(&cfa, &model.map, &asked, &answer, true), &[]);
             }
