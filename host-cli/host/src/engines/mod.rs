@@ -9,10 +9,12 @@
 //! - [`bmc`], [`kind`]: bounded model checking and k-induction, to compare and for shortest runs.
 //! - [`explicit`]: all states, one after the other, for small and for deterministic models.
 //! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses.
+//! - [`auto`]: the core's engine, and explicit-state search for what it does not decide soon.
 //! - [`clock`], [`sat`], [`unroll`]: what these are made of: limits, a solver, runs as gates.
 //! - `shares`, `found`: fair shares of the time for several properties, and what was found together.
 //! - [`widen`]: an image with wider words, for arenas that narrow words cannot address.
 
+pub mod auto;
 pub mod bmc;
 pub mod clock;
 pub mod explicit;
@@ -76,11 +78,13 @@ pub enum Engine {
     Explicit,
     /// IC3 on a tree of paths.
     Tree,
+    /// What suits the model.
+    Auto,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 7] = [
+    pub const ALL: [Engine; 8] = [
         Engine::Ic3Cfa,
         Engine::Eager,
         Engine::Ic3,
@@ -88,6 +92,7 @@ impl Engine {
         Engine::Kind,
         Engine::Explicit,
         Engine::Tree,
+        Engine::Auto,
     ];
 
     /// What it is called.
@@ -100,6 +105,7 @@ impl Engine {
             Engine::Kind => "kind",
             Engine::Explicit => "explicit",
             Engine::Tree => "tree-ic3",
+            Engine::Auto => "auto",
         }
     }
 
@@ -113,6 +119,7 @@ impl Engine {
             Engine::Kind => "k-induction with simple paths: shortest runs; the invariant is ic3cfa's",
             Engine::Explicit => "all states, one after the other: shortest runs; for small or deterministic models",
             Engine::Tree => "Tree-IC3: paths of the automaton, unwound into a tree",
+            Engine::Auto => "ic3cfa, and explicit for a while where that may help",
         }
     }
 
@@ -142,6 +149,7 @@ impl Engine {
             Engine::Kind => kind::run(image, setup, watch),
             Engine::Explicit => explicit::run(image, setup, watch),
             Engine::Tree => tree::run(image, setup, watch),
+            Engine::Auto => Ok(auto::run(image, setup, watch)?.1),
         }
     }
 }
