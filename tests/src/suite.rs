@@ -163,6 +163,21 @@ fn limited(
     check(image, &setup, &outcome).map_err(what)
 }
 
+/// Whether an engine may find no end: bounded model checking has none, and k-induction may need the longest
+/// path that there is.
+pub fn may_give_up(engine: Engine) -> bool {
+    !engine.is_complete() || engine == Engine::Kind
+}
+
+/// Work that decides a random automaton, or that is enough to see that it does not.
+pub fn budget(engine: Engine) -> u64 {
+    match engine {
+        Engine::Bmc => 50_000,
+        Engine::Kind => 2_000_000,
+        _ => 50_000_000,
+    }
+}
+
 /// One random automaton: compiled, decided, decoded, validated.
 pub fn automaton(seed: u64) -> Result<Tally, String> {
     let shape = Shape::ALL[(seed % Shape::ALL.len() as u64) as usize];
@@ -198,10 +213,10 @@ pub fn automaton(seed: u64) -> Result<Tally, String> {
     for engine in [Engine::Ic3Cfa, other] {
         // A small memory is for the core's engine; what proves nothing by itself has an end of work.
         let is_core = engine == Engine::Ic3Cfa;
-        let small = if is_core { small } else { !engine.is_complete() };
+        let small = if is_core { small } else { may_give_up(engine) };
         let setup = engines::Setup {
             memory: if is_core { setup.memory } else { Memory::default() },
-            budget: if small { 2_000_000 } else { 50_000_000 },
+            budget: if is_core { setup.budget } else { budget(engine) },
             ..setup.clone()
         };
         let answer = match engine.run(&image, &setup, &mut |_| true) {

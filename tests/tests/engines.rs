@@ -33,25 +33,25 @@ fn check(model: &Loaded, engine: Engine, setup: &Setup) -> Judgement {
 #[test]
 fn every_engine_tells_the_truth() {
     let (mut safe, mut broken) = (0, 0);
-    for seed in 0..(20 * Shape::ALL.len() * Engine::ALL.len()) as u64 {
+    for seed in 0..(3 * Shape::ALL.len() * Engine::ALL.len()) as u64 {
         let tally = suite::automaton(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
         safe += tally.safe;
         broken += tally.broken;
     }
-    assert!(safe > 1000 && broken > 1000, "{safe} safe, {broken} broken");
+    assert!(safe > 300 && broken > 200, "{safe} safe, {broken} broken");
 }
 
 /// A property that is asked alone gets the verdict that it gets among others.
 #[test]
 fn one_property_at_a_time() {
-    for seed in 0..10 {
+    for seed in 0..3 {
         for shape in Shape::ALL {
             let cfa = generate(5000 + seed, shape);
             let (model, image) = compile(&cfa);
             let truth = explicit::search(&cfa);
             for engine in [Engine::Bmc, Engine::Kind, Engine::Explicit, Engine::Tree] {
                 for p in 0..cfa.properties.len() {
-                    let budget = if engine.is_complete() { 0 } else { 100_000 };
+                    let budget = suite::budget(engine);
                     let setup = Setup { property: Some(p as u32), budget, ..Setup::default() };
                     let answer = engine.run(&image, &setup, &mut |_| true).unwrap();
                     let others = answer.verdicts.iter().enumerate().filter(|(q, _)| *q != p);
@@ -64,7 +64,7 @@ fn one_property_at_a_time() {
                         (Finding::Safe, Outcome::Safe) => {}
                         (Finding::Unsafe(_), Outcome::Unsafe { .. }) => {}
                         (Finding::Unknown(Reason::Budget), Outcome::Safe)
-                            if !engine.is_complete() => {}
+                            if suite::may_give_up(engine) => {}
                         other => panic!("{place}: {other:?}"),
                     }
                 }
@@ -146,7 +146,8 @@ fn bounded_model_checking_is_bounded() {
         }
         property p: always n <= 100;
     }";
-    let model = load(endless);
+    // As it is written: passes prove it, and then no run is left to be looked at.
+    let model = load(endless).as_written().unwrap();
     let setup = Setup { budget: 2_000_000, ..Setup::default() };
     let answer = Engine::Bmc.run(&model.image, &setup, &mut |_| true).unwrap();
     assert_eq!(answer.verdicts, [Verdict::Unknown(Limit::Budget)]);

@@ -110,7 +110,9 @@ impl<'w> Clock<'w> {
 
     /// Says how many bytes are in use, about, or why it must not be so many.
     pub fn uses(&self, bytes: usize) -> Result<(), Stop> {
-        self.count(|stats| stats.peak_bytes = stats.peak_bytes.max(u32::try_from(bytes).unwrap_or(u32::MAX)));
+        self.count(|stats| {
+            stats.peak_bytes = stats.peak_bytes.max(u32::try_from(bytes).unwrap_or(u32::MAX))
+        });
         if bytes > self.memory {
             return self.stop(Stop::Limit(Limit::Capacity));
         }

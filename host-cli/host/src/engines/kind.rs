@@ -27,11 +27,7 @@ use vouch_core::image::Image;
 use vouch_core::word::Word;
 
 /// Checks `image`.
-pub fn run(
-    image: &AlignedImage,
-    setup: &Setup,
-    watch: Watch<'_>,
-) -> Result<Answer, EngineError> {
+pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
     with_view!(image, view => search(image, &view, setup, watch))
 }
 

@@ -115,9 +115,15 @@ impl Engine {
             Engine::Ic3Cfa => "IC3 on control flow automata, the same code as on a device",
             Engine::Eager => "the same with more work on each lemma, of which it may need fewer",
             Engine::Ic3 => "IC3 on one transition relation, with the location in state bits",
-            Engine::Bmc => "bounded model checking: shortest runs; proves only what has no endless run",
-            Engine::Kind => "k-induction with simple paths: shortest runs; the invariant is ic3cfa's",
-            Engine::Explicit => "all states, one after the other: shortest runs; for small or deterministic models",
+            Engine::Bmc => {
+                "bounded model checking: shortest runs; proves only what has no endless run"
+            }
+            Engine::Kind => {
+                "k-induction with simple paths: shortest runs; the invariant is ic3cfa's"
+            }
+            Engine::Explicit => {
+                "all states, one after the other: shortest runs; for small or deterministic models"
+            }
             Engine::Tree => "Tree-IC3: paths of the automaton, unwound into a tree",
             Engine::Auto => "ic3cfa, and explicit for a while where that may help",
         }

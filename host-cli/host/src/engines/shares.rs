@@ -5,8 +5,8 @@
 //! open one by one, and so on with twice the time. What each search proves is an invariant by itself, and
 //! several of them are one together.
 
-use super::ic3cfa::{Pause, Search, Watch};
 use super::found::Found;
+use super::ic3cfa::{Pause, Search, Watch};
 use super::{Answer, Ended, EngineError, Setup};
 use std::time::{Duration, Instant};
 use vouch_core::image::Image;

@@ -67,7 +67,10 @@ pub fn import<W: Word>(
 }
 
 /// Whether a location lies on a way to one of these.
-pub fn leading_to<W: Word>(image: &Image<'_, W>, targets: impl Iterator<Item = usize>) -> Vec<bool> {
+pub fn leading_to<W: Word>(
+    image: &Image<'_, W>,
+    targets: impl Iterator<Item = usize>,
+) -> Vec<bool> {
     let mut leads = vec![false; image.locations()];
     let mut stack: Vec<usize> = targets.collect();
     while let Some(location) = stack.pop() {

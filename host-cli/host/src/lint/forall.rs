@@ -94,8 +94,11 @@ fn enough(cfa: &Cfa, guard: ExprId) -> Option<Vec<Values>> {
             if found.len() >= VALUES {
                 return None;
             }
-            let bits: HashMap<usize, bool> =
-                inputs.iter().map(|l| l.0).zip(input_lits.iter().map(|l| refuter.value(*l))).collect();
+            let bits: HashMap<usize, bool> = inputs
+                .iter()
+                .map(|l| l.0)
+                .zip(input_lits.iter().map(|l| refuter.value(*l)))
+                .collect();
             let mut values = Values::new();
             for (node, value) in &bits {
                 if let Some(crate::gates::Leaf::Input(input, bit)) = blaster.leaf(*node) {

@@ -78,7 +78,8 @@ pub fn clauses<'c>(
     let lits: Vec<SatLit> = free.iter().map(|_| finder.fresh()).collect();
     for number in 0..count {
         clock.work(free.len() as u64)?;
-        let differs = |(bit, lit): (&usize, &SatLit)| if set.has(*bit, number) { !*lit } else { *lit };
+        let differs =
+            |(bit, lit): (&usize, &SatLit)| if set.has(*bit, number) { !*lit } else { *lit };
         let clause: Vec<SatLit> = free.iter().zip(&lits).map(differs).collect();
         finder.add(&clause);
     }

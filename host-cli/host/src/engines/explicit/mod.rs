@@ -44,11 +44,7 @@ const COUNT: [u64; 6] = [
 ];
 
 /// Checks `image`.
-pub fn run(
-    image: &AlignedImage,
-    setup: &Setup,
-    watch: Watch<'_>,
-) -> Result<Answer, EngineError> {
+pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
     with_view!(image, view => {
         let clock = Clock::new(setup, watch);
         let bound = bindings(&view, setup)?;
@@ -87,6 +83,11 @@ fn decide<'c, W: Word>(
     Ok(())
 }
 
+/// No run of so many steps breaks these.
+fn known(found: &mut Found, open: &[usize], steps: u32) {
+    open.iter().for_each(|p| found.answer.steps[*p] = steps);
+}
+
 struct Search<'i, 'c, W> {
     image: &'i Image<'i, W>,
     clock: &'c Clock<'c>,
@@ -94,9 +95,21 @@ struct Search<'i, 'c, W> {
     leaving: Vec<Vec<Program>>,
     states: Vec<States>,
     errors: Vec<usize>,
+    buffers: Buffers,
+    batches: u32,
+}
+
+/// Words that are used over and over again.
+#[derive(Default)]
+struct Buffers {
     /// Values of an edge.
     values: Vec<u64>,
-    batches: u32,
+    /// Those of them that are given: the state's bits, then the inputs.
+    set: Vec<u64>,
+    /// The target's bits.
+    next: Vec<u64>,
+    /// A state.
+    after: Vec<u64>,
 }
 
 impl<'i, 'c, W: Word> Search<'i, 'c, W> {
@@ -113,7 +126,8 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
         let most = leaving.iter().flatten().map(Program::values).max().unwrap_or(0);
         let bits = |l: usize| image.location(l).live.len();
         let states = (0..image.locations()).map(|l| States::new(bits(l))).collect();
-        Search { image, clock, leaving, states, errors, values: vec![0; most], batches: 0 }
+        let buffers = Buffers { values: vec![0; most], ..Buffers::default() };
+        Search { image, clock, leaving, states, errors, buffers, batches: 0 }
     }
 
     /// Adds all initial states.
@@ -144,35 +158,33 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
     fn explore(&mut self, found: &mut Found) -> Result<(), Stop> {
         let mut done = vec![0; self.states.len()];
         let mut active = vec![0];
-        for steps in 1.. {
-            // Those that are found on the way are for the next step.
-            let level: Vec<_> =
-                active.drain(..).map(|l: usize| (l, done[l]..self.states[l].len())).collect();
-            if level.is_empty() {
-                break;
-            }
-            for (location, range) in level {
-                done[location] = range.end;
+        let mut level = vec![];
+        let mut open = found.open();
+        let mut steps = 0;
+        while !active.is_empty() && !open.is_empty() {
+            steps += 1;
+            // States that are found on the way are for the next step.
+            level.clear();
+            level.extend(active.drain(..).map(|l: usize| (l, self.states[l].len())));
+            for &(location, end) in &level {
+                let range = std::mem::replace(&mut done[location], end)..end;
                 for at in 0..self.leaving[location].len() {
-                    let to = self.take(location, at, range.clone())?;
-                    active.extend(to);
+                    let taken = self.take(location, at, range.clone());
+                    active.extend(taken.inspect_err(|_| known(found, &open, steps - 1))?);
                 }
             }
             active.sort_unstable();
             active.dedup();
-            for property in found.open() {
-                let error = self.errors[property];
-                if self.states[error].len() > 0 {
-                    found.broken(self.trace(property, error));
-                } else {
-                    found.answer.steps[property] = steps;
+            let is_broken = |p: &usize| self.states[self.errors[*p]].len() > 0;
+            if open.iter().any(is_broken) {
+                for property in open.iter().copied().filter(is_broken) {
+                    found.broken(self.trace(property, self.errors[property]));
                 }
+                open = found.open();
             }
             self.clock.count(|stats| stats.frontier = steps);
-            if found.open().is_empty() {
-                break;
-            }
         }
+        known(found, &open, steps);
         Ok(())
     }
 
@@ -183,15 +195,15 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
         at: usize,
         range: std::ops::Range<usize>,
     ) -> Result<Option<usize>, Stop> {
-        let Search { clock, leaving, states, values, batches, .. } = self;
+        let Search { clock, leaving, states, buffers, batches, .. } = self;
+        let Buffers { values, set, next, after } = buffers;
         let program = &leaving[location][at];
         if program.inputs > CHOICE_BITS {
             return clock.stop(Stop::Limit(Limit::Capacity));
         }
         let mut is_new = false;
-        let mut set = vec![0; program.live + program.inputs];
-        let mut next: Vec<u64> = vec![];
-        let mut after = vec![0; states[program.to].width()];
+        set.resize(program.live + program.inputs, 0);
+        after.resize(states[program.to].width(), 0);
         // Lanes of one state are its inputs; what does not fit is tried in rounds.
         let choices = 1usize << program.inputs.min(6);
         let rounds = 1usize << program.inputs.saturating_sub(6);
@@ -233,7 +245,7 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
                         edge: program.edge as u32,
                         input: (round * choices + lane % choices) as u32,
                     };
-                    is_new |= states[program.to].insert(&after, origin);
+                    is_new |= states[program.to].insert(after, origin);
                 }
                 *batches += 1;
                 if batches.is_multiple_of(BATCHES) {

@@ -25,6 +25,8 @@ pub struct Node {
     pub cover: Option<Id>,
     /// The nodes that it covers.
     pub covers: Vec<Id>,
+    /// Clauses of the node above at the same location that were tried here.
+    pub tried: usize,
 }
 
 impl Node {
@@ -56,8 +58,15 @@ impl Tree {
     /// Adds a node of which nothing is known.
     pub fn add(&mut self, location: usize, parent: Option<(Id, usize)>) -> Id {
         let id = self.nodes.len();
-        let (clauses, covers) = (vec![], vec![]);
-        self.nodes.push(Node { location, parent, children: None, clauses, cover: None, covers });
+        self.nodes.push(Node {
+            location,
+            parent,
+            children: None,
+            clauses: vec![],
+            cover: None,
+            covers: vec![],
+            tried: 0,
+        });
         self.at[location].push(id);
         id
     }

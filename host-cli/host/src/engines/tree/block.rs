@@ -51,7 +51,10 @@ impl<W: Word> Search<'_, '_, W> {
                 Reply::Reached { state, inputs } if at == 1 => {
                     // Line 8. The inputs of each step do for all states of its cube.
                     let rest = queue.into_iter().skip(1).rev().map(|o| o.inputs);
-                    return Ok(Blocked::No { state, inputs: [inputs].into_iter().chain(rest).collect() });
+                    return Ok(Blocked::No {
+                        state,
+                        inputs: [inputs].into_iter().chain(rest).collect(),
+                    });
                 }
                 Reply::Reached { state, inputs } => {
                     let cube = preimage(self.image, self.edge(path[at]), &state, &inputs, &cube);

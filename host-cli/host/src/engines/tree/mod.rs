@@ -9,7 +9,9 @@
 //! applied is that of §6.1, McMillan's depth first search. Edges are large blocks already: passes have merged the
 //! others.
 //!
-//! The paper's formulas are over rationals. Here they are bits, and APPROX-PREIMAGE is [`query::preimage`].
+//! Two things differ from the paper. Its formulas are over rationals; here they are bits, and APPROX-PREIMAGE is
+//! [`query::preimage`]. And a node that is compared with an older one gets the clauses that it lacks and that follow
+//! from its parent's over its edge: on bits, clauses of one path are seldom those of another by themselves.
 //!
 //! A complete tree is an invariant: at each location, the clauses of one of its open nodes hold. Certificates have
 //! clauses only, so the disjunction is multiplied out ([`certificate`]). Where that is too much, the
@@ -35,11 +37,7 @@ use vouch_core::image::Image;
 use vouch_core::word::Word;
 
 /// Checks `image`.
-pub fn run(
-    image: &AlignedImage,
-    setup: &Setup,
-    watch: Watch<'_>,
-) -> Result<Answer, EngineError> {
+pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
     with_view!(image, view => search(image, &view, setup, watch))
 }
 
@@ -150,7 +148,8 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
                 stats.frontier = stats.frontier.max(depth);
                 stats.lemmas = lemmas;
             });
-            self.clock.uses(self.solvers.bytes() + 300 * self.tree.nodes.len() + 16 * self.tree.lits)?;
+            self.clock
+                .uses(self.solvers.bytes() + 300 * self.tree.nodes.len() + 16 * self.tree.lits)?;
         }
     }
 
@@ -234,7 +233,10 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
         match self.block(&path, vec![])? {
             Blocked::Yes => {
                 for above in path {
-                    self.close(above)?;
+                    if !self.tree.is_closed(above) {
+                        self.strengthen(above)?;
+                        self.close(above)?;
+                    }
                 }
             }
             Blocked::No { state, inputs } => {
@@ -259,19 +261,34 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
             if self.tree.is_closed(other) {
                 continue;
             }
-            let mut is_contained = true;
-            for clause in self.tree.nodes[other].clauses.clone() {
-                if !self.entails(id, &clause)? {
-                    is_contained = false;
-                    break;
-                }
+            let Some(missing) = self.missing(id, other)? else { continue };
+            for clause in missing {
+                self.learn(id, clause)?;
             }
-            if is_contained {
+            if !self.tree.is_closed(id) {
                 self.tree.cover(id, other);
-                return Ok(());
             }
+            return Ok(());
         }
         Ok(())
+    }
+
+    /// What a node lacks to be contained in another: clauses that hold there already, given those of its parent.
+    /// `None` if one does not.
+    fn missing(&mut self, id: Id, other: Id) -> Result<Option<Vec<Lits>>, Stop> {
+        let mut missing = vec![];
+        for clause in self.tree.nodes[other].clauses.clone() {
+            if self.entails(id, &clause)? {
+                continue;
+            }
+            let Some((parent, edge)) = self.tree.nodes[id].parent else { return Ok(None) };
+            let clauses = &self.tree.nodes[parent].clauses;
+            match self.solvers.step(edge, parent, clauses, &negated(&clause))? {
+                Reply::Blocked(core) => missing.push(negated(&core)),
+                Reply::Reached { .. } => return Ok(None),
+            }
+        }
+        Ok(Some(missing))
     }
 
     /// Strengthening: clauses of the nearest node above at the same location that hold here too, clause by clause.
@@ -279,6 +296,11 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
         let location = self.tree.nodes[id].location;
         let is_same = |above: &Id| self.tree.nodes[*above].location == location;
         let Some(above) = self.tree.upwards(id).skip(1).find(is_same) else { return Ok(()) };
+        // Only more clauses there make a difference.
+        let count = self.tree.nodes[above].clauses.len();
+        if std::mem::replace(&mut self.tree.nodes[id].tried, count) == count {
+            return Ok(());
+        }
         let path = self.tree.path(above, id);
         let mut formula = Path::from(self.image, self.clock, location);
         for (at, node) in path.iter().enumerate() {

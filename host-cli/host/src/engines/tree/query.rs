@@ -128,7 +128,8 @@ impl<'i, 'c, W: Word> Solvers<'i, 'c, W> {
             return Ok(Reply::Reached { state: values(&own.state), inputs: values(&own.inputs) });
         }
         let core = own.encoder.core();
-        let is_needed = |at: usize| core.contains(&target[at]) && !target[..at].contains(&target[at]);
+        let is_needed =
+            |at: usize| core.contains(&target[at]) && !target[..at].contains(&target[at]);
         let needed = (0..cube.len()).filter(|at| is_needed(*at)).map(|at| cube[at]);
         Ok(Reply::Blocked(needed.collect()))
     }
