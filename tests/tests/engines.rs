@@ -50,7 +50,7 @@ fn one_property_at_a_time() {
             let (model, image) = compile(&cfa);
             let truth = explicit::search(&cfa);
             for engine in [Engine::Bmc, Engine::Kind, Engine::Explicit, Engine::Tree] {
-                for p in 0..cfa.properties.len() {
+                for (p, truth) in truth.iter().enumerate() {
                     let budget = suite::budget(engine);
                     let setup = Setup { property: Some(p as u32), budget, ..Setup::default() };
                     let answer = engine.run(&image, &setup, &mut |_| true).unwrap();
@@ -60,7 +60,7 @@ fn one_property_at_a_time() {
                     let question = Question { properties, ..Question::default() };
                     let judgement = judge(&cfa, &model.map, &question, &answer, true);
                     let place = format!("{engine}: property {p} of {}", cfa.name);
-                    match (&judgement.findings[0].1, truth[p]) {
+                    match (&judgement.findings[0].1, truth) {
                         (Finding::Safe, Outcome::Safe) => {}
                         (Finding::Unsafe(_), Outcome::Unsafe { .. }) => {}
                         (Finding::Unknown(Reason::Budget), Outcome::Safe)

@@ -186,7 +186,8 @@ mod tests {
         let mut graph = Graph::default();
         let mut lits: Vec<Lit> = (0..6).map(|n| graph.leaf(n)).collect();
         for i in 0..60 {
-            let pick = |n: usize| lits[(i * 7 + n * 5) % lits.len()].negated_if((i + n) % 3 == 0);
+            let pick =
+                |n: usize| lits[(i * 7 + n * 5) % lits.len()].negated_if((i + n).is_multiple_of(3));
             let (a, b, c) = (pick(1), pick(2), pick(3));
             lits.push(match i % 3 {
                 0 => graph.and(a, b),

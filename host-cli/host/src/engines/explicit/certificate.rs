@@ -58,7 +58,7 @@ pub fn clauses<'c>(
     clock: &'c Clock<'c>,
 ) -> Result<Vec<Clause>, Stop> {
     let count = states.len();
-    if count == 0 {
+    if states.is_empty() {
         return Ok(vec![vec![]]);
     }
     match room.states.checked_sub(count) {

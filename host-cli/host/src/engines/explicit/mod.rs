@@ -175,7 +175,7 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
             }
             active.sort_unstable();
             active.dedup();
-            let is_broken = |p: &usize| self.states[self.errors[*p]].len() > 0;
+            let is_broken = |p: &usize| !self.states[self.errors[*p]].is_empty();
             if open.iter().any(is_broken) {
                 for property in open.iter().copied().filter(is_broken) {
                     found.broken(self.trace(property, self.errors[property]));

@@ -43,6 +43,11 @@ impl States {
         self.origins.len()
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.origins.is_empty()
+    }
+
     /// Words of each.
     pub fn width(&self) -> usize {
         self.width
