@@ -5,9 +5,12 @@
 
 use super::Search;
 use super::art::Id;
-use super::query::{Lits, Reply, negated, preimage};
+use super::query::{Lits, Reply, is_subset, negated, preimage};
 use crate::engines::clock::Stop;
 use vouch_core::word::Word;
+
+/// Clauses of other nodes that are tried at most.
+const KNOWN: usize = 10;
 
 /// What came of a path.
 pub enum Blocked {
@@ -40,7 +43,10 @@ impl<W: Word> Search<'_, '_, W> {
             match self.step(path, at, &cube)? {
                 Reply::Blocked(core) => {
                     queue.pop();
-                    let cube = self.generalize(path, at, core)?;
+                    let cube = match self.known(path, at, &cube)? {
+                        Some(known) => known,
+                        None => self.generalize(path, at, core)?,
+                    };
                     let is_dead = cube.is_empty();
                     self.learn(path[at], negated(&cube))?;
                     // Line 2: no run takes even the first part of the path.
@@ -69,6 +75,26 @@ impl<W: Word> Search<'_, '_, W> {
     fn step(&mut self, path: &[Id], at: usize, cube: &[u32]) -> Result<Reply, Stop> {
         let edge = self.edge(path[at]);
         self.solvers.step(edge, path[at - 1], &self.tree.nodes[path[at - 1]].clauses, cube)
+    }
+
+    /// A part of the cube that is blocked at another node of the location, and here too. Nodes with the same clauses
+    /// cover each other.
+    fn known(&mut self, path: &[Id], at: usize, cube: &[u32]) -> Result<Option<Lits>, Stop> {
+        let clause = negated(cube);
+        let others = &self.tree.at[self.tree.nodes[path[at]].location];
+        let clauses = others.iter().flat_map(|id| &self.tree.nodes[*id].clauses);
+        let mut parts: Vec<Lits> = vec![];
+        for known in clauses.filter(|known| is_subset(known, &clause)) {
+            if parts.len() < KNOWN && !parts.contains(known) {
+                parts.push(known.clone());
+            }
+        }
+        for part in parts.iter().map(|part| negated(part)) {
+            if matches!(self.step(path, at, &part)?, Reply::Blocked(_)) {
+                return Ok(Some(part));
+            }
+        }
+        Ok(None)
     }
 
     /// Drops literals as long as the cube stays blocked (line 11).

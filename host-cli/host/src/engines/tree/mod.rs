@@ -11,7 +11,8 @@
 //!
 //! Two things differ from the paper. Its formulas are over rationals; here they are bits, and APPROX-PREIMAGE is
 //! [`query::preimage`]. And a node that is compared with an older one gets the clauses that it lacks and that follow
-//! from its parent's over its edge: on bits, clauses of one path are seldom those of another by themselves.
+//! from its parent's over its edge, and where a cube is blocked, clauses of other nodes at the location are tried
+//! first: on bits, clauses of one path are seldom those of another by themselves.
 //!
 //! A complete tree is an invariant: at each location, the clauses of one of its open nodes hold. Certificates have
 //! clauses only, so the disjunction is multiplied out ([`certificate`]). Where that is too much, the
