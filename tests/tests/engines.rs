@@ -159,6 +159,25 @@ fn bounded_model_checking_is_bounded() {
     }
 }
 
+/// Steps that need no gates and no question are work, too: an end of the time is seen, and what was found until
+/// then is told.
+#[test]
+fn bounded_model_checking_ends_in_time() {
+    let text = "machine idle {
+        input go: bool;
+        var on: bool = false;
+        initial state Rest { else { on = go; } }
+        property off: always !on;
+        property never: never on && !on;
+    }";
+    let model = load(text).as_written().unwrap();
+    let setup = Setup { timeout: Some(Duration::from_millis(300)), ..Setup::default() };
+    let start = std::time::Instant::now();
+    let judgement = check(&model, Engine::Bmc, &setup);
+    assert!(start.elapsed() < Duration::from_secs(30));
+    assert!(matches!(judgement.findings[0].1, Finding::Unsafe(_)), "{judgement:?}");
+}
+
 /// Whoever is cancelled stops.
 #[test]
 fn all_can_be_cancelled() {

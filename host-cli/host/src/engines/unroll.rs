@@ -168,7 +168,8 @@ impl<'i, W: Word> Unrolling<'i, W> {
         for (location, place) in self.layers[last].places.clone() {
             let mut ways = vec![];
             for edge in self.leaving[location].clone() {
-                clock.work(self.image.edge(edge).gates.len() as u64)?;
+                // An edge without gates is work, too.
+                clock.work(16 + self.image.edge(edge).gates.len() as u64)?;
                 let way = self.import(edge, &place.values);
                 if way.0 != Lit::FALSE {
                     ways.push((edge, way));
