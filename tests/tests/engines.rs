@@ -165,10 +165,10 @@ fn bounded_model_checking_is_bounded() {
 fn bounded_model_checking_ends_in_time() {
     let text = "machine idle {
         input go: bool;
-        var on: bool = false;
-        initial state Rest { else { on = go; } }
-        property off: always !on;
-        property never: never on && !on;
+        var lit: bool = false;
+        initial state Rest { else { lit = go; } }
+        property off: always !lit;
+        property never: never lit && !lit;
     }";
     let model = load(text).as_written().unwrap();
     let setup = Setup { timeout: Some(Duration::from_millis(300)), ..Setup::default() };
@@ -176,6 +176,8 @@ fn bounded_model_checking_ends_in_time() {
     let judgement = check(&model, Engine::Bmc, &setup);
     assert!(start.elapsed() < Duration::from_secs(30));
     assert!(matches!(judgement.findings[0].1, Finding::Unsafe(_)), "{judgement:?}");
+    // The same for an amount of work.
+    suite::automaton(40_003_911).unwrap();
 }
 
 /// Whoever is cancelled stops.
