@@ -163,6 +163,21 @@ fn limited(
     check(image, &setup, &outcome).map_err(what)
 }
 
+/// Whether an engine may find no end: bounded model checking has none, k-induction may need the longest path
+/// that there is, and Tree-IC3 as many paths as there are.
+pub fn may_give_up(engine: Engine) -> bool {
+    !engine.is_complete() || matches!(engine, Engine::Kind | Engine::Tree)
+}
+
+/// Work that decides a random automaton, or that is enough to see that it does not.
+pub fn budget(engine: Engine) -> u64 {
+    match engine {
+        Engine::Bmc => 50_000,
+        Engine::Kind | Engine::Tree => 2_000_000,
+        _ => 50_000_000,
+    }
+}
+
 /// One random automaton: compiled, decided, decoded, validated.
 pub fn automaton(seed: u64) -> Result<Tally, String> {
     let shape = Shape::ALL[(seed % Shape::ALL.len() as u64) as usize];
@@ -189,34 +204,61 @@ pub fn automaton(seed: u64) -> Result<Tally, String> {
         budget: if small { 2_000_000 } else { 50_000_000 },
         ..engines::Setup::default()
     };
-    let answer = match Engine::Ic3Cfa.run(&image, &setup, &mut |_| true) {
-        Ok(answer) => answer,
-        Err(EngineError::Shortage { .. }) if small => return Ok(Tally::default()),
-        Err(e) => return Err(e.to_string()),
-    };
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
     let question = Question { properties, bindings, ..Question::default() };
-    let judgement = judge(&cfa, &model.map, &question, &answer, true);
-    compare(&cfa, &question, &judgement, small)
+    let truth = explicit::search_bound(&cfa, &question.bindings);
+    let mut tally = Tally::default();
+    // The core's engine, and one of the others: each shape has all of them in turn.
+    let other = Engine::ALL[(seed as usize / Shape::ALL.len()) % Engine::ALL.len()];
+    for engine in [Engine::Ic3Cfa, other] {
+        // A small memory is for the core's engine; what proves nothing by itself has an end of work.
+        let is_core = engine == Engine::Ic3Cfa;
+        let small = if is_core { small } else { may_give_up(engine) };
+        let setup = engines::Setup {
+            memory: if is_core { setup.memory } else { Memory::default() },
+            budget: if is_core { setup.budget } else { budget(engine) },
+            ..setup.clone()
+        };
+        let answer = match engine.run(&image, &setup, &mut |_| true) {
+            Ok(answer) => answer,
+            Err(EngineError::Shortage { .. }) if small => continue,
+            Err(e) => return Err(e.to_string()),
+        };
+        let judgement = judge(&cfa, &model.map, &question, &answer, true);
+        let found = compare(&cfa, &truth, engine, &answer, &judgement, small);
+        tally.add(&found.map_err(|what| format!("{engine}: {what}"))?);
+    }
+    Ok(tally)
 }
 
 /// A judgement against the truth.
 fn compare(
     cfa: &Cfa,
-    question: &Question,
+    truth: &[explicit::Outcome],
+    engine: Engine,
+    answer: &engines::Answer,
     judgement: &Judgement,
     small: bool,
 ) -> Result<Tally, String> {
-    let truth = explicit::search_bound(cfa, &question.bindings);
     let mut tally = Tally { runs: 1, limited: small as u64, ..Tally::default() };
     if judgement.findings.len() != truth.len() {
         return Err(format!("{} findings", judgement.findings.len()));
     }
-    for ((id, finding), truth) in judgement.findings.iter().zip(&truth) {
+    for ((id, finding), truth) in judgement.findings.iter().zip(truth) {
+        let safe_steps = answer.steps.get(id.index()).copied().unwrap_or(0) as usize;
+        let is_unknown = matches!(finding, Finding::Unknown(_));
+        let is_wrong = |length: &usize| is_unknown && safe_steps >= *length;
+        if matches!(truth, explicit::Outcome::Unsafe { length } if is_wrong(length)) {
+            return Err(format!("property {} of {}: {safe_steps} steps", id.0, cfa.name));
+        }
+        let is_length = |length: usize, least: usize| match engine.is_shortest() {
+            true => length == least,
+            false => length >= least,
+        };
         match (finding, truth) {
             (Finding::Safe, explicit::Outcome::Safe) => tally.safe += 1,
             (Finding::Unsafe(broken), explicit::Outcome::Unsafe { length })
-                if broken.run.is_some() && broken.trace.steps.len() >= *length =>
+                if broken.run.is_some() && is_length(broken.trace.steps.len(), *length) =>
             {
                 tally.broken += 1;
             }

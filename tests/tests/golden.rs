@@ -24,10 +24,11 @@ use vouch_host::ir::{
     BinOp, BitLit, Certificate, Cfa, Clause, Edge, ExprId, Input, LocId, Property, PropertyId,
     Span, Trace, Type, Var, VarId, VarKind, Word,
 };
-use vouch_host::judge::{Finding, Question, judge};
+use vouch_host::judge::{Finding, Question, Reason, judge};
 use vouch_host::validate;
 use vouch_tests::engine::recheck;
 use vouch_tests::explicit::{self, Outcome};
+use vouch_tests::suite;
 
 // Building automata.
 
@@ -242,7 +243,27 @@ fn decide(cfa: &Cfa) -> Run {
         (Some(t), Outcome::Unsafe { length }) => assert!(t.steps.len() >= length),
         other => panic!("{}: {other:?}", cfa.name),
     }
+    others(cfa, &model, &image, truth);
     Run { model, answer, trace }
+}
+
+/// The host's other engines come to the same verdict, or to none within their budget; of those that find shortest runs, so does the length.
+fn others(cfa: &Cfa, model: &Model, image: &AlignedImage, truth: Outcome) {
+    for engine in Engine::ALL {
+        let setup = Setup { budget: suite::budget(engine), ..Setup::default() };
+        let answer = engine.run(image, &setup, &mut |_| true).unwrap();
+        let question = Question { properties: vec![PropertyId(0)], ..Question::default() };
+        let judgement = judge(cfa, &model.map, &question, &answer, true);
+        match (&judgement.findings[0].1, truth) {
+            (Finding::Safe, Outcome::Safe) => {}
+            (Finding::Unsafe(broken), Outcome::Unsafe { length }) => {
+                let found = broken.trace.steps.len();
+                assert!(found == length || found > length && !engine.is_shortest(), "{engine}");
+            }
+            (Finding::Unknown(Reason::Budget), _) if suite::may_give_up(engine) => {}
+            other => panic!("{engine} on {}: {other:?}", cfa.name),
+        }
+    }
 }
 
 /// The paper proves it with this invariant.

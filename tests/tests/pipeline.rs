@@ -12,6 +12,7 @@ use vouch_host::verdict::Verdict;
 use vouch_tests::explicit::{self, Outcome, within_bounds};
 use vouch_tests::random_cfa::{Shape, generate};
 use vouch_tests::rng::Rng;
+use vouch_tests::suite;
 
 fn compile(cfa: &Cfa) -> (Model, AlignedImage) {
     let model = blast::compile(cfa, [7; 32], &blast::Options::default()).unwrap();
@@ -168,7 +169,7 @@ fn engines_together_and_alone_say_the_truth() {
             let (model, image) = compile(&cfa);
             let setup = setup(&model, &[], Memory::default());
             let asked = question(&cfa, vec![]);
-            for engine in Engine::ALL {
+            for engine in Engine::ALL.into_iter().filter(|e| !suite::may_give_up(*e)) {
                 let answer = engine.run(&image, &setup, &mut |_| true).unwrap();
                 compare(&cfa, &judge(&cfa, &model.map, &asked, &answer, true), &[]);
             }

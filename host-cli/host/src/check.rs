@@ -31,7 +31,7 @@ use crate::answer::{Answer, Ended};
 use crate::client::{CheckRequest, Client, DeviceError};
 use crate::deadline::{Deadline, Over};
 use crate::engines::portfolio::{self, Won};
-use crate::engines::{Engine, EngineError, Memory, Setup};
+use crate::engines::{Engine, EngineError, Memory, Setup, auto};
 use crate::frontend::limits;
 use crate::ir::{Cfa, PropertyId};
 use crate::judge::{Finding, Judgement, Question, judge_simplified};
@@ -193,6 +193,10 @@ fn on_host(
         !request.deadline.is_stopped()
     };
     if threads <= 1 {
+        if engine == Engine::Auto {
+            let (engine, answer) = auto::run(&model.image, &setup, watch)?;
+            return Ok(Won { engine, answer, judged: None });
+        }
         let answer = engine.run(&model.image, &setup, watch)?;
         return Ok(Won { engine, answer, judged: None });
     }

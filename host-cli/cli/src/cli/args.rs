@@ -408,8 +408,9 @@ pub struct CheckArgs {
     pub ask: AskArgs,
     #[command(flatten)]
     pub proof: ProofArgs,
-    /// The engine: ic3cfa, ic3cfa-eager (more work on each lemma), or ic3 (one transition relation with a
-    /// program counter, to compare)
+    /// The engine: ic3cfa, ic3cfa-eager (more work on each lemma), ic3 (one transition relation with a
+    /// program counter), tree-ic3 (a tree of paths), bmc and kind (shortest runs, k-induction), explicit (all
+    /// states, one after the other), or auto (ic3cfa, and explicit where that may help)
     #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME")]
     #[arg(default_value_t = Engine::Ic3Cfa)]
     pub engine: Engine,

@@ -6,23 +6,59 @@
 //! - [`ic3cfa`]: the core's engine, the same code as on a device, on a large arena.
 //! - [`portfolio`]: several of them at once; the first whose verdict stands wins.
 //! - [`ic3`]: the same on one transition relation with a program counter, as [`monolith`] makes it.
-//! - `shares`: fair shares of the time for several properties.
+//! - [`bmc`], [`kind`]: bounded model checking and k-induction, to compare and for shortest runs.
+//! - [`explicit`]: all states, one after the other, for small and for deterministic models.
+//! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses.
+//! - [`auto`]: the core's engine, and explicit-state search for what it does not decide soon.
+//! - [`clock`], [`sat`], [`unroll`]: what these are made of: limits, a solver, runs as gates.
+//! - `shares`, `found`: fair shares of the time for several properties, and what was found together.
 //! - [`widen`]: an image with wider words, for arenas that narrow words cannot address.
 
+pub mod auto;
+pub mod bmc;
+pub mod clock;
+pub mod explicit;
+mod found;
 pub mod ic3;
 pub mod ic3cfa;
+pub mod kind;
 pub mod monolith;
 pub mod portfolio;
+pub mod sat;
 mod shares;
+pub mod tree;
+pub mod unroll;
 pub mod widen;
+
+/// Does something with the view of an image, whichever width its words have.
+macro_rules! with_view {
+    ($image:expr, $view:ident => $body:expr) => {{
+        let error = $crate::engines::EngineError::Image;
+        let preamble = vouch_core::image::Preamble::read($image).map_err(error)?;
+        match preamble.word {
+            2 => {
+                let $view = $image.view::<u16>().map_err(error)?;
+                $body
+            }
+            4 => {
+                let $view = $image.view::<u32>().map_err(error)?;
+                $body
+            }
+            other => Err(error(vouch_core::image::ImageError::WordWidth(other))),
+        }
+    }};
+}
+use with_view;
 
 pub use crate::answer::{Answer, Ended, ImageTrace};
 use crate::blast::AlignedImage;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 use vouch_core::ic3::{BindError, Stats};
-use vouch_core::image::ImageError;
+use vouch_core::image::{Image, ImageError};
+use vouch_core::word::Word;
 
 /// The engines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,11 +70,30 @@ pub enum Engine {
     Eager,
     /// IC3 on one transition relation, with the location in state bits.
     Ic3,
+    /// Bounded model checking.
+    Bmc,
+    /// k-induction.
+    Kind,
+    /// Explicit-state search.
+    Explicit,
+    /// IC3 on a tree of paths.
+    Tree,
+    /// What suits the model.
+    Auto,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 3] = [Engine::Ic3Cfa, Engine::Eager, Engine::Ic3];
+    pub const ALL: [Engine; 8] = [
+        Engine::Ic3Cfa,
+        Engine::Eager,
+        Engine::Ic3,
+        Engine::Bmc,
+        Engine::Kind,
+        Engine::Explicit,
+        Engine::Tree,
+        Engine::Auto,
+    ];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
@@ -46,6 +101,11 @@ impl Engine {
             Engine::Ic3Cfa => "ic3cfa",
             Engine::Eager => "ic3cfa-eager",
             Engine::Ic3 => "ic3",
+            Engine::Bmc => "bmc",
+            Engine::Kind => "kind",
+            Engine::Explicit => "explicit",
+            Engine::Tree => "tree-ic3",
+            Engine::Auto => "auto",
         }
     }
 
@@ -55,7 +115,28 @@ impl Engine {
             Engine::Ic3Cfa => "IC3 on control flow automata, the same code as on a device",
             Engine::Eager => "the same with more work on each lemma, of which it may need fewer",
             Engine::Ic3 => "IC3 on one transition relation, with the location in state bits",
+            Engine::Bmc => {
+                "bounded model checking: shortest runs; proves only what has no endless run"
+            }
+            Engine::Kind => {
+                "k-induction with simple paths: shortest runs; the invariant is ic3cfa's"
+            }
+            Engine::Explicit => {
+                "all states, one after the other: shortest runs; for small or deterministic models"
+            }
+            Engine::Tree => "Tree-IC3: paths of the automaton, unwound into a tree",
+            Engine::Auto => "ic3cfa, and explicit for a while where that may help",
         }
+    }
+
+    /// Whether it can prove everything that is true, given the time and the memory.
+    pub fn is_complete(self) -> bool {
+        self != Engine::Bmc
+    }
+
+    /// Whether the runs that it finds are shortest ones.
+    pub fn is_shortest(self) -> bool {
+        matches!(self, Engine::Bmc | Engine::Kind | Engine::Explicit)
     }
 
     /// Runs it. `watch` gets the counters from time to time; the run is cancelled when it says
@@ -70,6 +151,11 @@ impl Engine {
             Engine::Ic3Cfa => ic3cfa::run(image, setup, false, watch),
             Engine::Eager => ic3cfa::run(image, setup, true, watch),
             Engine::Ic3 => ic3::run(image, setup, watch),
+            Engine::Bmc => bmc::run(image, setup, watch),
+            Engine::Kind => kind::run(image, setup, watch),
+            Engine::Explicit => explicit::run(image, setup, watch),
+            Engine::Tree => tree::run(image, setup, watch),
+            Engine::Auto => Ok(auto::run(image, setup, watch)?.1),
         }
     }
 }
@@ -147,4 +233,21 @@ pub enum EngineError {
     /// A parameter cannot be bound so.
     #[error("parameter number {0} cannot be bound: {1}")]
     Param(u32, BindError),
+}
+
+/// The state bits that have a value because a parameter is bound.
+fn bindings<W: Word>(
+    image: &Image<'_, W>,
+    setup: &Setup,
+) -> Result<BTreeMap<u32, bool>, EngineError> {
+    let mut bits = BTreeMap::new();
+    for &(param, value) in &setup.bindings {
+        let record = image.params().nth(param as usize);
+        let record = record.ok_or(EngineError::Param(param, BindError::NoSuchParam))?;
+        if !record.allows(value) {
+            return Err(EngineError::Param(param, BindError::OutOfRange));
+        }
+        bits.extend((0..record.width.into()).map(|i| (record.first_bit + i, value >> i & 1 == 1)));
+    }
+    Ok(bits)
 }

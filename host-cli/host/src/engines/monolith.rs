@@ -8,7 +8,7 @@
 //! The way back needs no search: a run's inputs say which parts were taken, and a clause about the
 //! whole is one about each location once the program counter and the dead bits are put in.
 
-use super::{Answer, ImageTrace};
+use super::{Answer, ImageTrace, unroll};
 use crate::gates::aig::{Graph, Lit, Node};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vouch_core::image::{
@@ -81,17 +81,9 @@ impl Part {
         edge: usize,
         leaf: impl Fn(usize) -> u32,
     ) -> (Lit, Vec<Lit>) {
-        let edge = image.edge(edge);
-        let leaves = image.location(edge.from).live.len() + edge.inputs;
-        let mut vars = vec![Lit::TRUE];
-        vars.extend((0..leaves).map(|at| self.graph.leaf(leaf(at))));
-        for gate in edge.gates {
-            let get = |w: &W| vars[w.get() / 2].negated_if(w.get() & 1 == 1);
-            let (s, t, e) = (get(&gate[0]), get(&gate[1]), get(&gate[2]));
-            vars.push(self.graph.mux(s, t, e));
-        }
-        let get = |code: usize| vars[code / 2].negated_if(code & 1 == 1);
-        (get(edge.guard.code()), edge.next.iter().map(|w| get(w.get())).collect())
+        let (live, inputs) = (image.edge(edge).live, image.edge(edge).inputs);
+        let leaves: Vec<Lit> = (0..live + inputs).map(|at| self.graph.leaf(leaf(at))).collect();
+        unroll::import(&mut self.graph, image, edge, &leaves[..live], &leaves[live..])
     }
 
     /// Writes the edge down.

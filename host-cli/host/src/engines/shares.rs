@@ -5,10 +5,10 @@
 //! open one by one, and so on with twice the time. What each search proves is an invariant by itself, and
 //! several of them are one together.
 
+use super::found::Found;
 use super::ic3cfa::{Pause, Search, Watch};
-use super::{Answer, Ended, EngineError, ImageTrace, Setup};
+use super::{Answer, Ended, EngineError, Setup};
 use std::time::{Duration, Instant};
-use vouch_core::ic3::{Limit, Stats, Verdict};
 use vouch_core::image::Image;
 use vouch_core::word::Word;
 
@@ -36,7 +36,7 @@ pub(super) fn run<W: Word>(
         return Ok(together.answer(ended));
     }
     let mut slice = setup.timeout.map_or(FIRST, |time| time / PARTS);
-    let mut found = Found::new(count);
+    let mut found = Found::new(count, None);
     let mut is_exhausted = false;
     loop {
         if !is_exhausted {
@@ -76,78 +76,5 @@ pub(super) fn run<W: Word>(
             return Ok(found.answer(Ended::Itself));
         }
         slice = slice.saturating_mul(2);
-    }
-}
-
-/// What is known so far.
-struct Found {
-    answer: Answer,
-    /// Properties on which a search of their own has come to its end.
-    is_tried: Vec<bool>,
-}
-
-impl Found {
-    fn new(count: usize) -> Found {
-        let open = Verdict::Unknown(Limit::Cancelled);
-        let answer =
-            Answer { verdicts: vec![open; count], steps: vec![0; count], ..Answer::default() };
-        Found { answer, is_tried: vec![false; count] }
-    }
-
-    /// Properties on which nothing is known.
-    fn open(&self) -> Vec<usize> {
-        let is_open = |p: &usize| matches!(self.answer.verdicts[*p], Verdict::Unknown(_));
-        (0..self.is_tried.len()).filter(|p| is_open(p) && !self.is_tried[*p]).collect()
-    }
-
-    /// Keeps what a search that continues has found: runs, and how far there are none.
-    fn learn<W: Word>(&mut self, search: &Search<'_, W>) {
-        self.add(search.traces.clone(), &search.steps());
-        for trace in &search.traces {
-            self.answer.verdicts[trace.property] = Verdict::Unsafe;
-        }
-    }
-
-    fn add(&mut self, traces: Vec<ImageTrace>, steps: &[u32]) {
-        for trace in traces {
-            self.answer.traces.retain(|t| t.property != trace.property);
-            self.answer.traces.push(trace);
-        }
-        for (known, steps) in self.answer.steps.iter_mut().zip(steps) {
-            *known = (*known).max(*steps);
-        }
-    }
-
-    /// Keeps what a search has found that does not go on.
-    fn take(&mut self, answer: Answer) {
-        self.add(answer.traces, &answer.steps);
-        let all = &mut self.answer;
-        for (known, verdict) in all.verdicts.iter_mut().zip(answer.verdicts) {
-            if matches!(known, Verdict::Unknown(_)) && verdict != Verdict::Skipped {
-                *known = verdict;
-            }
-        }
-        all.clauses.extend(answer.clauses);
-        all.arena_bytes = all.arena_bytes.max(answer.arena_bytes);
-        all.stats = sum(&all.stats, &answer.stats);
-    }
-
-    fn answer(self, ended: Ended) -> Answer {
-        Answer { ended, ..self.answer }
-    }
-}
-
-/// Counters of two searches: what was done adds up, what was reached or held does not.
-fn sum(a: &Stats, b: &Stats) -> Stats {
-    Stats {
-        frontier: a.frontier.max(b.frontier),
-        lemmas: a.lemmas.saturating_add(b.lemmas),
-        obligations: a.obligations.saturating_add(b.obligations),
-        queries: a.queries.saturating_add(b.queries),
-        conflicts: a.conflicts.saturating_add(b.conflicts),
-        propagations: a.propagations.saturating_add(b.propagations),
-        peak_bytes: a.peak_bytes.max(b.peak_bytes),
-        peak_clauses: a.peak_clauses.max(b.peak_clauses),
-        peak_obligations: a.peak_obligations.max(b.peak_obligations),
     }
 }

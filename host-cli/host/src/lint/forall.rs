@@ -4,12 +4,12 @@
 //! from those where it holds for all (Janota, Marques-Silva, SAT'11): a solver gives a state for which
 //! the values so far are not enough, another one a value that is, or the reason why there is none.
 
+use crate::engines::sat::{Encoder, SatLit};
 use crate::gates::Blaster;
 use crate::gates::aig::{Graph, Lit, Node};
 use crate::ir::{Cfa, ExprId, InputId, Word};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
-use varisat::{CnfFormula, ExtendFormula, Solver};
 
 /// Gates of a condition, states that are looked at, and values that are taken at most.
 const GATES: usize = 20_000;
@@ -63,39 +63,42 @@ fn enough(cfa: &Cfa, guard: ExprId) -> Option<Vec<Values>> {
     // A literal of its own: the guard may be a bit of the state, and assumptions must not contradict
     // each other.
     let holds = refuter.lit(graph, root);
-    let fails = refuter.solver.new_lit();
-    refuter.solver.add_clause(&[!fails, !holds]);
-    let state_lits: Vec<varisat::Lit> =
+    let fails = refuter.fresh();
+    refuter.add(&[!fails, !holds]);
+    let state_lits: Vec<SatLit> =
         states.iter().map(|(node, _)| refuter.lit(graph, Lit::new(*node, true))).collect();
-    let input_lits: Vec<varisat::Lit> =
+    let input_lits: Vec<SatLit> =
         inputs.iter().map(|(node, _)| refuter.lit(graph, Lit::new(*node, true))).collect();
     // The same state bits in a graph of their own, in which inputs are constants.
     let mut held = Graph::default();
     let mut chooser = Encoder::default();
     let own: HashMap<usize, Lit> =
         states.iter().map(|(node, flat)| (*node, held.leaf(*flat))).collect();
-    let own_lits: Vec<varisat::Lit> =
+    let own_lits: Vec<SatLit> =
         states.iter().map(|(node, _)| chooser.lit(&held, own[node])).collect();
     let mut found = vec![];
     for _ in 0..STATES {
-        if !chooser.solver.solve().ok()? {
+        if !chooser.solve(&[]).ok()? {
             return Some(found);
         }
-        let model = chooser.model();
-        let assumed = own_lits.iter().zip(&state_lits).map(|(own, lit)| match model(*own) {
+        let chosen = |own: &SatLit| chooser.value(*own);
+        let holding: Vec<SatLit> =
+            own_lits.iter().map(|own| if chosen(own) { *own } else { !*own }).collect();
+        let assumed = own_lits.iter().zip(&state_lits).map(|(own, lit)| match chosen(own) {
             true => *lit,
             false => !*lit,
         });
-        let assumed: Vec<varisat::Lit> = assumed.collect();
-        let with = |last: varisat::Lit| [&assumed[..], &[last]].concat();
-        refuter.solver.assume(&with(fails));
-        if refuter.solver.solve().ok()? {
+        let assumed: Vec<SatLit> = assumed.collect();
+        let with = |last: SatLit| [&assumed[..], &[last]].concat();
+        if refuter.solve(&with(fails)).ok()? {
             if found.len() >= VALUES {
                 return None;
             }
-            let chosen = refuter.model();
-            let bits: HashMap<usize, bool> =
-                inputs.iter().map(|l| l.0).zip(input_lits.iter().map(|l| chosen(*l))).collect();
+            let bits: HashMap<usize, bool> = inputs
+                .iter()
+                .map(|l| l.0)
+                .zip(input_lits.iter().map(|l| refuter.value(*l)))
+                .collect();
             let mut values = Values::new();
             for (node, value) in &bits {
                 if let Some(crate::gates::Leaf::Input(input, bit)) = blaster.leaf(*node) {
@@ -104,15 +107,14 @@ fn enough(cfa: &Cfa, guard: ExprId) -> Option<Vec<Values>> {
             }
             let holds = instance(graph, &cone, root, &own, &bits, &mut held);
             let holds = chooser.lit(&held, holds);
-            chooser.solver.add_clause(&[holds]);
+            chooser.add(&[holds]);
             found.push(values);
         } else {
             // All states like this one are such that it holds for all inputs.
-            let core: Vec<varisat::Lit> = refuter.solver.failed_core()?.to_vec();
-            let like = own_lits.iter().zip(&assumed).filter(|(_, lit)| core.contains(lit));
-            let clause = like.map(|(own, _)| if model(*own) { !*own } else { *own });
-            let clause: Vec<varisat::Lit> = clause.collect();
-            chooser.solver.add_clause(&clause);
+            let core = refuter.core();
+            let like = holding.iter().zip(&assumed).filter(|(_, lit)| core.contains(lit));
+            let clause: Vec<SatLit> = like.map(|(own, _)| !*own).collect();
+            chooser.add(&clause);
         }
     }
     None
@@ -143,77 +145,6 @@ fn instance(
         lits.insert(node, lit);
     }
     lits[&root.var()].negated_if(!root.is_positive())
-}
-
-/// Gates as clauses, each when it is first needed.
-#[derive(Default)]
-struct Encoder {
-    solver: Solver<'static>,
-    lits: HashMap<usize, varisat::Lit>,
-}
-
-impl Encoder {
-    fn lit(&mut self, graph: &Graph, lit: Lit) -> varisat::Lit {
-        let mut stack = vec![lit.var()];
-        while let Some(&node) = stack.last() {
-            crate::deadline::tick();
-            let before = stack.len();
-            if !self.lits.contains_key(&node) {
-                stack.extend(graph.operands(node).filter(|o| !self.lits.contains_key(o)));
-                if stack.len() == before {
-                    self.gate(graph, node);
-                }
-            }
-            if stack.len() == before {
-                stack.pop();
-            }
-        }
-        self.of(lit)
-    }
-
-    fn of(&self, lit: Lit) -> varisat::Lit {
-        let own = self.lits[&lit.var()];
-        if lit.is_positive() { own } else { !own }
-    }
-
-    fn gate(&mut self, graph: &Graph, node: usize) {
-        let y = self.solver.new_lit();
-        self.lits.insert(node, y);
-        let mut formula = CnfFormula::new();
-        match graph.node(node) {
-            Node::True => formula.add_clause(&[y]),
-            Node::Leaf(_) => {}
-            Node::And(a, b) => {
-                let (a, b) = (self.of(a), self.of(b));
-                formula.add_clause(&[!y, a]);
-                formula.add_clause(&[!y, b]);
-                formula.add_clause(&[y, !a, !b]);
-            }
-            Node::Xor(a, b) => {
-                let (a, b) = (self.of(a), self.of(b));
-                formula.add_clause(&[!y, a, b]);
-                formula.add_clause(&[!y, !a, !b]);
-                formula.add_clause(&[y, !a, b]);
-                formula.add_clause(&[y, a, !b]);
-            }
-            Node::Mux(s, t, e) => {
-                let (s, t, e) = (self.of(s), self.of(t), self.of(e));
-                formula.add_clause(&[!s, !t, y]);
-                formula.add_clause(&[!s, t, !y]);
-                formula.add_clause(&[s, !e, y]);
-                formula.add_clause(&[s, e, !y]);
-            }
-        }
-        self.solver.add_formula(&formula);
-    }
-
-    /// The values in the last model; what the solver has left open is false.
-    fn model(&self) -> impl Fn(varisat::Lit) -> bool + use<> {
-        let model: HashMap<varisat::Var, bool> = (self.solver.model().into_iter().flatten())
-            .map(|l| (l.var(), l.is_positive()))
-            .collect();
-        move |l| model.get(&l.var()).copied().unwrap_or(false) == l.is_positive()
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,296 @@
+//! Explicit-state search: all states that runs can be in, breadth first.
+//!
+//! It is for models that are small, and for deterministic ones, where a program is one long run that symbolic
+//! engines would have to unroll. What it finds are shortest runs. When no state is new any more, the states
+//! of each location are the strongest invariant there is.
+//!
+//! - [`compile`]: edges in a flat form, evaluated for 64 states and inputs at once.
+//! - [`store`]: the states, and how each was reached.
+//! - [`certificate`]: the states of a location as clauses.
+//!
+//! Limits: all initial states and all inputs of an edge are tried, so these must be few; states must fit into
+//! the memory, and their clauses into a certificate that can be checked. Otherwise the model is unknown
+//! for lack of capacity.
+
+pub mod certificate;
+pub mod compile;
+pub mod store;
+
+use super::clock::{Clock, Stop};
+use super::found::Found;
+use super::ic3cfa::Watch;
+use super::{Answer, EngineError, ImageTrace, Setup, bindings, with_view};
+use crate::blast::AlignedImage;
+use compile::{LANES, Program};
+use std::collections::BTreeMap;
+use store::{Origin, States};
+use vouch_core::ic3::{Limit, Verdict};
+use vouch_core::image::Image;
+use vouch_core::word::Word;
+
+/// Most input bits of an edge, and most free bits of the initial state.
+const CHOICE_BITS: usize = 16;
+/// Batches between two looks at the memory in use.
+const BATCHES: u32 = 4096;
+
+/// The lanes in which bit `i` of a number that counts lanes is set.
+const COUNT: [u64; 6] = [
+    0xaaaa_aaaa_aaaa_aaaa,
+    0xcccc_cccc_cccc_cccc,
+    0xf0f0_f0f0_f0f0_f0f0,
+    0xff00_ff00_ff00_ff00,
+    0xffff_0000_ffff_0000,
+    0xffff_ffff_0000_0000,
+];
+
+/// Checks `image`.
+pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
+    with_view!(image, view => {
+        let clock = Clock::new(setup, watch);
+        let bound = bindings(&view, setup)?;
+        let mut found = Found::new(view.header.properties as usize, setup.property);
+        let stop = decide(&view, &bound, &clock, &mut found).err();
+        Ok(found.end(stop, &clock))
+    })
+}
+
+/// Whether the states and inputs to be tried are few enough to begin.
+pub(super) fn is_suitable(image: &AlignedImage, setup: &Setup) -> Result<bool, EngineError> {
+    with_view!(image, view => {
+        let bound = bindings(&view, setup)?;
+        let free = |bit: &u32| !bound.contains_key(bit);
+        let initial = view.location(0).live.iter().map(|b| b.get() as u32).filter(free).count();
+        let most = (0..view.edges()).map(|e| view.edge(e).inputs).max().unwrap_or(0);
+        Ok(initial <= CHOICE_BITS && most <= CHOICE_BITS)
+    })
+}
+
+fn decide<'c, W: Word>(
+    image: &Image<'_, W>,
+    bound: &BTreeMap<u32, bool>,
+    clock: &'c Clock<'c>,
+    found: &mut Found,
+) -> Result<(), Stop> {
+    let mut search = Search::new(image, clock, found);
+    search.begin(bound)?;
+    search.explore(found)?;
+    let safe = found.open();
+    if safe.is_empty() {
+        return Ok(());
+    }
+    found.answer.clauses = search.invariant(&safe)?;
+    safe.into_iter().for_each(|p| found.answer.verdicts[p] = Verdict::Safe);
+    Ok(())
+}
+
+/// No run of so many steps breaks these.
+fn known(found: &mut Found, open: &[usize], steps: u32) {
+    open.iter().for_each(|p| found.answer.steps[*p] = steps);
+}
+
+struct Search<'i, 'c, W> {
+    image: &'i Image<'i, W>,
+    clock: &'c Clock<'c>,
+    /// The edges that leave each location.
+    leaving: Vec<Vec<Program>>,
+    states: Vec<States>,
+    errors: Vec<usize>,
+    buffers: Buffers,
+    batches: u32,
+}
+
+/// Words that are used over and over again.
+#[derive(Default)]
+struct Buffers {
+    /// Values of an edge.
+    values: Vec<u64>,
+    /// Those of them that are given: the state's bits, then the inputs.
+    set: Vec<u64>,
+    /// The target's bits.
+    next: Vec<u64>,
+    /// A state.
+    after: Vec<u64>,
+}
+
+impl<'i, 'c, W: Word> Search<'i, 'c, W> {
+    fn new(image: &'i Image<'i, W>, clock: &'c Clock<'c>, found: &Found) -> Self {
+        let errors: Vec<usize> = image.properties().map(|p| p.error as usize).collect();
+        let asked: Vec<usize> = found.open().into_iter().map(|p| errors[p]).collect();
+        let mut leaving: Vec<Vec<Program>> = (0..image.locations()).map(|_| vec![]).collect();
+        for e in 0..image.edges() {
+            let (from, to) = image.ends(e);
+            if !errors.contains(&to) || asked.contains(&to) {
+                leaving[from].push(Program::new(image, e));
+            }
+        }
+        let most = leaving.iter().flatten().map(Program::values).max().unwrap_or(0);
+        let bits = |l: usize| image.location(l).live.len();
+        let states = (0..image.locations()).map(|l| States::new(bits(l))).collect();
+        let buffers = Buffers { values: vec![0; most], ..Buffers::default() };
+        Search { image, clock, leaving, states, errors, buffers, batches: 0 }
+    }
+
+    /// Adds all initial states.
+    fn begin(&mut self, bound: &BTreeMap<u32, bool>) -> Result<(), Stop> {
+        let live = self.image.location(0).live;
+        let mut state = vec![0; self.states[0].width()];
+        let mut free = vec![];
+        for (at, bit) in live.iter().enumerate() {
+            match bound.get(&(bit.get() as u32)) {
+                Some(value) => state[at / 64] |= (*value as u64) << (at % 64),
+                None => free.push(at),
+            }
+        }
+        if free.len() > CHOICE_BITS {
+            return self.clock.stop(Stop::Limit(Limit::Capacity));
+        }
+        for choice in 0..1u64 << free.len() {
+            let mut state = state.clone();
+            for (i, at) in free.iter().enumerate() {
+                state[at / 64] |= (choice >> i & 1) << (at % 64);
+            }
+            self.states[0].insert(&state, Origin { before: 0, edge: 0, input: 0 });
+        }
+        Ok(())
+    }
+
+    /// Takes one step after the other from all states that are new, until there are none.
+    fn explore(&mut self, found: &mut Found) -> Result<(), Stop> {
+        let mut done = vec![0; self.states.len()];
+        let mut active = vec![0];
+        let mut level = vec![];
+        let mut open = found.open();
+        let mut steps = 0;
+        while !active.is_empty() && !open.is_empty() {
+            steps += 1;
+            // States that are found on the way are for the next step.
+            level.clear();
+            level.extend(active.drain(..).map(|l: usize| (l, self.states[l].len())));
+            for &(location, end) in &level {
+                let range = std::mem::replace(&mut done[location], end)..end;
+                for at in 0..self.leaving[location].len() {
+                    let taken = self.take(location, at, range.clone());
+                    active.extend(taken.inspect_err(|_| known(found, &open, steps - 1))?);
+                }
+            }
+            active.sort_unstable();
+            active.dedup();
+            let is_broken = |p: &usize| !self.states[self.errors[*p]].is_empty();
+            if open.iter().any(is_broken) {
+                for property in open.iter().copied().filter(is_broken) {
+                    found.broken(self.trace(property, self.errors[property]));
+                }
+                open = found.open();
+            }
+            self.clock.count(|stats| stats.frontier = steps);
+        }
+        known(found, &open, steps);
+        Ok(())
+    }
+
+    /// Takes an edge from these states. Returns its target if there is a new state.
+    fn take(
+        &mut self,
+        location: usize,
+        at: usize,
+        range: std::ops::Range<usize>,
+    ) -> Result<Option<usize>, Stop> {
+        let Search { clock, leaving, states, buffers, batches, .. } = self;
+        let Buffers { values, set, next, after } = buffers;
+        let program = &leaving[location][at];
+        if program.inputs > CHOICE_BITS {
+            return clock.stop(Stop::Limit(Limit::Capacity));
+        }
+        let mut is_new = false;
+        set.resize(program.live + program.inputs, 0);
+        after.resize(states[program.to].width(), 0);
+        // Lanes of one state are its inputs; what does not fit is tried in rounds.
+        let choices = 1usize << program.inputs.min(6);
+        let rounds = 1usize << program.inputs.saturating_sub(6);
+        let own = u64::MAX >> (LANES - choices);
+        for first in range.clone().step_by(LANES / choices) {
+            let count = (range.end - first).min(LANES / choices);
+            set.fill(0);
+            for lane in 0..count {
+                let lanes = own << (lane * choices);
+                let words = states[location].get(first + lane);
+                for (bit, word) in set[..program.live].iter_mut().enumerate() {
+                    *word |= if words[bit / 64] >> (bit % 64) & 1 == 1 { lanes } else { 0 };
+                }
+            }
+            let used = u64::MAX >> (LANES - choices * count);
+            for round in 0..rounds {
+                for (bit, word) in set[program.live..].iter_mut().enumerate() {
+                    *word = match COUNT.get(bit) {
+                        Some(lanes) => *lanes,
+                        None => (round >> (bit - 6) & 1) as u64 * u64::MAX,
+                    };
+                }
+                clock.work(program.gates() as u64 + 1)?;
+                let mut lanes = program.guard(values, set.iter().copied()) & used;
+                if lanes == 0 {
+                    continue;
+                }
+                next.clear();
+                next.extend(program.next(values));
+                while lanes != 0 {
+                    let lane = lanes.trailing_zeros() as usize;
+                    lanes &= lanes - 1;
+                    after.fill(0);
+                    for (bit, word) in next.iter().enumerate() {
+                        after[bit / 64] |= (word >> lane & 1) << (bit % 64);
+                    }
+                    let origin = Origin {
+                        before: (first + lane / choices) as u32,
+                        edge: program.edge as u32,
+                        input: (round * choices + lane % choices) as u32,
+                    };
+                    is_new |= states[program.to].insert(after, origin);
+                }
+                *batches += 1;
+                if batches.is_multiple_of(BATCHES) {
+                    clock.uses(states.iter().map(States::bytes).sum())?;
+                }
+            }
+        }
+        // States are numbered by 32 bits.
+        if states[program.to].len() >= u32::MAX as usize / 2 {
+            return clock.stop(Stop::Limit(Limit::Capacity));
+        }
+        Ok(is_new.then_some(program.to))
+    }
+
+    /// The run that has reached an error location first.
+    fn trace(&self, property: usize, error: usize) -> ImageTrace {
+        let (mut location, mut number) = (error, 0);
+        let mut steps = vec![];
+        while location != 0 {
+            let Origin { before, edge, input } = self.states[location].origin(number);
+            let inputs = self.image.edge(edge as usize).inputs;
+            steps.push((edge as usize, (0..inputs).map(|i| input >> i & 1 == 1).collect()));
+            (location, number) = (self.image.ends(edge as usize).0, before as usize);
+        }
+        steps.reverse();
+        let words = self.states[0].get(number);
+        let bit = |at: usize| words[at / 64] >> (at % 64) & 1 == 1;
+        let initial = (0..self.image.location(0).live.len()).map(bit).collect();
+        ImageTrace { property, initial, steps }
+    }
+
+    /// The states of each location, in the form of an answer.
+    fn invariant(&self, safe: &[usize]) -> Result<Vec<(usize, Vec<u32>)>, Stop> {
+        let mut room = certificate::Room::default();
+        let mut clauses = vec![];
+        // No run is at the errors that were asked for, and any initial state is possible.
+        clauses.extend(safe.iter().map(|p| (self.errors[*p], vec![])));
+        for location in (1..self.states.len()).filter(|l| !self.errors.contains(l)) {
+            let states = &self.states[location];
+            let live = self.image.location(location).live;
+            let own = certificate::clauses(states, live.len(), &mut room, self.clock)?;
+            let global = |&(bit, value): &(usize, bool)| 2 * live[bit].get() as u32 + !value as u32;
+            clauses.extend(own.iter().map(|c| (location, c.iter().map(global).collect())));
+        }
+        clauses.dedup();
+        Ok(clauses)
+    }
+}

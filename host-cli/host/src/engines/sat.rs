@@ -1,0 +1,235 @@
+//! Questions about gates, to a SAT solver.
+//!
+//! The core's solver answers questions about one edge, in a device's memory. Questions about whole paths go
+//! to varisat. What it says is not believed here either: runs are replayed, and invariants are checked with
+//! another encoding.
+
+use super::clock::{Clock, Stop};
+use crate::gates::aig::{Graph, Lit, Node};
+use std::io;
+use varisat::{ExtendFormula, ProofFormat, Solver};
+use vouch_core::ic3::Limit;
+
+/// A literal of the solver.
+pub type SatLit = varisat::Lit;
+
+/// Gates as clauses, each when it is first needed.
+#[derive(Default)]
+pub struct Encoder<'a> {
+    solver: Solver<'a>,
+    clock: Option<&'a Clock<'a>>,
+    /// By node.
+    lits: Vec<Option<SatLit>>,
+    /// By variable of the solver, after an answer *satisfiable*.
+    model: Vec<bool>,
+    /// Assumptions that cannot hold together, after an answer *unsatisfiable*.
+    core: Vec<SatLit>,
+    vars: usize,
+}
+
+/// Ends a search whose time is over. varisat knows no such thing, but gives up when it cannot write its
+/// proof.
+struct Pulse<'a>(&'a Clock<'a>);
+
+impl io::Write for Pulse<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.work(bytes.len() as u64) {
+            Ok(()) => Ok(bytes.len()),
+            Err(_) => Err(io::ErrorKind::Other.into()),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> Encoder<'a> {
+    /// A solver that works within limits.
+    pub fn new(clock: &'a Clock<'a>) -> Encoder<'a> {
+        let mut encoder = Encoder { clock: Some(clock), ..Encoder::default() };
+        encoder.solver.write_proof(Pulse(clock), ProofFormat::Varisat);
+        encoder
+    }
+
+    /// A literal of its own.
+    pub fn fresh(&mut self) -> SatLit {
+        self.vars += 1;
+        self.solver.new_lit()
+    }
+
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        // A gate has about four clauses of three literals, each watched twice.
+        self.vars * 250
+    }
+
+    /// Adds a clause.
+    pub fn add(&mut self, clause: &[SatLit]) {
+        self.solver.add_clause(clause);
+    }
+
+    /// A gate's literal.
+    pub fn lit(&mut self, graph: &Graph, lit: Lit) -> SatLit {
+        if self.lits.len() < graph.len() {
+            self.lits.resize(graph.len(), None);
+        }
+        let mut stack = vec![lit.var()];
+        while let Some(&node) = stack.last() {
+            crate::deadline::tick();
+            let before = stack.len();
+            if self.lits[node].is_none() {
+                stack.extend(graph.operands(node).filter(|o| self.lits[*o].is_none()));
+                if stack.len() == before {
+                    self.gate(graph, node);
+                }
+            }
+            if stack.len() == before {
+                stack.pop();
+            }
+        }
+        self.of(lit).unwrap_or_else(|| self.fresh())
+    }
+
+    /// A gate's literal, if there has been need for one.
+    fn of(&self, lit: Lit) -> Option<SatLit> {
+        let own = self.lits.get(lit.var()).copied().flatten()?;
+        Some(if lit.is_positive() { own } else { !own })
+    }
+
+    fn gate(&mut self, graph: &Graph, node: usize) {
+        let y = self.fresh();
+        self.lits[node] = Some(y);
+        let of = |lit: Lit| self.of(lit).unwrap_or(y);
+        match graph.node(node) {
+            Node::True => self.add(&[y]),
+            Node::Leaf(_) => {}
+            Node::And(a, b) => {
+                let (a, b) = (of(a), of(b));
+                self.add(&[!y, a]);
+                self.add(&[!y, b]);
+                self.add(&[y, !a, !b]);
+            }
+            Node::Xor(a, b) => {
+                let (a, b) = (of(a), of(b));
+                self.add(&[!y, a, b]);
+                self.add(&[!y, !a, !b]);
+                self.add(&[y, !a, b]);
+                self.add(&[y, a, !b]);
+            }
+            Node::Mux(s, t, e) => {
+                let (s, t, e) = (of(s), of(t), of(e));
+                self.add(&[!s, !t, y]);
+                self.add(&[!s, t, !y]);
+                self.add(&[s, !e, y]);
+                self.add(&[s, e, !y]);
+            }
+        }
+    }
+
+    /// Whether all clauses can be satisfied together with the assumptions.
+    pub fn solve(&mut self, assumptions: &[SatLit]) -> Result<bool, Stop> {
+        if let Some(clock) = self.clock {
+            clock.count(|stats| stats.queries = stats.queries.saturating_add(1));
+            clock.work(1 + self.vars as u64 / 8)?;
+        }
+        let mut assumptions = assumptions.to_vec();
+        assumptions.sort();
+        assumptions.dedup();
+        // varisat's proofs break on assumptions that contradict each other.
+        if let Some(pair) = assumptions.windows(2).find(|pair| pair[0] == !pair[1]) {
+            self.core = pair.to_vec();
+            return Ok(false);
+        }
+        self.solver.assume(&assumptions);
+        let Ok(answer) = self.solver.solve() else {
+            let stopped = self.clock.and_then(Clock::stopped);
+            return Err(stopped.unwrap_or(Stop::Limit(Limit::Capacity)));
+        };
+        if answer {
+            self.model = vec![false; self.vars];
+            for lit in self.solver.model().into_iter().flatten() {
+                if let Some(value) = self.model.get_mut(lit.index()) {
+                    *value = lit.is_positive();
+                }
+            }
+        } else {
+            self.core = self.solver.failed_core().unwrap_or_default().to_vec();
+        }
+        Ok(answer)
+    }
+
+    /// Assumptions of the last question that cannot hold together.
+    pub fn core(&self) -> &[SatLit] {
+        &self.core
+    }
+
+    /// A literal's value in the last model; what the solver has left open is false.
+    pub fn value(&self, lit: SatLit) -> bool {
+        self.model.get(lit.index()).copied().unwrap_or(false) == lit.is_positive()
+    }
+
+    /// A gate's value in the last model, if the solver knows the gate.
+    pub fn gate_value(&self, lit: Lit) -> Option<bool> {
+        self.of(lit).map(|lit| self.value(lit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::{Ended, Setup};
+    use std::time::Duration;
+
+    /// Gates over six leaves, in every valuation.
+    #[test]
+    fn gates_are_what_they_are() {
+        let mut graph = Graph::default();
+        let mut lits: Vec<Lit> = (0..6).map(|n| graph.leaf(n)).collect();
+        for i in 0..60 {
+            let pick =
+                |n: usize| lits[(i * 7 + n * 5) % lits.len()].negated_if((i + n).is_multiple_of(3));
+            let (a, b, c) = (pick(1), pick(2), pick(3));
+            lits.push(match i % 3 {
+                0 => graph.and(a, b),
+                1 => graph.xor(a, b),
+                _ => graph.mux(a, b, c),
+            });
+        }
+        let values = graph.simulate(|leaf| (0..64).fold(0, |w, v: u64| w | (v >> leaf & 1) << v));
+        let mut encoder = Encoder::default();
+        let leaves: Vec<SatLit> = lits[..6].iter().map(|l| encoder.lit(&graph, *l)).collect();
+        for lit in &lits[6..] {
+            let own = encoder.lit(&graph, *lit);
+            for v in 0..64 {
+                let bit = |n: usize| if v >> n & 1 == 1 { leaves[n] } else { !leaves[n] };
+                let assumed: Vec<SatLit> = (0..6).map(bit).collect();
+                assert_eq!(encoder.solve(&assumed), Ok(true));
+                let want = (values[lit.var()] >> v & 1 == 1) == lit.is_positive();
+                assert_eq!(encoder.value(own), want);
+                let other = if want { !own } else { own };
+                assert_eq!(encoder.solve(&[&assumed[..], &[other]].concat()), Ok(false));
+                assert!(encoder.core().iter().all(|l| assumed.contains(l) || *l == other));
+            }
+        }
+    }
+
+    /// Pigeons take longer than anybody waits.
+    #[test]
+    fn a_hard_question_is_given_up_in_time() {
+        let timeout = Some(Duration::from_millis(100));
+        let setup = Setup { timeout, ..Setup::default() };
+        let mut watch = |_: &_| true;
+        let clock = Clock::new(&setup, &mut watch);
+        let mut encoder = Encoder::new(&clock);
+        let holes = 12;
+        let pigeon: Vec<Vec<SatLit>> =
+            (0..=holes).map(|_| (0..holes).map(|_| encoder.fresh()).collect()).collect();
+        for (i, a) in pigeon.iter().enumerate() {
+            encoder.add(a);
+            for b in &pigeon[..i] {
+                (0..holes).for_each(|h| encoder.add(&[!a[h], !b[h]]));
+            }
+        }
+        assert_eq!(encoder.solve(&[]), Err(Stop::Ended(Ended::Timeout)));
+    }
+}
