@@ -34,7 +34,7 @@ const HOLDING: u8 = 0x8e;
 const DRAINING: u8 = 0xe2;
 
 /// What the tank holds.
-const TANK: u8 = 24;
+const CAPACITY: u8 = 24;
 
 /// The number of the next start. It comes first in RAM: where RAM begins the stack ends, and handlers of faults know that address. If it were
 /// that of a variable of the step, it would be taken for shared.
@@ -46,47 +46,60 @@ static LIMIT: AtomicU8 = AtomicU8::new(20);
 /// The device's configuration, in flash, as its maker or its owner has set it.
 static CONFIG: u8 = 16;
 
-static STATE: AtomicU8 = AtomicU8::new(IDLE);
-static LEVEL: AtomicU8 = AtomicU8::new(0);
-static FILL: AtomicBool = AtomicBool::new(false);
-static DRAIN: AtomicBool = AtomicBool::new(false);
+/// The machine.
+struct Tank {
+    state: AtomicU8,
+    level: AtomicU8,
+    fill: AtomicBool,
+    drain: AtomicBool,
+}
+
+/// Kept as one object: it is neither taken apart nor put together with the variables of other code.
+#[used]
+static TANK: Tank = Tank {
+    state: AtomicU8::new(IDLE),
+    level: AtomicU8::new(0),
+    fill: AtomicBool::new(false),
+    drain: AtomicBool::new(false),
+};
 
 /// One step of the machine.
 #[vouch::step]
 fn step(event: u8) {
-    let (state, level) = (STATE.load(Relaxed), LEVEL.load(Relaxed));
-    match (state, event) {
+    let Tank { state, level, fill, drain } = &TANK;
+    let now = level.load(Relaxed);
+    match (state.load(Relaxed), event) {
         (IDLE, 1) => {
-            FILL.store(true, Relaxed);
-            STATE.store(FILLING, Relaxed);
+            fill.store(true, Relaxed);
+            state.store(FILLING, Relaxed);
         }
         (FILLING, 4) => {
-            FILL.store(false, Relaxed);
-            STATE.store(HOLDING, Relaxed);
+            fill.store(false, Relaxed);
+            state.store(HOLDING, Relaxed);
         }
-        (FILLING, _) if level >= LIMIT.load(Relaxed) => {
-            FILL.store(false, Relaxed);
-            STATE.store(HOLDING, Relaxed);
+        (FILLING, _) if now >= LIMIT.load(Relaxed) => {
+            fill.store(false, Relaxed);
+            state.store(HOLDING, Relaxed);
         }
-        (FILLING, _) => LEVEL.store(level + 1, Relaxed),
+        (FILLING, _) => level.store(now + 1, Relaxed),
         (HOLDING, 2) => {
-            DRAIN.store(true, Relaxed);
-            STATE.store(DRAINING, Relaxed);
+            drain.store(true, Relaxed);
+            state.store(DRAINING, Relaxed);
         }
         (DRAINING, 3) => {
-            DRAIN.store(false, Relaxed);
-            STATE.store(IDLE, Relaxed);
+            drain.store(false, Relaxed);
+            state.store(IDLE, Relaxed);
         }
         // The mistake: the other valve is open.
         (DRAINING, 1) if cfg!(feature = "broken") => {
-            FILL.store(true, Relaxed);
-            STATE.store(FILLING, Relaxed);
+            fill.store(true, Relaxed);
+            state.store(FILLING, Relaxed);
         }
-        (DRAINING, _) => LEVEL.store(level.saturating_sub(2), Relaxed),
+        (DRAINING, _) => level.store(now.saturating_sub(2), Relaxed),
         _ => {}
     }
-    assert!(!(FILL.load(Relaxed) && DRAIN.load(Relaxed)), "both valves are open");
-    assert!(LEVEL.load(Relaxed) <= TANK, "the tank overflows");
+    assert!(!(fill.load(Relaxed) && drain.load(Relaxed)), "both valves are open");
+    assert!(level.load(Relaxed) <= CAPACITY, "the tank overflows");
 }
 
 /// Text on the port.
