@@ -162,7 +162,7 @@ fn self_check(counter: &Counter) {
     say!("cost: {spent:?} instructions, {covered} bytes of code");
     outcome.start(|permit| {
         LIMIT.store(limit, Relaxed);
-        started(permit, &outcome, &image, &arena);
+        started(permit, &outcome, &image, &arena, counter);
     });
 }
 
@@ -171,7 +171,13 @@ const STEPS: u32 = 500;
 
 /// The application, which runs only if it may.
 #[inline(never)]
-fn started(permit: Permit<'_>, outcome: &Outcome, image: &Image<'_, u16>, arena: &[u32]) {
+fn started(
+    permit: Permit<'_>,
+    outcome: &Outcome,
+    image: &Image<'_, u16>,
+    arena: &[u32],
+    counter: &Counter,
+) {
     permit.confirm();
     say!("application started");
     let number = BOOT.load(Relaxed);
@@ -180,6 +186,7 @@ fn started(permit: Permit<'_>, outcome: &Outcome, image: &Image<'_, u16>, arena:
     let live = outcome.invariant(image, arena).and_then(|table| Live::new(image, table));
     let mut scratch = vec![0; live.as_ref().map_or(0, Live::scratch)];
     let mut dice = 0x1234_5678u32;
+    let before = counter.instructions();
     for _ in 0..STEPS {
         dice ^= dice << 13;
         dice ^= dice >> 17;
@@ -192,6 +199,8 @@ fn started(permit: Permit<'_>, outcome: &Outcome, image: &Image<'_, u16>, arena:
             return say!("alarm: {alarm}");
         }
     }
+    let spent = counter.instructions().zip(before).map(|(now, before)| (now - before) / STEPS as u64);
+    say!("each step: {spent:?} instructions");
     let places = image.program().map_or(0, |program| program.places().count());
     say!("guard: {STEPS} steps, no alarm, {places} places in RAM");
 }

@@ -6,29 +6,15 @@ use std::path::Path;
 use vouch_device::code::Bytes;
 use vouch_device::live::Live;
 use vouch_host::bind::{self, Wanted};
-use vouch_host::blast::certified;
 use vouch_host::frontend::elf::{Cell, Slot};
 use vouch_host::ir::Word;
 use vouch_host::pipeline::{Loaded, Origin};
-use vouch_tests::bound::load;
+use vouch_tests::bound::{is_allowed, load};
 use vouch_tests::machine::programs;
 use vouch_tests::machine::walk::{self, Arrived, Walk};
 use vouch_tests::rng::Rng;
 
 const RAM: u32 = 0x2000_0000;
-
-/// Whether a state fulfils the clauses of the certificate between two steps.
-fn is_allowed(model: &Loaded, state: &[Word]) -> bool {
-    let Origin::Program(binary) = &model.origin else { panic!("a program") };
-    let step = binary.program.step.unwrap();
-    let at = model.map.locations.iter().position(|l| *l == step).unwrap();
-    let clauses = certified::clauses(&model.image).unwrap().unwrap();
-    let holds = |lit: &u32| {
-        let (var, bit) = model.map.bits[*lit as usize / 2];
-        (state[var.index()] >> bit & 1 == 1) == lit.is_multiple_of(2)
-    };
-    clauses.iter().filter(|(l, _)| *l == at).all(|(_, lits)| lits.iter().any(holds))
-}
 
 /// How many corruptions were noticed, and how many were not.
 fn corrupt(elf: &Path, init: Option<&str>) -> (u32, u32) {
