@@ -199,7 +199,8 @@ fn started(
             return say!("alarm: {alarm}");
         }
     }
-    let spent = counter.instructions().zip(before).map(|(now, before)| (now - before) / STEPS as u64);
+    let spent =
+        counter.instructions().zip(before).map(|(now, before)| (now - before) / STEPS as u64);
     say!("each step: {spent:?} instructions");
     let places = image.program().map_or(0, |program| program.places().count());
     say!("guard: {STEPS} steps, no alarm, {places} places in RAM");

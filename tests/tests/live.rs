@@ -7,7 +7,7 @@ use vouch_device::code::Bytes;
 use vouch_device::live::Live;
 use vouch_host::bind::{self, Wanted};
 use vouch_host::frontend::elf::{Cell, Slot};
-use vouch_host::ir::Word;
+use vouch_host::ir::{Var, VarId, VarKind, Word};
 use vouch_host::pipeline::{Loaded, Origin};
 use vouch_tests::bound::{is_allowed, load};
 use vouch_tests::machine::programs;
@@ -35,7 +35,12 @@ fn corrupt(elf: &Path, init: Option<&str>) -> (u32, u32) {
     let mut rng = Rng::new(7);
     let mut walk = Walk::new(program);
     let first = |walk: &mut Walk<'_>, rng: &mut Rng| loop {
-        if let Arrived::Step(state) = walk.first(rng).unwrap().arrived {
+        let Arrived::Step(state) = walk.first(rng).unwrap().arrived else { continue };
+        let is_in_range = |(var, param): (VarId, &Var)| match param.kind {
+            VarKind::Param { min, max } => (min..=max).contains(&state[var.index()]),
+            _ => true,
+        };
+        if program.cfa.params().all(is_in_range) {
             return state;
         }
     };
@@ -92,4 +97,18 @@ fn enums_of_rust_are_guarded_too() {
     let (noticed, unnoticed) = corrupt(&elf, None);
     eprintln!("door: {noticed} noticed, {unnoticed} not");
     assert!(noticed > 300, "{noticed} noticed, {unnoticed} not");
+}
+
+/// The example firmware on its boards: what is read is where its linker has put it.
+#[test]
+fn the_example_firmware_is_guarded() {
+    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(std::path::PathBuf::from) else {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    for name in ["lm3s6965evb", "microbit"] {
+        let (noticed, unnoticed) = corrupt(&folder.join(format!("bound-{name}.elf")), None);
+        eprintln!("{name}: {noticed} noticed, {unnoticed} not");
+        assert!(noticed > 500, "{name}: {noticed} noticed, {unnoticed} not");
+    }
 }

@@ -188,13 +188,11 @@ fn state(model: &Loaded, start: u32, bytes: &[u8]) -> Vec<Word> {
     binary.program.slots.iter().map(value).collect()
 }
 
-/// Bits of the tank are changed after a step, before the guard looks: what leaves the invariant is told at once, and
-/// nothing else is.
+/// Bits of the tank are changed after a step, before the guard looks: what leaves the invariant is told at once.
 #[test]
 fn corruptions_of_a_running_board_are_noticed() {
     let Some(folder) = folder() else { return };
     let mut rng = Rng::new(11);
-    let (mut noticed, mut unnoticed) = (0, 0);
     for board in boards().filter(|board| board.name != "microbit") {
         let elf = example(&folder, board);
         let model = guarded(&elf);
@@ -203,6 +201,7 @@ fn corruptions_of_a_running_board_are_noticed() {
         let tank = place(&elf, "bound::TANK").unwrap();
         let limit = place(&elf, "bound::LIMIT").unwrap();
         assert_eq!(tank.end, limit.start, "they are read together");
+        let is_allowed = |bytes: &[u8]| is_allowed(&model, &state(&model, tank.start, bytes));
         // The register that the address to return to is in.
         let link = if board.triple.starts_with("thumb") { 14 } else { 1 };
         for round in 0..4 {
@@ -219,26 +218,24 @@ fn corruptions_of_a_running_board_are_noticed() {
             debugger.run();
             assert!(debugger.stopped(Duration::from_secs(10)), "it returns");
             let before = debugger.read(tank.start, 5);
-            assert!(is_allowed(&model, &state(&model, tank.start, &before)), "{before:x?}");
-            let mut bad = before.clone();
-            bad[rng.below(4)] ^= 1 << rng.below(8);
-            let allowed = is_allowed(&model, &state(&model, tank.start, &bad));
+            assert!(is_allowed(&before), "{before:x?}");
+            let bad = loop {
+                let mut bad = before.clone();
+                for _ in 0..1 + rng.below(3) {
+                    bad[rng.below(4)] ^= 1 << rng.below(8);
+                }
+                if !is_allowed(&bad) {
+                    break bad;
+                }
+            };
             debugger.write(tank.start, &bad).unwrap();
             debugger.forget(step);
             debugger.step_over(back);
             debugger.forget(back);
             debugger.run();
-            let text = emulator.text_until("done", Duration::from_secs(120));
-            let text = text.unwrap_or_else(|text| text);
-            if allowed {
-                unnoticed += 1;
-                continue;
-            }
+            let text = emulator.text_until("done", Duration::from_secs(120)).unwrap();
             assert!(text.contains("alarm: "), "{} {before:x?} {bad:x?}: {text}", board.name);
             assert!(!text.contains("no alarm"), "{text}");
-            noticed += 1;
         }
     }
-    eprintln!("{noticed} noticed, {unnoticed} lead to another state of the invariant");
-    assert!(noticed >= 3, "{noticed} noticed, {unnoticed} not");
 }
