@@ -7,11 +7,11 @@ use vouch_device::code::Bytes;
 use vouch_device::live::Live;
 use vouch_host::bind::{self, Wanted};
 use vouch_host::frontend::elf::{Cell, Slot};
-use vouch_host::ir::{Var, VarId, VarKind, Word};
-use vouch_host::pipeline::{Loaded, Origin};
+use vouch_host::ir::Word;
+use vouch_host::pipeline::Origin;
 use vouch_tests::bound::{is_allowed, load};
 use vouch_tests::machine::programs;
-use vouch_tests::machine::walk::{self, Arrived, Walk};
+use vouch_tests::machine::walk::{self, Arrived, Taken, Walk};
 use vouch_tests::rng::Rng;
 
 const RAM: u32 = 0x2000_0000;
@@ -35,13 +35,10 @@ fn corrupt(elf: &Path, init: Option<&str>) -> (u32, u32) {
     let mut rng = Rng::new(7);
     let mut walk = Walk::new(program);
     let first = |walk: &mut Walk<'_>, rng: &mut Rng| loop {
-        let Arrived::Step(state) = walk.first(rng).unwrap().arrived else { continue };
-        let is_in_range = |(var, param): (VarId, &Var)| match param.kind {
-            VarKind::Param { min, max } => (min..=max).contains(&state[var.index()]),
-            _ => true,
-        };
-        if program.cfa.params().all(is_in_range) {
-            return state;
+        match walk.first(rng) {
+            Ok(Taken { arrived: Arrived::Step(state), .. }) => return state,
+            // There is no way from a parameter that is out of its range.
+            other => assert!(other.is_ok() || program.cfa.params().count() > 0, "{other:?}"),
         }
     };
     let mut state = first(&mut walk, &mut rng);

@@ -6,14 +6,15 @@
 //! something else.
 //!
 //! A constant that is only made into another one is none that the function uses: compilers count the addresses of
-//! several statics from one that they share.
+//! several statics from one that they share. An address with a part that is not known, an index, is taken to be in the
+//! object of its constant part.
 
 use super::abi::Abi;
 use super::graph::{Opaque, instruction, is_local, ways};
 use super::isa::{Decoded, Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
 use super::reader::{Elf, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
-use vouch_ir::{ExprId, InputId, Pool, deadline};
+use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, deadline};
 
 /// What the code of a function says.
 #[derive(Default)]
@@ -41,11 +42,18 @@ const ROUNDS: u8 = 8;
 /// Combinations of registers that one instruction is run with.
 const MOST_RUNS: usize = 4096;
 
+/// A constant, or the constant part of a sum.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Value {
+    part: u32,
+    is_whole: bool,
+}
+
 /// What may be in a register besides what is unknown.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Known {
     /// The constants, each with the number of ways backwards that led to it.
-    values: BTreeMap<u32, u8>,
+    values: BTreeMap<Value, u8>,
     /// Whether there are, or were, several.
     several: bool,
 }
@@ -88,6 +96,7 @@ pub fn constants(elf: &Elf, function: &Symbol, follow: Follow) -> Constants {
 fn beginning(elf: &Elf) -> State {
     let mut state = State::default();
     if let (Some(reg), Some(value)) = (Abi::of(elf.isa).global, elf.global_pointer) {
+        let value = Value { part: value, is_whole: true };
         state[usize::from(reg.0)].values.insert(value, 0);
     }
     state
@@ -141,8 +150,8 @@ impl Search<'_> {
             deadline::tick();
             self.seen.insert(pc);
             let fall = pc.wrapping_add(decoded.length);
-            let is_computed = self.execute(pc, &decoded, &mut state);
             let (ways, _) = ways(&decoded, pc, &mut opaque);
+            let is_computed = self.execute(pc, &decoded, &ways, &mut state);
             if is_computed {
                 let all: Vec<u32> = self.code.keys().copied().collect();
                 for to in all {
@@ -183,7 +192,7 @@ impl Search<'_> {
                 changed |= known.join(new, u8::from(to <= from), self.follow);
                 if to <= from {
                     let last = new.values.iter().filter(|(_, rounds)| **rounds >= ROUNDS);
-                    self.constants.found.extend(last.map(|(value, _)| (from, *value)));
+                    self.constants.found.extend(last.map(|(value, _)| (from, value.part)));
                 }
             }
         }
@@ -196,7 +205,7 @@ impl Search<'_> {
     }
 
     /// Runs an instruction with everything that its registers may be. Whether it goes to where is not known.
-    fn execute(&mut self, pc: u32, decoded: &Decoded, state: &mut State) -> bool {
+    fn execute(&mut self, pc: u32, decoded: &Decoded, ways: &[u32], state: &mut State) -> bool {
         let fall = pc.wrapping_add(decoded.length);
         let mut written: BTreeMap<usize, Known> = BTreeMap::new();
         let mut is_computed = false;
@@ -208,8 +217,8 @@ impl Search<'_> {
             let picked = pick(state, &choices, run);
             let mut machine = Constant::new(self.elf, &picked);
             let next = decoded.execute(&mut machine);
-            machine.end();
-            let Constant { pool, mut found, asked, written: set, .. } = machine;
+            let set = machine.end();
+            let Constant { pool, mut found, asked, .. } = machine;
             if run == 0 {
                 choices = asked.iter().copied().filter(|r| state[*r].values.len() > 1).collect();
                 runs = count(state, &choices);
@@ -222,7 +231,9 @@ impl Search<'_> {
                     if !stays || transfer != Transfer::Jump {
                         self.pass_on(pc, to, state);
                     }
-                    is_computed |= to.is_none() && transfer == Transfer::Jump
+                    // What is a constant here may be something else as well.
+                    let is_known = to.is_some_and(|to| !stays || ways.contains(&to));
+                    is_computed |= !is_known && transfer == Transfer::Jump
                         || to.is_some_and(|to| self.returns_elsewhere(to));
                 }
                 Ok(Next::Supervisor) => self.pass_on(pc, None, state),
@@ -233,9 +244,11 @@ impl Search<'_> {
                 let known = written.entry(reg).or_default();
                 // Where a call returns to is no address that the program has.
                 let link = usize::from(self.abi.link.0);
-                let is_return = |value: &u32| reg == link && value & !1 == fall;
+                let is_return = |value: &Value| reg == link && value.part & !1 == fall;
                 if let Some(value) = value.filter(|value| !is_return(value)) {
-                    found.extend(matches!(self.follow, Follow::Straight).then_some(value));
+                    if let (Follow::Straight, true) = (self.follow, value.is_whole) {
+                        found.push(value.part);
+                    }
                     known.add(value, rounds.unwrap_or(0), self.follow);
                 }
             }
@@ -261,7 +274,7 @@ impl Search<'_> {
         let arguments = self.abi.arguments.iter().map(|reg| usize::from(*reg));
         let passed: Vec<usize> = if shares_all { (0..32).collect() } else { arguments.collect() };
         let values = passed.into_iter().flat_map(|reg| state[reg].values.keys());
-        self.constants.found.extend(values.map(|value| (pc, *value)));
+        self.constants.found.extend(values.map(|value| (pc, value.part)));
     }
 
     /// Whether a function returns to where the table behind its call says.
@@ -272,7 +285,7 @@ impl Search<'_> {
 
 impl Known {
     /// One more constant. Whether that is new.
-    fn add(&mut self, value: u32, rounds: u8, follow: Follow) -> bool {
+    fn add(&mut self, value: Value, rounds: u8, follow: Follow) -> bool {
         if let Some(known) = self.values.get_mut(&value) {
             let is_less = rounds < *known;
             *known = rounds.min(*known);
@@ -282,9 +295,9 @@ impl Known {
             self.values.insert(value, rounds);
             return true;
         }
-        let is_near = |value: u32| match follow {
+        let is_near = |value: Value| match follow {
             Follow::Straight => false,
-            Follow::Everywhere(is_near) => is_near(value),
+            Follow::Everywhere(is_near) => is_near(value.part),
         };
         let is_second = !self.several;
         if is_second {
@@ -321,8 +334,10 @@ fn count(state: &State, choices: &[usize]) -> usize {
     count.unwrap_or(1)
 }
 
+type Picked = [Option<(Value, u8)>; 32];
+
 /// What the registers are in a run, with the ways backwards that led to it.
-fn pick(state: &State, choices: &[usize], run: usize) -> [Option<(u32, u8)>; 32] {
+fn pick(state: &State, choices: &[usize], run: usize) -> Picked {
     let mut rest = run;
     let mut picked = state.each_ref().map(|known| known.values.iter().next());
     for reg in choices {
@@ -338,24 +353,21 @@ fn pick(state: &State, choices: &[usize], run: usize) -> [Option<(u32, u8)>; 32]
 struct Constant<'a> {
     elf: &'a Elf,
     pool: Pool,
-    regs: [Option<u32>; 32],
+    picked: &'a Picked,
     /// The registers that were read.
     asked: BTreeSet<usize>,
     /// Those that were written.
-    written: BTreeMap<usize, Option<u32>>,
+    written: BTreeMap<usize, ExprId>,
     found: Vec<u32>,
     /// Whether memory was accessed.
     accesses: bool,
-    picked: [Option<u32>; 32],
 }
 
-impl Constant<'_> {
-    fn new<'a>(elf: &'a Elf, picked: &[Option<(u32, u8)>; 32]) -> Constant<'a> {
-        let picked = picked.map(|known| known.map(|(value, _)| value));
+impl<'a> Constant<'a> {
+    fn new(elf: &'a Elf, picked: &'a Picked) -> Constant<'a> {
         Constant {
             elf,
             pool: Pool::default(),
-            regs: picked,
             picked,
             asked: BTreeSet::new(),
             written: BTreeMap::new(),
@@ -368,28 +380,51 @@ impl Constant<'_> {
         self.pool.input(InputId(number), width)
     }
 
-    fn note(&mut self, x: ExprId) {
-        self.found.extend(self.pool.as_const(x).map(|value| value as u32));
+    /// The constant part of a sum; nothing if constants went into it in another way.
+    fn part(&self, x: ExprId) -> Option<u32> {
+        use BinOp::{AShr, Add, LShr, Or, Shl, Sub, Xor};
+        let is_unknown = |x: ExprId| matches!(self.pool.get(x), Expr::Input(_));
+        match self.pool.get(x) {
+            Expr::Const(value) => Some(value as u32),
+            Expr::Input(_) => Some(0),
+            // Sums of what has no bit in common are written as such.
+            Expr::Binary(Add | Or | Xor, a, b) => Some(self.part(a)?.wrapping_add(self.part(b)?)),
+            Expr::Binary(Sub, a, b) if is_unknown(b) => self.part(a),
+            Expr::Binary(Sub, a, b) => {
+                Some(self.part(a)?.wrapping_sub(self.pool.as_const(b)? as u32))
+            }
+            Expr::Binary(Shl | LShr | AShr, a, _) if is_unknown(a) => Some(0),
+            _ => None,
+        }
     }
 
-    /// An access to memory. What is counted from a constant by what is not known is in the same object.
-    fn access(&mut self, address: ExprId) {
-        self.accesses = true;
-        match self.pool.as_const(address) {
-            Some(_) => self.note(address),
+    /// What a register is, as far as it is known. What is not a sum loses the constants in it.
+    fn value(&mut self, x: ExprId) -> Option<Value> {
+        let part = self.part(x);
+        if part.is_none() && !self.accesses {
+            self.lose();
+        }
+        let is_whole = self.pool.as_const(x).is_some();
+        part.filter(|part| is_whole || *part != 0).map(|part| Value { part, is_whole })
+    }
+
+    fn note(&mut self, x: ExprId) {
+        match self.part(x) {
+            Some(part) => self.found.push(part),
             None => self.lose(),
         }
     }
 
     /// What is in the registers that were read becomes something that is not known.
     fn lose(&mut self) {
-        self.found.extend(self.asked.iter().filter_map(|reg| self.picked[*reg]));
+        let values = self.asked.iter().filter_map(|reg| self.picked[*reg]);
+        self.found.extend(values.map(|(value, _)| value.part));
     }
 
-    fn end(&mut self) {
-        if !self.accesses && self.written.values().any(Option::is_none) {
-            self.lose();
-        }
+    /// The registers that were written, and with what.
+    fn end(&mut self) -> Vec<(usize, Option<Value>)> {
+        let written = std::mem::take(&mut self.written);
+        written.into_iter().map(|(reg, x)| (reg, self.value(x))).collect()
     }
 }
 
@@ -399,17 +434,17 @@ impl Machine for Constant<'_> {
         &mut self.pool
     }
     fn reg(&mut self, reg: Reg) -> ExprId {
-        self.asked.insert(usize::from(reg.0 % 32));
-        match self.regs.get(usize::from(reg.0)).copied().flatten() {
-            Some(value) => self.pool.constant(value.into(), 32),
-            None => self.any(reg.0.into(), 32),
+        let at = usize::from(reg.0 % 32);
+        if let Some(x) = self.written.get(&at) {
+            return *x;
         }
+        self.asked.insert(at);
+        let unknown = self.any(reg.0.into(), 32);
+        let Some((Value { part, is_whole }, _)) = self.picked[at] else { return unknown };
+        let part = self.pool.constant(part.into(), 32);
+        if is_whole { part } else { self.pool.binary(BinOp::Add, part, unknown) }
     }
     fn set_reg(&mut self, reg: Reg, value: ExprId) {
-        let value = self.pool.as_const(value).map(|value| value as u32);
-        if let Some(reg) = self.regs.get_mut(usize::from(reg.0)) {
-            *reg = value;
-        }
         self.written.insert(usize::from(reg.0 % 32), value);
     }
     fn flag(&mut self, flag: Flag) -> ExprId {
@@ -421,7 +456,8 @@ impl Machine for Constant<'_> {
     }
     fn set_special(&mut self, _: Special, _: ExprId) {}
     fn load(&mut self, address: ExprId, bytes: u32, _: bool) -> Result<ExprId, ()> {
-        self.access(address);
+        self.accesses = true;
+        self.note(address);
         let at = self.pool.as_const(address).map(|at| at as u32);
         let is_constant = |at: &u32| self.elf.section(*at).is_some_and(|s| !s.is_writable);
         let read = |at: u32| {
@@ -435,7 +471,8 @@ impl Machine for Constant<'_> {
         }
     }
     fn store(&mut self, address: ExprId, value: ExprId, _: bool) -> Result<(), ()> {
-        self.access(address);
+        self.accesses = true;
+        self.note(address);
         self.note(value);
         Ok(())
     }
@@ -445,7 +482,8 @@ impl Machine for Constant<'_> {
         bytes: u32,
         new: impl FnOnce(&mut Self, ExprId) -> ExprId,
     ) -> Result<ExprId, ()> {
-        self.access(address);
+        self.accesses = true;
+        self.note(address);
         let old = self.any(60 + bytes, 8 * bytes);
         let value = new(self, old);
         self.note(value);
