@@ -19,8 +19,8 @@ use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, deadline};
 /// What the code of a function says.
 #[derive(Default)]
 pub struct Constants {
-    /// Where which constant is used: accessed, stored, passed on, gone to, or counted from by what is not known.
-    pub found: BTreeSet<(u32, u32)>,
+    /// Where which constants are used: accessed, stored, passed on, gone to, or counted from by what is not known.
+    pub found: BTreeSet<(u32, Value)>,
     /// Where there were too many to follow, so that some may be missing.
     pub lost: Option<u32>,
 }
@@ -44,9 +44,40 @@ const MOST_RUNS: usize = 4096;
 
 /// A constant, or the constant part of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Value {
-    part: u32,
-    is_whole: bool,
+pub struct Value {
+    /// The constant.
+    pub part: u32,
+    /// What else it is at most: nothing, the result of a comparison, or [`Value::ANY`].
+    pub more: u32,
+}
+
+impl Value {
+    /// An index, of which nothing is known.
+    pub const ANY: u32 = u32::MAX;
+
+    fn whole(part: u32) -> Value {
+        Value { part, more: 0 }
+    }
+
+    /// The last address that it may be; an index does not lead out of an object.
+    pub fn last(self) -> u32 {
+        if self.more == Value::ANY { self.part } else { self.part.saturating_add(self.more) }
+    }
+
+    fn plus(self, other: Value) -> Value {
+        let part = self.part.wrapping_add(other.part);
+        Value { part, more: at_most(u64::from(self.more) + u64::from(other.more)) }
+    }
+
+    fn times(self, factor: u64) -> Value {
+        let part = (u64::from(self.part) * factor) as u32;
+        Value { part, more: at_most(u64::from(self.more) * factor) }
+    }
+}
+
+/// What a choice between addresses adds at most; more is an index.
+fn at_most(more: u64) -> u32 {
+    u32::try_from(more).ok().filter(|more| *more < 1 << 12).unwrap_or(Value::ANY)
 }
 
 /// What may be in a register besides what is unknown.
@@ -96,8 +127,7 @@ pub fn constants(elf: &Elf, function: &Symbol, follow: Follow) -> Constants {
 fn beginning(elf: &Elf) -> State {
     let mut state = State::default();
     if let (Some(reg), Some(value)) = (Abi::of(elf.isa).global, elf.global_pointer) {
-        let value = Value { part: value, is_whole: true };
-        state[usize::from(reg.0)].values.insert(value, 0);
+        state[usize::from(reg.0)].values.insert(Value::whole(value), 0);
     }
     state
 }
@@ -127,7 +157,8 @@ impl Search<'_> {
                 // Data, or an instruction that is not known: what looks like an address is one.
                 let word = [0, 1, 2, 3].map(|i| self.elf.byte(pc.wrapping_add(i)));
                 if let [Some(a), Some(b), Some(c), Some(d)] = word {
-                    self.constants.found.insert((pc, u32::from_le_bytes([a, b, c, d])));
+                    let value = Value::whole(u32::from_le_bytes([a, b, c, d]));
+                    self.constants.found.insert((pc, value));
                 }
                 pc = pc.saturating_add(2);
                 it = It::NONE;
@@ -192,7 +223,7 @@ impl Search<'_> {
                 changed |= known.join(new, u8::from(to <= from), self.follow);
                 if to <= from {
                     let last = new.values.iter().filter(|(_, rounds)| **rounds >= ROUNDS);
-                    self.constants.found.extend(last.map(|(value, _)| (from, value.part)));
+                    self.constants.found.extend(last.map(|(value, _)| (from, *value)));
                 }
             }
         }
@@ -227,7 +258,7 @@ impl Search<'_> {
                 Ok(Next::Go { to, transfer, .. }) => {
                     let to = pool.as_const(to).map(|to| to as u32);
                     let stays = to.is_some_and(|to| is_local(self.elf, pc, to));
-                    found.extend(to.filter(|_| !stays));
+                    found.extend(to.filter(|_| !stays).map(Value::whole));
                     if !stays || transfer != Transfer::Jump {
                         self.pass_on(pc, to, state);
                     }
@@ -246,8 +277,8 @@ impl Search<'_> {
                 let link = usize::from(self.abi.link.0);
                 let is_return = |value: &Value| reg == link && value.part & !1 == fall;
                 if let Some(value) = value.filter(|value| !is_return(value)) {
-                    if let (Follow::Straight, true) = (self.follow, value.is_whole) {
-                        found.push(value.part);
+                    if let (Follow::Straight, 0) = (self.follow, value.more) {
+                        found.push(value);
                     }
                     known.add(value, rounds.unwrap_or(0), self.follow);
                 }
@@ -274,7 +305,7 @@ impl Search<'_> {
         let arguments = self.abi.arguments.iter().map(|reg| usize::from(*reg));
         let passed: Vec<usize> = if shares_all { (0..32).collect() } else { arguments.collect() };
         let values = passed.into_iter().flat_map(|reg| state[reg].values.keys());
-        self.constants.found.extend(values.map(|value| (pc, value.part)));
+        self.constants.found.extend(values.map(|value| (pc, *value)));
     }
 
     /// Whether a function returns to where the table behind its call says.
@@ -358,7 +389,7 @@ struct Constant<'a> {
     asked: BTreeSet<usize>,
     /// Those that were written.
     written: BTreeMap<usize, ExprId>,
-    found: Vec<u32>,
+    found: Vec<Value>,
     /// Whether memory was accessed.
     accesses: bool,
 }
@@ -380,37 +411,59 @@ impl<'a> Constant<'a> {
         self.pool.input(InputId(number), width)
     }
 
-    /// The constant part of a sum; nothing if constants went into it in another way.
-    fn part(&self, x: ExprId) -> Option<u32> {
-        use BinOp::{AShr, Add, LShr, Or, Shl, Sub, Xor};
-        let is_unknown = |x: ExprId| matches!(self.pool.get(x), Expr::Input(_));
+    /// A sum; nothing if constants went into it in another way.
+    fn sum(&self, x: ExprId) -> Option<Value> {
+        use BinOp::{AShr, Add, And, Eq, LShr, Or, Shl, Sle, Slt, Sub, Ule, Ult};
+        let constant = |x: ExprId| self.pool.as_const(x).map(|value| value as u32);
+        // What is left is no part of an address.
+        let is_small = |mask: u32| at_most(mask.into()) != Value::ANY;
+        let chosen = |most: u32| Value { part: 0, more: at_most(most.into()) };
         match self.pool.get(x) {
-            Expr::Const(value) => Some(value as u32),
-            Expr::Input(_) => Some(0),
-            // Sums of what has no bit in common are written as such.
-            Expr::Binary(Add | Or | Xor, a, b) => Some(self.part(a)?.wrapping_add(self.part(b)?)),
-            Expr::Binary(Sub, a, b) if is_unknown(b) => self.part(a),
-            Expr::Binary(Sub, a, b) => {
-                Some(self.part(a)?.wrapping_sub(self.pool.as_const(b)? as u32))
+            Expr::Const(value) => Some(Value::whole(value as u32)),
+            Expr::Input(InputId(number)) => {
+                let picked = self.picked.get(number as usize).copied().flatten();
+                Some(chosen(picked.map_or(Value::ANY, |(value, _)| value.more)))
             }
-            Expr::Binary(Shl | LShr | AShr, a, _) if is_unknown(a) => Some(0),
+            Expr::Binary(Eq | Ult | Ule | Slt | Sle, ..) => Some(chosen(1)),
+            Expr::Extend { x, signed: false } if self.pool.width(x) == 1 => Some(chosen(1)),
+            // Sums of what has no bit in common are written as such.
+            Expr::Binary(Add | Or, a, b) => Some(self.sum(a)?.plus(self.sum(b)?)),
+            Expr::Binary(Sub, a, b) => {
+                let (a, b) = (self.sum(a)?, self.sum(b)?);
+                let less = if b.more == Value::ANY { b.part } else { b.part.wrapping_add(b.more) };
+                Some(Value { part: 0u32.wrapping_sub(less), ..b }.plus(a))
+            }
+            Expr::Binary(And, a, b) => match (constant(a), constant(b)) {
+                (Some(mask), _) | (_, Some(mask)) if is_small(mask) => Some(chosen(mask)),
+                _ => None,
+            },
+            Expr::Binary(Shl, a, by) => {
+                Some(self.sum(a)?.times(1 << constant(by).filter(|by| *by < 32)?))
+            }
+            Expr::Binary(LShr, a, by) if self.sum(a)?.part == 0 => {
+                Some(chosen(u32::MAX.checked_shr(constant(by)?).unwrap_or(0)))
+            }
+            Expr::Binary(AShr, a, _) if self.sum(a)?.part == 0 => Some(chosen(Value::ANY)),
+            Expr::Ite(_, t, e) => {
+                let (t, e) = (constant(t)?, constant(e)?);
+                Some(Value { part: t.min(e), more: at_most(t.abs_diff(e).into()) })
+            }
             _ => None,
         }
     }
 
     /// What a register is, as far as it is known. What is not a sum loses the constants in it.
     fn value(&mut self, x: ExprId) -> Option<Value> {
-        let part = self.part(x);
-        if part.is_none() && !self.accesses {
+        let sum = self.sum(x);
+        if sum.is_none() && !self.accesses {
             self.lose();
         }
-        let is_whole = self.pool.as_const(x).is_some();
-        part.filter(|part| is_whole || *part != 0).map(|part| Value { part, is_whole })
+        sum.filter(|sum| *sum != Value { part: 0, more: Value::ANY })
     }
 
     fn note(&mut self, x: ExprId) {
-        match self.part(x) {
-            Some(part) => self.found.push(part),
+        match self.sum(x) {
+            Some(sum) => self.found.push(sum),
             None => self.lose(),
         }
     }
@@ -418,7 +471,7 @@ impl<'a> Constant<'a> {
     /// What is in the registers that were read becomes something that is not known.
     fn lose(&mut self) {
         let values = self.asked.iter().filter_map(|reg| self.picked[*reg]);
-        self.found.extend(values.map(|(value, _)| value.part));
+        self.found.extend(values.map(|(value, _)| value));
     }
 
     /// The registers that were written, and with what.
@@ -440,9 +493,9 @@ impl Machine for Constant<'_> {
         }
         self.asked.insert(at);
         let unknown = self.any(reg.0.into(), 32);
-        let Some((Value { part, is_whole }, _)) = self.picked[at] else { return unknown };
+        let Some((Value { part, more }, _)) = self.picked[at] else { return unknown };
         let part = self.pool.constant(part.into(), 32);
-        if is_whole { part } else { self.pool.binary(BinOp::Add, part, unknown) }
+        if more == 0 { part } else { self.pool.binary(BinOp::Add, part, unknown) }
     }
     fn set_reg(&mut self, reg: Reg, value: ExprId) {
         self.written.insert(usize::from(reg.0 % 32), value);

@@ -4,7 +4,7 @@
 //! from another static. So an object that the step uses is shared if its address is in code that was not lifted,
 //! or in data that the lifted code does not look at; or if such code calls a function of the step that uses it.
 
-use super::constants::{Constants, Follow, constants};
+use super::constants::{Constants, Follow, Value, constants};
 use super::isa::Isa;
 use super::layout::Layout;
 use super::lift::Lifted;
@@ -44,10 +44,12 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
     let mut used = objects(layout, lifted);
     // Parameters are set by others, before the first step.
     used.retain(|start, _| !layout.is_param(*start));
-    let object = |address: u32| {
-        let (start, end) = used.range(..=address).next_back()?;
-        (address < *end).then(|| layout.name(*start))
+    let between = |first: u32, last: u32| {
+        let (start, end) = used.range(..=last).next_back()?;
+        (first < *end).then(|| layout.name(*start))
     };
+    let object = |address: u32| between(address, address);
+    let touched = |value: Value| between(value.part, value.last());
     let is_lifted = |f: &Symbol| lifted.code.range(f.start..f.end).next().is_some();
     // Where flash is at 0 every small number is near a function; only RISC-V makes its addresses of parts.
     let functions = elf.functions().filter(|f| elf.isa == Isa::Rv32 && is_lifted(f));
@@ -58,7 +60,7 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         wanted.range(range).next().is_some() || object(address).is_some()
     };
     let follow = Follow::Everywhere(&is_near);
-    let users = users(elf, &is_lifted, &|address| object(address).is_some(), follow);
+    let users = users(elf, &is_lifted, &|value| touched(value).is_some(), follow);
     // A function of the step that uses its statics, and that others must not call.
     let user = |address: u32| {
         let start = address & !1;
@@ -77,10 +79,10 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         let by = || format!("`{}`", function.shown());
         let Constants { found, lost } = constants(elf, function, follow);
         for (at, value) in found {
-            if is_startup && bounds().any(|bound| bound == value) {
+            if is_startup && bounds().any(|bound| bound == value.part) {
                 continue;
             }
-            if let Some(name) = object(value).or_else(|| user(value)) {
+            if let Some(name) = touched(value).or_else(|| user(value.part)) {
                 return Some(Shared { name, by: by(), at });
             }
         }
@@ -109,7 +111,7 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
 fn users(
     elf: &Elf,
     is_lifted: &dyn Fn(&Symbol) -> bool,
-    is_static: &dyn Fn(u32) -> bool,
+    is_static: &dyn Fn(Value) -> bool,
     follow: Follow,
 ) -> BTreeSet<u32> {
     let lifted = elf.functions().filter(|f| is_lifted(f));
@@ -119,7 +121,7 @@ fn users(
     loop {
         let before = users.len();
         for (start, constants) in &known {
-            let uses = |value: u32| is_static(value) || users.contains(&(value & !1));
+            let uses = |value: Value| is_static(value) || users.contains(&(value.part & !1));
             let mut found = constants.found.iter();
             if constants.lost.is_some() || found.any(|(_, value)| uses(*value)) {
                 users.insert(*start);
