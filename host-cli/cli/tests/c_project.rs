@@ -129,6 +129,30 @@ fn what_depends_on_a_declaration_says_so() {
 }
 
 #[test]
+fn a_run_that_needs_a_value_which_nobody_knows_is_not_one() {
+    let address = "#include \"vouch.h\"\nstatic int x, low;\n\
+        void step(int y) { low = (unsigned long)&x & 3; if (y > 5) x = 1; VOUCH_ASSERT(CLAIM); }\n";
+    let text = "#include <stdio.h>\n#include \"vouch.h\"\nstatic char t[4];\n\
+        void step(void) { snprintf(t, sizeof t, \"%d\", 42); VOUCH_ASSERT(CLAIM); }\n";
+    let outcome = |text: &str, claim: &str| {
+        let (_folder, output) = check(&[("a.c", &text.replace("CLAIM", claim))], &looped(&["a.c"]));
+        (output.status.code(), json(&output)["reason"].to_string())
+    };
+    // The compiler aligns `x`, and prints `42`: no run of the program breaks these.
+    for (text, claim, what) in
+        [(address, "low == 0", "`address`"), (text, "t[0] == '4'", "`length`")]
+    {
+        let (code, reason) = outcome(text, claim);
+        assert_eq!(code, Some(3), "{claim}");
+        assert!(reason.contains("depends on") && reason.contains(what), "{claim}: {reason}");
+    }
+    assert_eq!(outcome(address, "low >= 0 && low < 4").0, Some(0));
+    assert_eq!(outcome(text, "t[3] == 0").0, Some(0));
+    // A run that breaks it whatever the address is.
+    assert_eq!(outcome(address, "x == 0").0, Some(1));
+}
+
+#[test]
 fn registers_are_no_memory() {
     let text = "#include <stdint.h>\n#include \"vouch.h\"\n\
         typedef struct { volatile uint32_t sr, dr; } usart;\n#define USART1 ((usart *)0x40013800)\n\

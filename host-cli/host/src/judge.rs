@@ -8,6 +8,7 @@ use crate::answer::{Answer, Ended, ImageTrace};
 use crate::blast::Map;
 use crate::deadline::{self, Over};
 use crate::decode;
+use crate::ir::formats::Names;
 use crate::ir::{Certificate, Cfa, PropertyId, Trace, VarId, Word};
 use crate::simplify::{Back, Simplified};
 use crate::validate::{self, CertificateStats, Run, certificate::covers};
@@ -77,7 +78,9 @@ impl Finding {
     pub fn is_settled(&self) -> bool {
         match self {
             Finding::Safe | Finding::Unsafe(_) => true,
-            Finding::Unknown(reason) => matches!(reason, Reason::Until(_) | Reason::NotReplayed(_)),
+            Finding::Unknown(reason) => {
+                matches!(reason, Reason::Until(_) | Reason::NotReplayed(_) | Reason::Approximate(_))
+            }
         }
     }
 }
@@ -95,7 +98,7 @@ pub struct Judgement {
     pub validated: bool,
     /// What it took to check the certificate.
     pub checked: Option<CertificateStats>,
-    /// Runs of the automaton that were not confirmed on its program: of those properties nothing is known.
+    /// Runs of the automaton that need not be runs of its program: of those properties nothing is known.
     pub unconfirmed: Vec<(PropertyId, Broken)>,
 }
 
@@ -122,7 +125,7 @@ impl Judgement {
             })
         };
         let is_bug = |r: &&Reason| matches!(r, Reason::Invalid(_) | Reason::NotReproduced(_));
-        let is_run = |r: &&Reason| matches!(r, Reason::NotReplayed(_));
+        let is_run = |r: &&Reason| matches!(r, Reason::NotReplayed(_) | Reason::Approximate(_));
         reasons().find(is_bug).or_else(|| reasons().find(is_run)).or_else(|| reasons().next())
     }
 
@@ -224,6 +227,7 @@ fn judge_with(
         (Some(Claim::Skipped | Claim::Open) | None, None) => Finding::Unknown(Reason::Unanswered),
     };
     let mut findings: Vec<(PropertyId, Finding)> = asked().map(|p| (*p, finding(p))).collect();
+    let unconfirmed = doubt(subject.cfa, &mut findings);
     let limited = respect_others(subject.cfa, &mut findings);
     let known = findings.iter().any(|f| f.1.is_settled());
     let sound = !findings.iter().any(|f| matches!(f.1, Finding::Unknown(Reason::Invalid(_))));
@@ -235,8 +239,29 @@ fn judge_with(
         certificate,
         validated: validate && known && sound,
         checked: checked.flatten(),
-        unconfirmed: vec![],
+        unconfirmed,
     }
+}
+
+/// Takes back what is said to be broken by runs that depend on values which the model leaves open although the program
+/// decides them. The runs are returned.
+fn doubt(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) -> Vec<(PropertyId, Broken)> {
+    let deadline = deadline::current();
+    let mut doubtful = vec![];
+    for (property, finding) in findings {
+        let Finding::Unsafe(broken) = finding else { continue };
+        // Without validation claims are believed.
+        let Some(run) = &broken.run else { continue };
+        let reason = match deadline.enter(|| validate::depends_on(cfa, run, &cfa.approximate)) {
+            Ok(None) => continue,
+            Ok(Some(input)) => Reason::Approximate(Names::new(cfa).input(input)),
+            Err(over) => Reason::Unchecked { claim: Verdict::Unsafe, over },
+        };
+        if let Finding::Unsafe(broken) = std::mem::replace(finding, Finding::Unknown(reason)) {
+            doubtful.push((*property, *broken));
+        }
+    }
+    doubtful
 }
 
 /// Takes back what is said to be safe and rests on properties that are not proved. Returns whether a

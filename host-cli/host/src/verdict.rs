@@ -78,6 +78,9 @@ pub enum Reason {
     NotReplayed(Obstacle),
     /// The automaton has a run that breaks it, but the program does something else: this.
     NotReproduced(String),
+    /// The automaton has a run that breaks it, but only with certain values of this input, which the program decides and
+    /// the model leaves open.
+    Approximate(String),
     /// There was no time to check what the engine said.
     Unchecked {
         /// What it said.
@@ -113,6 +116,10 @@ impl fmt::Display for Reason {
             Reason::Invalid(why) => write!(f, "validation failed: {why}"),
             Reason::NotReplayed(obstacle) => write!(f, "not replayed: {obstacle}"),
             Reason::NotReproduced(what) => write!(f, "not reproduced on the program: {what}"),
+            Reason::Approximate(input) => write!(
+                f,
+                "a run breaks it, but depends on `{input}`, which the program decides and the model leaves open"
+            ),
             Reason::Unchecked { claim, over } => {
                 let over = match over {
                     Over::Timeout => "ran out of time",

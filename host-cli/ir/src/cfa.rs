@@ -181,6 +181,9 @@ pub struct Cfa {
     /// Those whose violation ends the run (an index out of range, say): what is proved of the others
     /// says nothing of how such a run would go on.
     pub fatal: Vec<PropertyId>,
+    /// Those of the inputs whose value is not the environment's choice: the program decides it, and the model does not
+    /// know how. A run that breaks a property only with certain values of one need not be a run of the program.
+    pub approximate: Vec<InputId>,
     /// The expressions.
     pub pool: Pool,
 }
@@ -198,6 +201,7 @@ impl Cfa {
             properties: vec![],
             limits: vec![],
             fatal: vec![],
+            approximate: vec![],
             pool: Pool::default(),
         }
     }
@@ -292,6 +296,9 @@ impl Cfa {
         }
         if self.limits.iter().chain(&self.fatal).any(|p| p.index() >= self.properties.len()) {
             return fail("a limit or fatal property is unknown".into());
+        }
+        if self.approximate.iter().any(|i| i.index() >= self.inputs.len()) {
+            return fail("an approximate input is unknown".into());
         }
         for id in 0..self.pool.len() as u32 {
             let width = self.pool.width(ExprId(id));

@@ -78,7 +78,7 @@ pub fn expressions(
 }
 
 /// The value of a node whose operands have the values `get`.
-fn node(
+pub fn node(
     pool: &Pool,
     id: ExprId,
     get: impl Fn(ExprId) -> Word,

@@ -6,17 +6,20 @@
 //! A verdict is believed for one of two reasons, and both are looked at here on the automaton as
 //! the front end built it, not on the image that the engine worked on:
 //!
-//! - *unsafe*: [`replay`] runs the trace in the reference interpreter;
+//! - *unsafe*: [`replay`] runs the trace in the reference interpreter, and [`depends`] tells whether it needs a value
+//!   that the model leaves open although the program does not;
 //! - *safe*: [`certificate`] checks that the invariant is inductive and excludes the errors, with
 //!   an encoder ([`encode`]) and a solver ([`solver`]) that share nothing with the engine.
 #![deny(unsafe_code)]
 
 pub mod certificate;
+pub mod depends;
 pub mod encode;
 pub mod replay;
 pub mod solver;
 
 pub use certificate::{CertificateError, CertificateStats, Options, check, check_with};
+pub use depends::depends_on;
 pub use replay::{ReplayError, Run, State, Taken, replay, replay_bound};
 
 use vouch_ir::expr::MAX_WIDTH;

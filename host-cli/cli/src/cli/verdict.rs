@@ -141,6 +141,9 @@ pub fn advice(reason: &Reason, engine_is_here: bool) -> Option<String> {
             "a run may read or write outside of every object\n\
              help: see where with `--checks bounds,null`",
         ),
+        Reason::Approximate(_) => Some(
+            "help: look at the run above: if the program can get to that value, the property is broken",
+        ),
         Reason::Until(_) => Some(
             "a run ends where such a property is broken: what would come after it is not known",
         ),

@@ -12,7 +12,7 @@ use vouch_core::image::{self, ImageError, Preamble};
 use vouch_ir::{Cfa, Expr, ExprId, Span, expr::MAX_WIDTH, mask};
 
 /// The version that is written and read.
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 7;
 /// Marks the chunk.
 const MAGIC: [u8; 4] = *b"VDBG";
 /// Magic, version, reserved, length, checksum.
@@ -350,6 +350,7 @@ mod tests {
         cfa.add_edge(Edge { from: init, to: error, guard, updates: vec![(x, input)], span });
         cfa.properties.push(Property { name: "n".into(), error, span: Span::default() });
         cfa.limits.push(PropertyId(0));
+        cfa.approximate.push(i);
         let expected: &[&[u8]] = &[
             b"\x01m",
             // Variables and inputs.
@@ -360,8 +361,8 @@ mod tests {
             b"\x02\x04init\x00\x00\x01e\x04\x05",
             b"\x01\x00\x01\x02\x01\x00\x01\x06\xc8\x01",
             b"\x00",
-            // The property, limits, fatal ones.
-            b"\x01\x01n\x01\x00\x00\x01\x00\x00",
+            // The property, limits, fatal ones, approximate inputs.
+            b"\x01\x01n\x01\x00\x00\x01\x00\x00\x01\x00",
             // Expressions: a variable, an input, a comparison.
             b"\x03\x01\x00\x03\x02\x00\x03\x04\x0e\x00\x01\x01",
         ];

@@ -18,6 +18,8 @@ pub enum Builtin {
     ClaimNamed,
     /// Any value, named by the argument.
     Input,
+    /// A character of a text that a format gives.
+    Text,
     /// How many characters the format of the current call gives.
     FormatLength,
     /// Runs in which the argument is zero are not looked at.
@@ -103,6 +105,7 @@ pub fn find(name: &str) -> Option<Builtin> {
         "assert" => Builtin::Assert,
         "__CPROVER_assert" | "vouch_assert" => Builtin::Claim,
         "vouch_input" | "__vouch_input" => Builtin::Input,
+        "__vouch_text" => Builtin::Text,
         "__vouch_format_length" => Builtin::FormatLength,
         "vouch_assert_named" => Builtin::ClaimNamed,
         "abort" | "exit" | "_exit" | "_Exit" | "__builtin_abort" | "__builtin_trap" => {
@@ -170,6 +173,11 @@ fn overflow(name: &str) -> Option<Builtin> {
 /// themselves, only the ones that mean an error are taken away from them.
 pub fn of(function: &Function) -> Option<Builtin> {
     find(&function.name).filter(|b| function.body.is_none() || *b == Builtin::Error)
+}
+
+/// Whether a function of this name does nothing but return any value: that is how verifiers name their inputs.
+pub fn only_chooses(name: &str) -> bool {
+    name.contains("nondet")
 }
 
 /// Whether a function of this name, which the program does not define, runs parts of the program at

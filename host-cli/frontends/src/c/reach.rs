@@ -14,6 +14,8 @@ pub struct Reach {
     calls: Vec<HashSet<FunctionId>>,
     /// Globals that a pointer may point into.
     pub globals: BTreeSet<GlobalId>,
+    /// Globals that are mentioned at all.
+    pub mentioned: BTreeSet<GlobalId>,
     /// Locals that a pointer may point into.
     pub locals: BTreeSet<(FunctionId, LocalId)>,
     /// Functions that a pointer may point to.
@@ -67,6 +69,7 @@ impl Reach {
             }
         }
         reach.reached = seen.functions;
+        reach.mentioned = seen.globals.into_iter().collect();
         reach.close();
         reach
     }

@@ -214,12 +214,25 @@ pub struct Global {
     pub init: Option<Init>,
     /// Whether it is declared only.
     pub foreign: bool,
+    /// Who else knows it.
+    pub linkage: Linkage,
     /// Whether it may change by itself.
     pub volatile: bool,
     /// Whether nobody may write it.
     pub constant: bool,
     /// Smallest and largest value if it is a parameter: fixed on the device, not known before.
     pub param: Option<(i128, i128)>,
+}
+
+/// Who knows a variable besides the unit that defines it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Linkage {
+    /// Nobody.
+    Internal,
+    /// Whoever declares it.
+    External,
+    /// The same, and it is declared `extern`, as headers do for other units.
+    Declared,
 }
 
 /// The name of the object that a compound literal is.

@@ -1,11 +1,12 @@
 //! Where a check of a program says less than it seems to.
 
 use super::Program;
-use super::tree::GlobalId;
+use super::reach::{self, Reach, Root};
+use super::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage};
 use crate::{Diagnostic, Options, Overflow};
 use std::collections::BTreeSet;
 use vouch_ir::live::Live;
-use vouch_ir::{Expr, PropertyId, Span};
+use vouch_ir::{self as ir, ExprId, PropertyId, Span};
 
 /// Variables that a warning names.
 const NAMED: usize = 3;
@@ -16,8 +17,13 @@ pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
         warning.span = program.original(warning.span);
         warning
     });
-    let looked_for =
-        [unclaimed(program, options), called_once(program, options), declared_only(program)];
+    let looked_for = [
+        unclaimed(program, options),
+        called_once(program, options),
+        declared_only(program),
+        known_elsewhere(program),
+        unhandled(program, options),
+    ];
     parsed.chain(looked_for.into_iter().flatten()).collect()
 }
 
@@ -75,12 +81,74 @@ fn declared_only(program: &Program) -> Option<Diagnostic> {
     let names: Vec<String> = unknown.keys().take(NAMED).map(|name| format!("`{name}`")).collect();
     let more = if unknown.len() > NAMED { " and more" } else { "" };
     let message = format!(
-        "declared only: {}{more} may change what they are given in any way",
+        "declared only: {}{more} may change what they are given, and what is declared `extern`, in any way",
         names.join(", ")
     );
-    let label = "here, all that the arguments lead to has any value afterwards";
+    let label = "here, all that the arguments lead to has any value afterwards, and so do variables of other units";
     let warning = Diagnostic::warning(message, program.original(*first), label);
     Some(warning.help("define them, or say `--declared-only nothing`"))
+}
+
+/// A variable that is not static, but is declared for no other unit either, could be changed in one all the same.
+fn known_elsewhere(program: &Program) -> Option<Diagnostic> {
+    let Program { unit, notes, cfa, .. } = program;
+    let (who, at) = notes.elsewhere.iter().min_by_key(|(_, at)| at.start)?;
+    let read = (0..cfa.pool.len() as u32).filter_map(|id| match cfa.pool.get(ExprId(id)) {
+        ir::Expr::Var(var) => notes.globals.get(&var).copied(),
+        _ => None,
+    });
+    let ids: BTreeSet<GlobalId> = read.collect();
+    let mut globals = ids.iter().map(|id| &unit.globals[*id]).filter(|global| {
+        global.linkage == Linkage::External && !global.constant && global.param.is_none()
+    });
+    let first = globals.next()?;
+    let more = if globals.next().is_some() { " and others" } else { "" };
+    let message =
+        format!("`{who}` is defined elsewhere, and is taken not to change `{}`{more}", first.name);
+    let warning = Diagnostic::warning(message, program.original(*at), "called here");
+    let place = program.original(first.span);
+    Some(
+        warning.related(place, "not static: another unit could declare it, too").help(
+            "make it `static` if nobody else changes it; declare it `extern` if somebody does",
+        ),
+    )
+}
+
+/// A volatile variable that the program uses and a function changes which nobody calls: a handler of an interrupt, perhaps.
+fn unhandled(program: &Program, options: &Options) -> Option<Diagnostic> {
+    let Program { unit, .. } = program;
+    let handlers = options.c.interrupts.iter().map(|handler| handler.0.as_str());
+    let roots: Vec<&str> = handlers.chain([options.c.entry.as_str()]).collect();
+    let ids = (0..unit.functions.len()).filter(|f| unit.functions[*f].body.is_some());
+    let (roots, others): (Vec<FunctionId>, Vec<FunctionId>) =
+        ids.partition(|f| roots.contains(&&*unit.functions[*f].name));
+    let reach = Reach::new(unit, &roots);
+    let all = Reach::new(unit, &others);
+    let is_called = |f: FunctionId| others.iter().any(|g| all.calls(*g, f));
+    let calls_entry = |f: FunctionId| roots.iter().any(|root| all.calls(f, *root));
+    let mut changed = None;
+    for f in others.iter().copied() {
+        if reach.is_reached(f) || is_called(f) || calls_entry(f) || unit.functions[f].library {
+            continue;
+        }
+        let Some(body) = &unit.functions[f].body else { continue };
+        let mut visit = |e: &Expr| {
+            let (ExprKind::Assign(place, _) | ExprKind::Update { place, .. }) = &e.kind else {
+                return;
+            };
+            let Some(Root::Global(id)) = reach::root(place) else { return };
+            if unit.globals[id].volatile && reach.mentioned.contains(&id) {
+                changed.get_or_insert((f, id, e.span));
+            }
+        };
+        body.expressions(&mut |e| e.walk(&mut visit));
+    }
+    let (f, id, at) = changed?;
+    let (name, variable) = (&unit.functions[f].name, &unit.globals[id].name);
+    let message = format!("`{name}` changes `{variable}`, but nobody calls it");
+    let warning =
+        Diagnostic::warning(message, program.original(at), "never happens in what is checked");
+    Some(warning.help(format!("if it handles an interrupt, add `--interrupt {name}`")))
 }
 
 /// The variables whose value from before a call matters, and that a call changes.
@@ -89,7 +157,7 @@ fn kept(program: &Program) -> BTreeSet<GlobalId> {
     let live = Live::of(cfa);
     let starts = || cfa.edges.iter().filter(|e| e.from == cfa.init).map(|e| e.to);
     let calls = cfa.edges.iter().filter(|e| e.from != cfa.init);
-    let is_kept = |(var, value): &_| cfa.pool.get(*value) == Expr::Var(*var);
+    let is_kept = |(var, value): &_| cfa.pool.get(*value) == ir::Expr::Var(*var);
     let changed = calls.flat_map(|e| &e.updates).filter(|u| !is_kept(*u)).map(|u| u.0);
     let matters = changed.filter(|var| starts().any(|start| live.has(start, *var)));
     matters.filter_map(|var| notes.globals.get(&var).copied()).collect()

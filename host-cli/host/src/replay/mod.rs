@@ -71,17 +71,15 @@ pub fn confirm(model: &Loaded, judgement: &mut Judgement) {
     if model.origin == Origin::Model {
         return;
     }
-    let mut unconfirmed = vec![];
     for (property, finding) in judgement.findings.iter_mut().chain(&mut judgement.besides) {
         let Finding::Unsafe(broken) = finding else { continue };
         let Some(reason) = refutes(model, broken) else { continue };
         if let Finding::Unsafe(broken) = std::mem::replace(finding, Finding::Unknown(reason)) {
-            unconfirmed.push((*property, *broken));
+            judgement.unconfirmed.push((*property, *broken));
         }
     }
     let is_any_known = judgement.all().any(|(_, f)| f.verdict() != Verdict::Unknown);
     judgement.validated &= is_any_known;
-    judgement.unconfirmed = unconfirmed;
 }
 
 /// Why a run is not one of the program, as far as is known.

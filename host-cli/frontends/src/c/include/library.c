@@ -273,48 +273,35 @@ char *strpbrk(const char *text, const char *set)
 }
 
 /* What a format makes of its arguments is any text of a length that is possible. */
-int snprintf(char *to, unsigned long n, const char *format, ...)
+int __vouch_print(char *to, unsigned long n, int length)
 {
-    int length = __vouch_format_length();
     unsigned long i = 0;
     if (n) {
         for (; i + 1 < n && i < (unsigned long)length; i++)
-            to[i] = (char)__vouch_input("snprintf");
+            to[i] = __vouch_text();
         to[i] = 0;
     }
     return length;
+}
+
+int snprintf(char *to, unsigned long n, const char *format, ...)
+{
+    return __vouch_print(to, n, __vouch_format_length());
 }
 
 int vsnprintf(char *to, unsigned long n, const char *format, __builtin_va_list list)
 {
-    int length = __vouch_format_length();
-    unsigned long i = 0;
-    if (n) {
-        for (; i + 1 < n && i < (unsigned long)length; i++)
-            to[i] = (char)__vouch_input("vsnprintf");
-        to[i] = 0;
-    }
-    return length;
+    return __vouch_print(to, n, __vouch_format_length());
 }
 
 int sprintf(char *to, const char *format, ...)
 {
-    int length = __vouch_format_length();
-    int i = 0;
-    for (; i < length; i++)
-        to[i] = (char)__vouch_input("sprintf");
-    to[i] = 0;
-    return length;
+    return __vouch_print(to, -1, __vouch_format_length());
 }
 
 int vsprintf(char *to, const char *format, __builtin_va_list list)
 {
-    int length = __vouch_format_length();
-    int i = 0;
-    for (; i < length; i++)
-        to[i] = (char)__vouch_input("vsprintf");
-    to[i] = 0;
-    return length;
+    return __vouch_print(to, -1, __vouch_format_length());
 }
 
 int abs(int x)
@@ -638,7 +625,8 @@ long long atoll(const char *text)
     return negative ? -value : value;
 }
 
-long strtol(const char *text, char **end, int base)
+/* The digits of a number. Too large a number becomes the largest. */
+unsigned long __vouch_number(const char *text, char **end, int base, int is_signed)
 {
     const char *s = text, *last = text;
     unsigned long value = 0, most;
@@ -654,7 +642,7 @@ long strtol(const char *text, char **end, int base)
         base = 16;
     } else if (base == 0)
         base = *s == '0' ? 8 : 10;
-    most = ((unsigned long)-1 >> 1) + negative;
+    most = is_signed ? ((unsigned long)-1 >> 1) + negative : (unsigned long)-1;
     for (;; s++) {
         int digit = *s >= '0' && *s <= '9'   ? *s - '0'
                     : *s >= 'a' && *s <= 'z' ? *s - 'a' + 10
@@ -669,12 +657,15 @@ long strtol(const char *text, char **end, int base)
     }
     if (end)
         *end = (char *)last;
-    if (over)
+    if (over) {
+        extern int errno;
+        errno = 34; /* ERANGE */
         return most;
+    }
     return negative ? -value : value;
 }
 
-long long strtoll(const char *text, char **end, int base)
+unsigned long long __vouch_long_number(const char *text, char **end, int base, int is_signed)
 {
     const char *s = text, *last = text;
     unsigned long long value = 0, most;
@@ -690,7 +681,7 @@ long long strtoll(const char *text, char **end, int base)
         base = 16;
     } else if (base == 0)
         base = *s == '0' ? 8 : 10;
-    most = ((unsigned long long)-1 >> 1) + negative;
+    most = is_signed ? ((unsigned long long)-1 >> 1) + negative : (unsigned long long)-1;
     for (;; s++) {
         int digit = *s >= '0' && *s <= '9'   ? *s - '0'
                     : *s >= 'a' && *s <= 'z' ? *s - 'a' + 10
@@ -705,79 +696,30 @@ long long strtoll(const char *text, char **end, int base)
     }
     if (end)
         *end = (char *)last;
-    if (over)
+    if (over) {
+        extern int errno;
+        errno = 34; /* ERANGE */
         return most;
+    }
     return negative ? -value : value;
+}
+
+long strtol(const char *text, char **end, int base)
+{
+    return __vouch_number(text, end, base, 1);
 }
 
 unsigned long strtoul(const char *text, char **end, int base)
 {
-    const char *s = text, *last = text;
-    unsigned long value = 0, most;
-    int negative, over = 0;
-    while (*s == ' ' || *s >= '\t' && *s <= '\r')
-        s++;
-    negative = *s == '-';
-    if (*s == '-' || *s == '+')
-        s++;
-    if ((base == 0 || base == 16) && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') &&
-        (s[2] >= '0' && s[2] <= '9' || s[2] >= 'a' && s[2] <= 'f' || s[2] >= 'A' && s[2] <= 'F')) {
-        s += 2;
-        base = 16;
-    } else if (base == 0)
-        base = *s == '0' ? 8 : 10;
-    most = (unsigned long)-1;
-    for (;; s++) {
-        int digit = *s >= '0' && *s <= '9'   ? *s - '0'
-                    : *s >= 'a' && *s <= 'z' ? *s - 'a' + 10
-                    : *s >= 'A' && *s <= 'Z' ? *s - 'A' + 10
-                                             : 99;
-        if (digit >= base)
-            break;
-        if (value > (most - digit) / base)
-            over = 1;
-        value = value * base + digit;
-        last = s + 1;
-    }
-    if (end)
-        *end = (char *)last;
-    if (over)
-        return most;
-    return negative ? -value : value;
+    return __vouch_number(text, end, base, 0);
+}
+
+long long strtoll(const char *text, char **end, int base)
+{
+    return __vouch_long_number(text, end, base, 1);
 }
 
 unsigned long long strtoull(const char *text, char **end, int base)
 {
-    const char *s = text, *last = text;
-    unsigned long long value = 0, most;
-    int negative, over = 0;
-    while (*s == ' ' || *s >= '\t' && *s <= '\r')
-        s++;
-    negative = *s == '-';
-    if (*s == '-' || *s == '+')
-        s++;
-    if ((base == 0 || base == 16) && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') &&
-        (s[2] >= '0' && s[2] <= '9' || s[2] >= 'a' && s[2] <= 'f' || s[2] >= 'A' && s[2] <= 'F')) {
-        s += 2;
-        base = 16;
-    } else if (base == 0)
-        base = *s == '0' ? 8 : 10;
-    most = (unsigned long long)-1;
-    for (;; s++) {
-        int digit = *s >= '0' && *s <= '9'   ? *s - '0'
-                    : *s >= 'a' && *s <= 'z' ? *s - 'a' + 10
-                    : *s >= 'A' && *s <= 'Z' ? *s - 'A' + 10
-                                             : 99;
-        if (digit >= base)
-            break;
-        if (value > (most - digit) / base)
-            over = 1;
-        value = value * base + digit;
-        last = s + 1;
-    }
-    if (end)
-        *end = (char *)last;
-    if (over)
-        return most;
-    return negative ? -value : value;
+    return __vouch_long_number(text, end, base, 0);
 }

@@ -8,7 +8,9 @@ use super::notes::Sample;
 use super::{Fail, Lower, MAX_EDGES, Value, fail};
 use crate::{Overflow, limits};
 use std::collections::{BTreeMap, HashMap};
-use vouch_ir::{Edge, ExprId, Input, LocId, Property, PropertyId, Span, Type, Var, VarId, VarKind};
+use vouch_ir::{
+    Edge, ExprId, Input, InputId, LocId, Property, PropertyId, Span, Type, Var, VarId, VarKind,
+};
 
 /// The edge under construction.
 #[derive(Clone)]
@@ -315,7 +317,11 @@ impl Lower<'_> {
 
     /// A value that the environment chooses.
     pub(super) fn fresh(&mut self, name: &str, width: u32, ty: Type) -> ExprId {
-        let key = format!("{name}/{width}");
+        let input = self.fresh_input(format!("{name}/{width}"), name, width, ty);
+        self.cfa.sample(input)
+    }
+
+    fn fresh_input(&mut self, key: String, name: &str, width: u32, ty: Type) -> InputId {
         let count = self.block.used.entry(key.clone()).or_default();
         let nth = *count;
         *count += 1;
@@ -324,6 +330,15 @@ impl Lower<'_> {
         let input = *(self.inputs.entry((key, nth)))
             .or_insert_with(|| cfa.add_input(Input { name: shown, width, ty }));
         self.notes.samples.push(Sample { at: self.block.start, input, call: None });
+        input
+    }
+
+    /// The same for a value that the program decides, and nothing here knows how.
+    pub(super) fn fresh_approximate(&mut self, name: &str, width: u32, ty: Type) -> ExprId {
+        let input = self.fresh_input(format!("{name}/{width}/approximate"), name, width, ty);
+        if !self.cfa.approximate.contains(&input) {
+            self.cfa.approximate.push(input);
+        }
         self.cfa.sample(input)
     }
 

@@ -434,8 +434,15 @@ impl Lower<'_> {
             Builtin::Print => {
                 self.print(args, span)?;
                 if *result != Type::Void {
-                    return self.refuse("the value of a function that prints", span);
+                    let width = self.width(result, span)?;
+                    let shown = super::object::shown(result);
+                    return Ok(Value::Scalar(self.fresh_approximate(&function.name, width, shown)));
                 }
+            }
+            Builtin::Text => {
+                let width = self.width(result, span)?;
+                let shown = super::object::shown(result);
+                return Ok(Value::Scalar(self.fresh_approximate("text", width, shown)));
             }
             Builtin::FormatLength => return Ok(self.format_length()),
             Builtin::Heap => return self.refuse("a call that needs a heap", span),

@@ -424,7 +424,7 @@ impl Lower<'_> {
         if self.cfa.pool.as_const(is_number) == Some(1) {
             return pointer;
         }
-        let any = self.fresh("address", word, ir::Type::Unsigned);
+        let any = self.fresh_approximate("address", word, ir::Type::Unsigned);
         let one = self.cfa.pool.constant(1, word);
         let is_zero = self.cfa.pool.equal(any, zero);
         let any = self.cfa.pool.ite(is_zero, one, any);

@@ -95,14 +95,18 @@ impl Lower<'_> {
     /// How long the text is that the current format gives.
     pub(super) fn format_length(&mut self) -> Value {
         let (least, most) = self.format;
-        let length = self.fresh("length", 32, ir::Type::Signed);
-        let least = self.cfa.pool.constant(least as u128, 32);
-        let most = self.cfa.pool.constant(most.unwrap_or(i32::MAX as u32) as u128, 32);
-        let above = self.cfa.pool.binary(BinOp::Ule, least, length);
-        let below = self.cfa.pool.binary(BinOp::Ule, length, most);
-        self.assume(above);
-        self.assume(below);
-        Value::Scalar(length)
+        let most = most.unwrap_or(i32::MAX as u32);
+        let shortest = self.cfa.pool.constant(least as u128, 32);
+        if least == most {
+            return Value::Scalar(shortest);
+        }
+        let length = self.fresh_approximate("length", 32, ir::Type::Signed);
+        let longest = self.cfa.pool.constant(most as u128, 32);
+        let above = self.cfa.pool.binary(BinOp::Ule, shortest, length);
+        let below = self.cfa.pool.binary(BinOp::Ule, length, longest);
+        let is_possible = self.cfa.pool.and(above, below);
+        // Nothing is assumed, so that no run depends on the length because of that alone.
+        Value::Scalar(self.cfa.pool.ite(is_possible, length, shortest))
     }
 }
 

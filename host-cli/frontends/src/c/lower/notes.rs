@@ -28,6 +28,8 @@ pub struct Notes {
     pub claims: Vec<Claim>,
     /// Functions that are declared only and change what they are given, and where one is called.
     pub unknown: BTreeMap<String, Span>,
+    /// Functions that are declared only, and where one is called.
+    pub elsewhere: BTreeMap<String, Span>,
 }
 
 /// An assertion as one of its copies in the automaton.

@@ -1,11 +1,12 @@
 //! Functions that are declared only: they return anything, and change what they are given in any way.
 //!
 //! What they are given is the whole object that an argument points into, and on from there whatever pointers in it lead
-//! to, unless they promise not to write it (`const`). Nothing else changes, and nothing after they return.
+//! to, unless they promise not to write it (`const`); and the variables that are declared `extern`, which other units
+//! know. Nothing else changes, and nothing after they return; where that takes some trust, it is said.
 
 use super::object::ObjectId;
 use super::{Fail, Lower, Value, fail};
-use crate::c::tree::{Expr, ExprKind, FunctionId};
+use crate::c::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage};
 use crate::c::types::Type;
 use crate::c::{DeclaredOnly, builtin};
 use vouch_ir::{BinOp, ExprId, Span};
@@ -58,9 +59,13 @@ impl Lower<'_> {
             given.extend(self.pointers(value, ty));
         }
         let name = function.name.clone();
-        if !given.is_empty() && self.options.c.declared_only == DeclaredOnly::Havoc {
-            self.havoc_given(&name, given);
-            self.notes.unknown.entry(name.to_string()).or_insert(span);
+        if self.options.c.declared_only == DeclaredOnly::Havoc && !builtin::only_chooses(&name) {
+            let known = self.known_elsewhere(&name, span)?;
+            if !given.is_empty() || !known.is_empty() {
+                self.havoc_given(&name, given, &known);
+                self.notes.unknown.entry(name.to_string()).or_insert(span);
+            }
+            self.notes.elsewhere.entry(name.to_string()).or_insert(span);
         }
         let before = self.notes.samples.len();
         let value = self.any(&name, &function.result, span)?;
@@ -69,6 +74,33 @@ impl Lower<'_> {
             self.stop();
         }
         Ok(value)
+    }
+
+    /// The variables that a function which is defined elsewhere knows by their names.
+    fn known_elsewhere(&mut self, name: &str, span: Span) -> Result<Vec<ObjectId>, Fail> {
+        let unit = self.unit;
+        let changes = |id: &GlobalId| {
+            let global = &unit.globals[*id];
+            let is_register = global.foreign && global.volatile;
+            global.linkage == Linkage::Declared
+                && !(global.constant || is_register || global.param.is_some())
+        };
+        let known: Vec<GlobalId> = self.reach.mentioned.iter().copied().filter(changes).collect();
+        if let Some(first) = known.first()
+            && self.interrupts.are_there()
+        {
+            let message = format!(
+                "`{name}` is not defined, but could change `{}` while an interrupt is handled",
+                unit.globals[*first].name
+            );
+            let related = unit.globals[*first].span;
+            return Err(Box::new(
+                fail(message, span, "called here")
+                    .related(related, "declared `extern`")
+                    .help("define the function, or say `--declared-only nothing`"),
+            ));
+        }
+        known.into_iter().map(|id| self.global_object(id)).collect()
     }
 
     /// The pointers in a value through which something can be changed.
@@ -85,14 +117,15 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives any value to all that these pointers lead to.
-    fn havoc_given(&mut self, name: &str, pointers: Vec<ExprId>) {
+    /// Gives any value to all that these pointers lead to, and to what is known.
+    fn havoc_given(&mut self, name: &str, pointers: Vec<ExprId>, known: &[ObjectId]) {
         let objects: Vec<ObjectId> = (0..self.objects.len())
             .filter(|o| self.objects[*o].addressed && !self.objects[*o].constant)
-            .filter(|o| self.is_alive(*o))
+            .filter(|o| self.is_alive(*o) && !known.contains(o))
+            .chain(known.iter().copied())
             .collect();
-        let no = self.cfa.pool.bool(false);
-        let mut meant = vec![no; objects.len()];
+        let mut meant: Vec<ExprId> =
+            objects.iter().map(|o| self.cfa.pool.bool(known.contains(o))).collect();
         for pointer in pointers {
             for (object, meant) in objects.iter().zip(&mut meant) {
                 let here = self.points_into(pointer, *object);

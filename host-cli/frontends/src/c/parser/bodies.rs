@@ -19,8 +19,11 @@ impl Parser {
             return Ok(());
         }
         let bodies = definitions(lexer::lex(LIBRARY)?);
-        for id in 0..self.unit.functions.len() {
-            let function = &self.unit.functions[id];
+        // Bodies call others of the library, which come behind the last.
+        let mut next = 0;
+        while let Some(function) = self.unit.functions.get(next) {
+            let id = next;
+            next += 1;
             let name = function.name.clone();
             let plain = name.strip_prefix("__builtin_").unwrap_or(&name);
             if function.body.is_some() {

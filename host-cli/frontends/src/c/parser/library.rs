@@ -119,7 +119,7 @@ const LIBRARY: [&str; 103] = [
 ];
 
 /// Functions of the compiler and of verification tasks, which nobody has to declare.
-const COMPILER: [&str; 82] = [
+const COMPILER: [&str; 86] = [
     "int __builtin_popcount(unsigned)",
     "int __builtin_popcountl(unsigned long)",
     "int __builtin_popcountll(unsigned long long)",
@@ -168,7 +168,11 @@ const COMPILER: [&str; 82] = [
     "_Bool __builtin_umulll_overflow(unsigned long long, unsigned long long, unsigned long long *)",
     "void __vouch_assume(int)",
     "unsigned long long __vouch_input(const char *)",
+    "char __vouch_text(void)",
+    "int __vouch_print(char *, unsigned long, int)",
     "int __vouch_format_length(void)",
+    "unsigned long __vouch_number(const char *, char **, int, int)",
+    "unsigned long long __vouch_long_number(const char *, char **, int, int)",
     "void __builtin_unreachable(void)",
     "void __builtin_trap(void)",
     "void *__builtin_return_address(unsigned)",

@@ -37,7 +37,9 @@ mod typing;
 
 use super::lexer::Packing;
 use super::token::{Text, Token, TokenKind};
-use super::tree::{Expr, Function, FunctionId, Global, GlobalId, Local, LocalId, Stmt, Unit};
+use super::tree::{
+    Expr, Function, FunctionId, Global, GlobalId, Linkage, Local, LocalId, Stmt, Unit,
+};
 use super::types::{Signature, Type, Types};
 use super::{Fail, fail};
 use crate::Diagnostic;
@@ -335,6 +337,7 @@ impl Parser {
                     span,
                     init: None,
                     foreign: true,
+                    linkage: if internal { Linkage::Internal } else { Linkage::External },
                     volatile: declarator.volatile,
                     constant: declarator.constant,
                     param: specifiers.attributes.param.or(attributes.param),
@@ -352,6 +355,9 @@ impl Parser {
         known.param = known.param.or(specifiers.attributes.param).or(attributes.param);
         let first = known.init.as_ref().map(|_| known.span);
         known.foreign &= foreign;
+        if specifiers.storage == Storage::Extern && known.linkage == Linkage::External {
+            known.linkage = Linkage::Declared;
+        }
         known.volatile |= declarator.volatile;
         if !foreign {
             known.span = span;
@@ -579,6 +585,7 @@ impl Parser {
             span,
             init: Some(init),
             foreign: false,
+            linkage: Linkage::Internal,
             volatile: false,
             constant,
             param: None,

@@ -5,7 +5,7 @@ use super::declarator::Declarator;
 use super::specifier::{Specifiers, Storage};
 use super::{Name, Parser, Switch};
 use crate::c::token::TokenKind;
-use crate::c::tree::{Expr, ExprKind, Global, Init, InitItem, Stmt, StmtKind};
+use crate::c::tree::{Expr, ExprKind, Global, Init, InitItem, Linkage, Stmt, StmtKind};
 use crate::c::types::{Type, unsigned};
 use crate::c::{Fail, fail};
 use std::rc::Rc;
@@ -143,6 +143,7 @@ impl Parser {
             span,
             init: None,
             foreign: attributes.noinit || specifiers.attributes.noinit,
+            linkage: Linkage::Internal,
             volatile: declarator.volatile,
             constant: declarator.constant,
             param: specifiers.attributes.param.or(attributes.param),

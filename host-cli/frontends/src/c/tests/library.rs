@@ -115,15 +115,6 @@ fn what_is_printed_is_evaluated() {
 }
 
 #[test]
-fn the_value_of_printing_is_refused() {
-    let text = "extern int printf(const char *, ...); int n; int main(void) { DO return n; }";
-    let errors = compile(&text.replace("DO", "n = printf(\"a\");"), &options("main")).unwrap_err();
-    assert!(errors[0].message.contains("prints"), "{errors:?}");
-    let ignored = "printf(\"a\"); (void)printf(\"b\"), printf(\"c%d\", n++);";
-    cfa(&text.replace("DO", ignored), &options("main"));
-}
-
-#[test]
 fn what_printing_stores_is_refused() {
     let text = "extern int printf(const char *, ...);
         int main(void) { int n; printf(\"%d%%n %5ln\", 1, &n); return n; }";

@@ -52,7 +52,7 @@ fn native(files: &[(&str, &str)]) -> Option<u8> {
 }
 
 /// Programs, each as its files.
-const PROGRAMS: [&[(&str, &str)]; 7] = [
+const PROGRAMS: [&[(&str, &str)]; 8] = [
     // What is static is each unit's own, functions, variables and types alike.
     &[
         (
@@ -150,6 +150,15 @@ const PROGRAMS: [&[(&str, &str)]; 7] = [
              char *end; long v = strtol(\" -0x1fz\", &end, 0);\n\
              return strlen(t) + t[5] + ok + old + n + offsetof(struct s, c) + (INT_MAX > 0) - v\n\
              + (*end == 'z') + (UINT8_MAX == 255) + sizeof(uintptr_t) + (strtoul(\"99999999999\", 0, 10) == ULONG_MAX); }",
+    )],
+    // What the library says aside.
+    &[(
+        "a.c",
+        "#include <errno.h>\n#include <stdlib.h>\n#include <limits.h>\n\
+             int main(void) { errno = 0; long v = strtol(\"99999999999999999999\", 0, 10); int large = errno == ERANGE;\n\
+             errno = 0; long long w = strtoll(\"-12\", 0, 10); unsigned long u = strtoul(\"-1\", 0, 10); int fits = errno == 0;\n\
+             long long least = strtoll(\"-99999999999999999999\", 0, 10);\n\
+             return large + 2 * fits + 4 * (v == LONG_MAX) + 8 * (w == -12) + 16 * (u == ULONG_MAX) + 32 * (least == LLONG_MIN) + 64 * (errno != 0); }",
     )],
 ];
 

@@ -18,6 +18,23 @@ fn what_is_given_changes() {
         ("void f(int *); int main(void) { int x = 1; f(&x); return x; }", 7),
         ("void f(const int *); int main(void) { int x = 1; f(&x); return x; }", 1),
         ("void f(int); int g = 1; int main(void) { f(2); return g; }", 1),
+        // What other units know.
+        ("void f(void); extern int g; int g = 1; int main(void) { f(); return g; }", 7),
+        (
+            "void f(void); int g = 1; extern int g; int main(void) { int x = g; f(); return g + x; }",
+            8,
+        ),
+        ("void f(void); extern const int g; const int g = 1; int main(void) { f(); return g; }", 1),
+        ("void f(void); static int g = 1; extern int g; int main(void) { f(); return g; }", 1),
+        (
+            "int f_nondet(void); extern int g; int g = 1; int main(void) { f_nondet(); return g; }",
+            1,
+        ),
+        (
+            "struct s { int *p; }; extern struct s s; static int x = 1; struct s s;\n\
+             void f(void); int main(void) { s.p = &x; f(); return x; }",
+            7,
+        ),
         ("int f(int *); int main(void) { int x = 1, y = 2; f(&x); return y; }", 2),
         ("int f(int *); int main(void) { int x = 1; return f(&x) + x; }", 14),
         ("void f(int *); int main(void) { int a[4] = { 0 }; f(a + 2); return a[0] + a[3]; }", 14),
@@ -86,6 +103,65 @@ fn who_changes_what_is_told() {
     assert_eq!(
         (changer("x"), changer("x after f()"), changer("a b after g()#2")),
         (None, Some("f"), Some("g"))
+    );
+}
+
+#[test]
+fn what_others_could_change_is_told() {
+    let warned = |text: &str| {
+        let warnings = compile(text, &options("main")).unwrap().warnings;
+        warnings.iter().find(|w| w.message.contains("defined elsewhere")).map(|w| w.message.clone())
+    };
+    let text = "int ticks; void tick(void); int main(void) { tick(); return ticks; }";
+    assert_eq!(
+        warned(text).unwrap(),
+        "`tick` is defined elsewhere, and is taken not to change `ticks`"
+    );
+    assert_eq!(warned(&text.replace("int ticks", "static int ticks")), None);
+    assert_eq!(warned(&text.replace("int ticks", "extern int ticks; int ticks")), None);
+    assert_eq!(warned(&text.replace("void tick(void)", "void tick(void) { }")), None);
+    assert_eq!(warned(&text.replace("return ticks", "return 0")), None);
+}
+
+#[test]
+fn handlers_that_nobody_names_are_told() {
+    let warned = |text: &str, entry: &str| {
+        let warnings = compile(text, &options(entry)).unwrap().warnings;
+        warnings.iter().find(|w| w.message.contains("nobody calls")).map(|w| w.message.clone())
+    };
+    let text = "static volatile int flag; static void clear(void) { flag = 0; }\n\
+        void uart_irq(void) { flag++; } int step(void) { return flag; }\n\
+        int main(void) { clear(); return step(); }";
+    let message = "`uart_irq` changes `flag`, but nobody calls it";
+    assert_eq!(warned(text, "step").unwrap(), message);
+    assert_eq!(warned(text, "main").unwrap(), message);
+    assert_eq!(warned(&text.replace("volatile", ""), "step"), None);
+    assert_eq!(warned(&text.replace("return flag", "return 1"), "step"), None);
+    assert_eq!(warned(&text.replace("return flag", "uart_irq(); return flag"), "step"), None);
+    assert_eq!(warned(&text.replace("flag++", "int flag = 0; flag++"), "step"), None);
+}
+
+#[test]
+fn values_that_the_program_decides_are_approximate() {
+    let approximate = |text: &str| {
+        let cfa = compile(text, &options("main")).unwrap().cfa;
+        let names = cfa.approximate.iter().map(|i| cfa.inputs[i.index()].name.clone());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    let address = "int x; int main(void) { return (unsigned long)&x & 3; }";
+    assert_eq!(approximate(address), "address");
+    let text = "#include <stdio.h>\nint main(void) { char b[8]; return snprintf(b, 3, \"%d\", 12) + b[0]; }";
+    assert_eq!(approximate(text), "length text");
+    assert_eq!(approximate(&text.replace("%d", "ab")), "text");
+    assert_eq!(
+        approximate("int printf(const char *, ...); int main(void) { return printf(\"a\"); }"),
+        "printf"
+    );
+    assert_eq!(
+        approximate(
+            "int vouch_input(const char *); int main(void) { return vouch_input(\"address\"); }"
+        ),
+        ""
     );
 }
 
