@@ -413,7 +413,7 @@ impl<'a> Constant<'a> {
 
     /// A sum; nothing if constants went into it in another way.
     fn sum(&self, x: ExprId) -> Option<Value> {
-        use BinOp::{AShr, Add, And, Eq, LShr, Or, Shl, Sle, Slt, Sub, Ule, Ult};
+        use BinOp::{Add, And, Concat, Eq, Or, Sle, Slt, Sub, Ule, Ult};
         let constant = |x: ExprId| self.pool.as_const(x).map(|value| value as u32);
         // What is left is no part of an address.
         let is_small = |mask: u32| at_most(mask.into()) != Value::ANY;
@@ -437,13 +437,16 @@ impl<'a> Constant<'a> {
                 (Some(mask), _) | (_, Some(mask)) if is_small(mask) => Some(chosen(mask)),
                 _ => None,
             },
-            Expr::Binary(Shl, a, by) => {
-                Some(self.sum(a)?.times(1 << constant(by).filter(|by| *by < 32)?))
+            // Shifts by constants.
+            Expr::Binary(Concat, high, low) if constant(low) == Some(0) => {
+                let Expr::Slice { x, lo: 0 } = self.pool.get(high) else { return None };
+                Some(self.sum(x)?.times(1u64.checked_shl(self.pool.width(low))?))
             }
-            Expr::Binary(LShr, a, by) if self.sum(a)?.part == 0 => {
-                Some(chosen(u32::MAX.checked_shr(constant(by)?).unwrap_or(0)))
+            Expr::Extend { x, .. } => {
+                let Expr::Slice { x: from, .. } = self.pool.get(x) else { return None };
+                let mask = u32::MAX.checked_shr(32 - self.pool.width(x).min(32)).unwrap_or(0);
+                (self.sum(from)?.part == 0).then(|| chosen(mask))
             }
-            Expr::Binary(AShr, a, _) if self.sum(a)?.part == 0 => Some(chosen(Value::ANY)),
             Expr::Ite(_, t, e) => {
                 let (t, e) = (constant(t)?, constant(e)?);
                 Some(Value { part: t.min(e), more: at_most(t.abs_diff(e).into()) })
