@@ -1,8 +1,9 @@
-//! A product whose own code is what was proved: two valves, of which at most one may be open.
+//! A product whose own code is what was proved: a tank with two valves, of which at most one may be open, and that never
+//! overflows.
 //!
-//! The stored model is bound to this very program (`vouch compile bound.elf --entry bound::step --guard`). At boot the
-//! device hashes the code of [`step`] where it lies and checks the proof of it; only then it calls it. While it
-//! runs, the guard reads the statics below by itself, where the linker has put them.
+//! The stored model is bound to this very program (`vouch compile bound.elf --guard --with-certificate`). At boot the device
+//! hashes the code of [`step`] where it lies and checks the proof of it for the limit that it was configured with; only
+//! then it calls it. While it runs, the guard reads the statics below by itself, where the linker has put them.
 //!
 //! It tells about that in lines of text on the board's port.
 #![no_std]
@@ -32,45 +33,73 @@ const FILLING: u8 = 0x4b;
 const HOLDING: u8 = 0x8e;
 const DRAINING: u8 = 0xe2;
 
+/// What the tank holds.
+const CAPACITY: u8 = 24;
+
 /// The number of the next start. It comes first in RAM: where RAM begins the stack ends, and handlers of faults know that address. If it were
 /// that of a variable of the step, it would be taken for shared.
 static BOOT: AtomicU32 = AtomicU32::new(1);
 
-static STATE: AtomicU8 = AtomicU8::new(IDLE);
-static LEFT: AtomicU8 = AtomicU8::new(20);
-static FILL: AtomicBool = AtomicBool::new(false);
-static DRAIN: AtomicBool = AtomicBool::new(false);
+/// How full the tank may be: what this device was configured with.
+#[vouch::param(1..=20)]
+static LIMIT: AtomicU8 = AtomicU8::new(20);
+/// The device's configuration, in flash, as its maker or its owner has set it.
+static CONFIG: u8 = 16;
+
+/// The machine.
+struct Tank {
+    state: AtomicU8,
+    level: AtomicU8,
+    fill: AtomicBool,
+    drain: AtomicBool,
+}
+
+/// Kept as one object: it is neither taken apart nor put together with the variables of other code.
+#[used]
+static TANK: Tank = Tank {
+    state: AtomicU8::new(IDLE),
+    level: AtomicU8::new(0),
+    fill: AtomicBool::new(false),
+    drain: AtomicBool::new(false),
+};
 
 /// One step of the machine.
-#[inline(never)]
+#[vouch::step]
 fn step(event: u8) {
-    let (state, left) = (STATE.load(Relaxed), LEFT.load(Relaxed));
-    match (state, event) {
+    let Tank { state, level, fill, drain } = &TANK;
+    let now = level.load(Relaxed);
+    match (state.load(Relaxed), event) {
         (IDLE, 1) => {
-            FILL.store(true, Relaxed);
-            LEFT.store(20, Relaxed);
-            STATE.store(FILLING, Relaxed);
+            fill.store(true, Relaxed);
+            state.store(FILLING, Relaxed);
         }
         (FILLING, 4) => {
-            FILL.store(false, Relaxed);
-            STATE.store(HOLDING, Relaxed);
+            fill.store(false, Relaxed);
+            state.store(HOLDING, Relaxed);
         }
-        (FILLING, _) if left == 0 => {
-            FILL.store(false, Relaxed);
-            STATE.store(HOLDING, Relaxed);
+        (FILLING, _) if now >= LIMIT.load(Relaxed) => {
+            fill.store(false, Relaxed);
+            state.store(HOLDING, Relaxed);
         }
-        (FILLING, _) => LEFT.store(left - 1, Relaxed),
+        (FILLING, _) => level.store(now + 1, Relaxed),
         (HOLDING, 2) => {
-            DRAIN.store(true, Relaxed);
-            STATE.store(DRAINING, Relaxed);
+            drain.store(true, Relaxed);
+            state.store(DRAINING, Relaxed);
         }
         (DRAINING, 3) => {
-            DRAIN.store(false, Relaxed);
-            STATE.store(IDLE, Relaxed);
+            drain.store(false, Relaxed);
+            state.store(IDLE, Relaxed);
         }
+        // The mistake: the other valve is open.
+        (DRAINING, 1) if cfg!(feature = "broken") => {
+            fill.store(true, Relaxed);
+            state.store(FILLING, Relaxed);
+        }
+        (DRAINING, _) => level.store(now.saturating_sub(2), Relaxed),
         _ => {}
     }
-    assert!(!(FILL.load(Relaxed) && DRAIN.load(Relaxed)), "both valves are open");
+    assert!(!(fill.load(Relaxed) && drain.load(Relaxed)), "both valves are open");
+    assert!(level.load(Relaxed) <= CAPACITY, "the tank overflows");
 }
 
 /// Text on the port.
@@ -115,9 +144,11 @@ fn self_check(counter: &Counter) {
     };
     let mut arena = vec![0; heap::available().saturating_sub(1024) / 4];
     let mut idle = Current::feed_watchdog as fn();
+    let limit = *black_box(&CONFIG);
     // Another mode would be much code; a product whose proof does not hold is not to start here.
     let what = SelfCheck {
         mode: Mode::RecheckOnly,
+        parameters: &[("LIMIT", limit.into())],
         code: Code::Required(&memory::Flash),
         slice: Current::SLICE,
         ..SelfCheck::default()
@@ -129,7 +160,10 @@ fn self_check(counter: &Counter) {
     say!("decision: {:?}", outcome.decision);
     let covered: u32 = image.program().map_or(0, |p| p.spans().map(|span| span.len).sum());
     say!("cost: {spent:?} instructions, {covered} bytes of code");
-    outcome.start(|permit| started(permit, &outcome, &image, &arena));
+    outcome.start(|permit| {
+        LIMIT.store(limit, Relaxed);
+        started(permit, &outcome, &image, &arena, counter);
+    });
 }
 
 /// Steps of the application.
@@ -137,7 +171,13 @@ const STEPS: u32 = 500;
 
 /// The application, which runs only if it may.
 #[inline(never)]
-fn started(permit: Permit<'_>, outcome: &Outcome, image: &Image<'_, u16>, arena: &[u32]) {
+fn started(
+    permit: Permit<'_>,
+    outcome: &Outcome,
+    image: &Image<'_, u16>,
+    arena: &[u32],
+    counter: &Counter,
+) {
     permit.confirm();
     say!("application started");
     let number = BOOT.load(Relaxed);
@@ -146,6 +186,7 @@ fn started(permit: Permit<'_>, outcome: &Outcome, image: &Image<'_, u16>, arena:
     let live = outcome.invariant(image, arena).and_then(|table| Live::new(image, table));
     let mut scratch = vec![0; live.as_ref().map_or(0, Live::scratch)];
     let mut dice = 0x1234_5678u32;
+    let before = counter.instructions();
     for _ in 0..STEPS {
         dice ^= dice << 13;
         dice ^= dice >> 17;
@@ -158,6 +199,9 @@ fn started(permit: Permit<'_>, outcome: &Outcome, image: &Image<'_, u16>, arena:
             return say!("alarm: {alarm}");
         }
     }
+    let spent =
+        counter.instructions().zip(before).map(|(now, before)| (now - before) / STEPS as u64);
+    say!("each step: {spent:?} instructions");
     let places = image.program().map_or(0, |program| program.places().count());
     say!("guard: {STEPS} steps, no alarm, {places} places in RAM");
 }

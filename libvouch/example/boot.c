@@ -28,6 +28,17 @@ static void application(void *argument) {
     at.bits = bad;
     at.bytes = sizeof bad;
     say_number("guard", (uint32_t)vouch_guard_holds(model, length, &at));
+#ifdef EDGE
+    // A step of the model, and what is none: to another state, along no edge, without memory to evaluate it in.
+    static const uint8_t inputs[] = {INPUTS}, after[] = {AFTER}, other[] = {OTHER};
+    static uint8_t scratch[SCRATCH];
+    vouch_at before = {LOCATION, good, sizeof good}, to = {TO, after, sizeof after}, wrong = {TO, other, sizeof other};
+    size_t count = sizeof inputs;
+    say_number("step", (uint32_t)vouch_guard_step(model, length, EDGE, &before, inputs, count, &to, scratch, SCRATCH));
+    say_number("step", (uint32_t)vouch_guard_step(model, length, EDGE, &before, inputs, count, &wrong, scratch, SCRATCH));
+    say_number("step", (uint32_t)vouch_guard_step(model, length, 9999, &before, inputs, count, &to, scratch, SCRATCH));
+    say_number("step", (uint32_t)vouch_guard_step(model, length, EDGE, &before, inputs, count, &to, scratch, 1));
+#endif
 }
 
 static void feed(void *fed) { ++*(uint32_t *)fed; }

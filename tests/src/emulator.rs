@@ -236,6 +236,19 @@ impl Debugger {
         self.gdb.write(address, bytes)
     }
 
+    /// Reads memory.
+    pub fn read(&mut self, address: u32, count: usize) -> Vec<u8> {
+        self.gdb.stream().set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let mut bytes = vec![0; count];
+        self.gdb.read(address, &mut bytes).unwrap();
+        bytes
+    }
+
+    /// Does not stop at `address` any more.
+    pub fn forget(&mut self, address: u32) {
+        assert_eq!(self.ask(&format!("z1,{address:x},2")), "OK");
+    }
+
     /// Waits until it has stopped; false if it does not in time.
     pub fn stopped(&mut self, patience: Duration) -> bool {
         self.gdb.stream().set_read_timeout(Some(patience)).unwrap();

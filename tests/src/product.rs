@@ -39,7 +39,12 @@ pub fn models(board: &Board, image: &[u8]) -> Option<Vec<u8>> {
 
 /// The same with a package that is already made.
 pub fn models_with(board: &Board, package: &[u8]) -> Option<Vec<u8>> {
-    let mut store = provisioned(board);
+    models_by(board, &owner().verifying_key().to_bytes(), package)
+}
+
+/// The same on a board that trusts this key.
+pub fn models_by(board: &Board, key: &[u8; 32], package: &[u8]) -> Option<Vec<u8>> {
+    let mut store = provisioned(board, key);
     let stored = update(&mut store, package)?;
     store.select().unwrap();
     store.confirm(&stored).unwrap();
@@ -49,16 +54,16 @@ pub fn models_with(board: &Board, package: &[u8]) -> Option<Vec<u8>> {
 /// The same with an update that is to be tried.
 pub fn updated(board: &Board, image: &[u8], new: &[u8]) -> Option<Vec<u8>> {
     let flash = models(board, image)?;
-    let mut store = provisioned(board);
+    let mut store = provisioned(board, &owner().verifying_key().to_bytes());
     store.flash_mut().bytes_mut().copy_from_slice(&flash);
     update(&mut store, &package(new, 2))?;
     Some(store.flash().bytes().to_vec())
 }
 
-fn provisioned(board: &Board) -> Store<RamFlash<Vec<u32>>> {
+fn provisioned(board: &Board, key: &[u8; 32]) -> Store<RamFlash<Vec<u32>>> {
     let flash = RamFlash::new(vec![u32::MAX; board.models.len() / 4]);
     let mut store = Store::new(flash, Trust::Signed);
-    store.provision_key(&owner().verifying_key().to_bytes()).unwrap();
+    store.provision_key(key).unwrap();
     store
 }
 

@@ -1,5 +1,5 @@
 //! A model that was lifted from a program starts only with that program in flash: on the device's own library, with
-//! memory as flash, and as the host tells it.
+//! memory as flash, and as the host tells it. `own_code.rs` has the same on emulated boards.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -10,10 +10,8 @@ use vouch_host::bind::{self, Other, Wanted};
 use vouch_host::blast::{AlignedImage, certified, code};
 use vouch_host::frontend::elf::reader::Elf;
 use vouch_host::pipeline::Loaded;
-use vouch_tests::bound::{STEP, boards, claim, example, flash, load, run};
-use vouch_tests::emulator::flash_with;
+use vouch_tests::bound::{flash, load};
 use vouch_tests::machine::programs;
-use vouch_tests::product;
 use vouch_tests::rng::Rng;
 
 const M0: &str = "-mcpu=cortex-m0";
@@ -290,52 +288,4 @@ fn damaged_images_do_not_start_with_other_code() {
         }
     }
     assert!(read > 500 && fed > read, "{read} {fed}");
-}
-
-/// The example firmware on emulated boards, with a model that says that it is of 2 KiB of its code. Without
-/// `VOUCH_FIRMWARE_DIR` there is nothing to test.
-#[test]
-fn a_board_looks_at_its_own_code() {
-    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
-        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
-        return;
-    };
-    let image = product::image(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/precharge.vch"),
-        true,
-    );
-    let mut rng = Rng::new(5);
-    for board in boards() {
-        let elf = example(&folder, board);
-        let bound = claim(&image, &elf, STEP, 2048);
-        let start = bind::program(&bound).unwrap().unwrap().spans[0].start;
-        let models = product::models(board, &bound).unwrap();
-        let good = flash_with(board, &elf, Some(&models));
-        let text = run(board, &good);
-        assert!(text.contains("decision: Start") && text.contains("application started"), "{text}");
-        for _ in 0..3 {
-            // In the step itself, which does not run before.
-            let address = start + rng.below(100) as u32;
-            let mut flash = good.clone();
-            flash[(address - board.base()) as usize] ^= 1 << rng.below(8);
-            let text = run(board, &flash);
-            assert!(text.contains("CodeDiffers") && text.contains("decision: Refuse"), "{text}");
-            assert!(!text.contains("application started"), "{text}");
-        }
-        // A model that is of other code, and one of none.
-        let other = bind::program(&bound).unwrap().map(|spec| {
-            let hash = core::array::from_fn(|i| spec.hash[i] ^ u8::from(i == 31));
-            vouch_core::image::ProgramSpec { hash, ..spec }
-        });
-        let builder = ImageBuilder::of(&bound.view::<u16>().unwrap());
-        let clauses = certified::clauses(&bound).unwrap().unwrap();
-        let other = ImageBuilder { program: other, ..builder }.build_as::<u16>().unwrap();
-        let other = certified::attach(&AlignedImage::new(&other), &clauses).unwrap();
-        for (image, why) in [(&other, "CodeDiffers"), (&image, "Unbound")] {
-            let models = product::models(board, image).unwrap();
-            let text = run(board, &flash_with(board, &elf, Some(&models)));
-            assert!(text.contains(why) && text.contains("decision: Refuse"), "{text}");
-            assert!(!text.contains("application started"), "{text}");
-        }
-    }
 }

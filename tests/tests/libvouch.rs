@@ -97,6 +97,47 @@ fn list(bytes: &[u8]) -> String {
     bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
 }
 
+/// A step of the model from such a state, and a bit that it leaves as it does not have to be.
+struct Step {
+    edge: usize,
+    location: usize,
+    before: Vec<u8>,
+    inputs: Vec<u8>,
+    to: usize,
+    after: Vec<u8>,
+    other: Vec<u8>,
+}
+
+/// Bytes to evaluate an edge in.
+const SCRATCH: usize = 512;
+
+fn step(bytes: &[u8]) -> Step {
+    let image = Image::<u16>::new_checked(bytes).unwrap();
+    let guard = Guard::new(&image, image.certificate().unwrap());
+    let count = (image.header.state_bits as usize).div_ceil(8).max(1);
+    let mut rng = Rng::new(2);
+    for _ in 0..1_000_000 {
+        let edge = rng.below(image.edges());
+        let (location, to) = image.ends(edge);
+        let before: Vec<u8> = (0..count).map(|_| rng.bits() as u8).collect();
+        let inputs: Vec<u8> = (0..16).map(|_| rng.bits() as u8).collect();
+        let (mut after, mut scratch) = (vec![0; count], [0; SCRATCH]);
+        let at = At { location, bits: &before };
+        if guard.holds(at).is_err()
+            || guard.take(edge, at, &inputs, &mut after, &mut scratch).is_err()
+        {
+            continue;
+        }
+        let Some(bit) = image.location(to).live.first().map(|bit| usize::from(*bit)) else {
+            continue;
+        };
+        let mut other = after.clone();
+        other[bit / 8] ^= 1 << (bit % 8);
+        return Step { edge, location, before, inputs, to, after, other };
+    }
+    panic!("the model makes no step");
+}
+
 /// A safe example whose certificate a product checks.
 fn image() -> Vec<u8> {
     product::image(&root().join("examples/flight-failsafe.vch"), true).to_vec()
@@ -120,6 +161,17 @@ fn a_product_in_c_starts_by_a_certificate_and_is_guarded() {
     let rest = ["start", "verdict 1", "reason 0", "fed 1"];
     assert_eq!(all[..2], ["application started", "guard 0"], "{all:?}");
     assert_eq!(all[3..], rest, "{all:?}");
+    // Steps: one of the model's, one that ends elsewhere, one along no edge, one with too little memory.
+    let Step { edge, location, before, inputs, to, after, other } = step(&bytes);
+    let model = file(folder.path(), "model.img", &bytes);
+    let lists = [("GOOD", &before), ("BAD", &bad), ("INPUTS", &inputs), ("AFTER", &after)];
+    let lists = lists.into_iter().chain([("OTHER", &other)]);
+    let numbers = [("LOCATION", location), ("EDGE", edge), ("TO", to), ("SCRATCH", SCRATCH)];
+    let mut steps = vec![format!("-DMODEL=\"{model}\"")];
+    steps.extend(lists.map(|(name, bytes)| format!("-D{name}={}", list(bytes))));
+    steps.extend(numbers.map(|(name, number)| format!("-D{name}={number}")));
+    let all = said(&example("boot", &steps, folder.path()));
+    assert_eq!(all[3..7], ["step 0", "step 6", "step 4", "step 7"], "{all:?}");
     // A parameter that the model does not have.
     let mut other = flags(&bytes);
     other.extend(["-DNAME=\"nothing\"".into(), "-DVALUE=1".into()]);

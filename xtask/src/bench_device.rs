@@ -43,7 +43,7 @@ pub fn update(args: &[String]) -> Result<()> {
     run("bench-update", "update", "update.tsv", &head, args)
 }
 
-/// Boots the example that looks at its own code, with more and less of it to look at.
+/// Boots the example that looks at its own code, with more and less of it to look at, with its guard and without.
 pub fn bound(args: &[String]) -> Result<()> {
     shell::no_arguments("bench-bound", args)?;
     let head = format!("{BOUND}# {}\n", record::build()?);
@@ -57,9 +57,11 @@ pub fn bound(args: &[String]) -> Result<()> {
 }
 
 const BOUND: &str = "\
-# cargo xtask bench-bound; QEMU with -icount shift=0; firmware/examples/bound.rs\n\
-# self_check: instructions of the whole self-check of examples/precharge.vch with its certificate, of which the model says\n\
-# that it is of so many bytes of code; the rows of a board differ in what is hashed alone\n";
+# cargo xtask bench-bound; QEMU with -icount shift=0; firmware/examples/bound.rs with the model of its own step\n\
+# code_bytes: what the model is bound to, the step alone or with all that is flashed (--cover all)\n\
+# self_check: instructions of the whole self-check with its certificate\n\
+# guard: whether the model tells where the variables are (--guard), which leaves it as it was lifted, without simplification\n\
+# guarded_step: instructions of one step of the application, with the guard if there is one\n";
 
 fn run(task: &str, program: &str, table: &str, head: &str, args: &[String]) -> Result<()> {
     let safe = |model: &String| !model.ends_with("-broken.vch");

@@ -42,6 +42,12 @@ fn build_one(board: &Board) -> Result<()> {
             keep(&built.join("examples").join(example), &format!("{example}-{}.elf", board.name))?;
         }
     }
+    if board == boards::default() {
+        let mut broken = cargo("build", board);
+        broken.args(["--release", "--example", "bound", "--features", "broken"]);
+        shell::run(&mut broken)?;
+        keep(&built.join("examples/bound"), &format!("bound-broken-{}.elf", board.name))?;
+    }
     Ok(())
 }
 

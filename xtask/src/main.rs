@@ -35,7 +35,11 @@ type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
 const TASKS: [Task; 20] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
-    ("demo", "have a machine proved, and a broken one refuted, on an emulated board", demo::task),
+    (
+        "demo",
+        "a firmware whose own code is proved, and an emulated board that starts with no other",
+        demo::task,
+    ),
     ("test", "format, lints, firmware builds, host tests, tests on emulated boards", test::task),
     (
         "firmware",

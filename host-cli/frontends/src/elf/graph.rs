@@ -134,7 +134,7 @@ pub fn is_jump(elf: &Elf, pc: u32, length: u32) -> bool {
 }
 
 /// Where an instruction may lead within its function, as far as the instruction itself tells.
-fn ways(decoded: &Decoded, pc: u32, opaque: &mut Opaque) -> (Vec<u32>, It) {
+pub fn ways(decoded: &Decoded, pc: u32, opaque: &mut Opaque) -> (Vec<u32>, It) {
     let fall = pc.wrapping_add(decoded.length);
     let mut ways = if decoded.condition.is_some() { vec![fall] } else { vec![] };
     match decoded.execute(opaque) {
@@ -251,7 +251,7 @@ fn components(
 
 /// A machine of which nothing is known.
 #[derive(Default)]
-struct Opaque {
+pub struct Opaque {
     pool: Pool,
 }
 

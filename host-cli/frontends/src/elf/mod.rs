@@ -11,7 +11,7 @@
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something.
 //! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
-//! - `lift`, `meet`: locations, and what is known at each. `shared`: what other code may change. `build`, `names`: the automaton.
+//! - `lift`, `meet`: locations, and what is known at each. `constants`: addresses in code. `shared`: what other code may change. `build`, `names`: the automaton.
 //!   `about`: what people want to know of it. [`flashed`]: the bytes that it depends on.
 
 mod abi;
@@ -20,6 +20,7 @@ mod access;
 mod base;
 mod build;
 mod choice;
+mod constants;
 mod context;
 mod debug;
 mod execute;

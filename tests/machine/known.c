@@ -1,0 +1,53 @@
+// Ways in which a handler that is not part of the step gets at what the step uses; with WAY 0 it does not.
+#include "vouch.h"
+
+static volatile uint8_t first, shared, other, box[4];
+static uint8_t *volatile kept;
+#define PORT (*(volatile uint32_t *)0x40000004)
+
+void step(void) {
+    if (shared || box[1] || box[3]) vouch_fail();
+}
+
+static __attribute__((noinline)) void put(volatile uint8_t *at) { *at = 1; }
+#if WAY == 3
+static __attribute__((noinline)) volatile uint8_t *where(uint32_t i) { return i > 3 ? &other : &shared; }
+#endif
+
+__attribute__((used)) void handler(void) {
+    first = 1;
+#if WAY == 0
+    if (PORT) other = 2;
+    put(&other);
+    other = first;
+#elif WAY == 1
+    shared = 1;
+#elif WAY == 2
+    put(&shared);
+#elif WAY == 3
+    *where(PORT) = 1;
+#elif WAY == 4
+    if (PORT) other = 2;
+    if (PORT & 2) shared = 1;
+#elif WAY == 5
+    box[PORT & 3] = 1;
+#elif WAY == 6
+    for (volatile uint8_t *at = box; at != box + 4; at++) *at = PORT;
+#elif WAY == 7
+    switch (PORT) {
+    case 0: first = 4; break;
+    case 1: other = PORT; // falls through
+    case 2: first = other; // falls through
+    case 3: shared = PORT; break;
+    case 4: other = 9; break;
+    case 5: put(&first); break;
+    case 6: first = PORT; break;
+    case 7: other = first; break;
+    }
+#elif WAY == 8
+    kept = (uint8_t *)&shared;
+#elif WAY == 9
+    volatile uint8_t *at = PORT ? &first : PORT ? &shared : &other;
+    at[0] = 1;
+#endif
+}
