@@ -77,10 +77,11 @@ const IR: [Layer; 13] = [
 ];
 
 /// Replaying a run needs no solver.
-const VALIDATE: [Layer; 4] = [
+const VALIDATE: [Layer; 5] = [
     ("solver", &[]),
     ("encode", &["solver"]),
     ("replay", &[]),
+    ("depends", &["replay"]),
     ("certificate", &["encode", "solver"]),
 ];
 
