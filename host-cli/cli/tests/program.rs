@@ -169,13 +169,16 @@ fn what_means_nothing_for_a_model_is_not_passed_over() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     std::fs::write(folder.join("idle.c"), "int main(void) { return 0; }").unwrap();
-    for (option, value) in [("--always", "f"), ("--init", "f"), ("--input", "x")] {
+    for (option, value) in [("--always", "f"), ("--input", "x")] {
         let output = vouch(folder, &["check", "idle.c", option, value], None);
         assert_eq!(output.status.code(), Some(2));
         let message = text(&output.stderr);
         assert!(message.contains(&format!("`{option}` means nothing for idle.c")), "{message}");
     }
     std::fs::write(folder.join("idle.vch"), "machine m { initial state S {} }").unwrap();
-    let output = vouch(folder, &["check", "idle.vch", "--interrupt", "f"], None);
-    assert!(text(&output.stderr).contains("`--interrupt` means nothing"));
+    for option in ["--interrupt", "--init", "--task"] {
+        let output = vouch(folder, &["check", "idle.vch", option, "f"], None);
+        let message = text(&output.stderr);
+        assert!(message.contains(&format!("`{option}` means nothing")), "{message}");
+    }
 }
