@@ -176,7 +176,7 @@ fn what_means_nothing_for_a_model_is_not_passed_over() {
         assert!(message.contains(&format!("`{option}` means nothing for idle.c")), "{message}");
     }
     std::fs::write(folder.join("idle.vch"), "machine m { initial state S {} }").unwrap();
-    for option in ["--interrupt", "--init", "--task"] {
+    for option in ["--interrupt", "--init"] {
         let output = vouch(folder, &["check", "idle.vch", option, "f"], None);
         let message = text(&output.stderr);
         assert!(message.contains(&format!("`{option}` means nothing")), "{message}");

@@ -122,9 +122,13 @@ pub enum LoadError {
     /// An option that says something of another kind of model.
     #[error(
         "`{option}` means nothing for {}\n\
-         help: it is for linked programs (ELF){}; leave it out",
+         help: it is for {}; leave it out",
         path.display(),
-        if *option == "--interrupt" { " and C" } else { "" }
+        match *option {
+            "--interrupt" | "--init" => "linked programs (ELF) and C",
+            "--task" | "--registers" => "C",
+            _ => "linked programs (ELF)",
+        }
     )]
     Idle {
         /// The file.
