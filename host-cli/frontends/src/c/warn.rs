@@ -118,6 +118,9 @@ fn known_elsewhere(program: &Program) -> Option<Diagnostic> {
 /// A volatile variable that the program uses and a function changes which nobody calls: a handler of an interrupt, perhaps.
 fn unhandled(program: &Program, options: &Options) -> Option<Diagnostic> {
     let Program { unit, .. } = program;
+    if !unit.globals.iter().any(|global| global.volatile) {
+        return None;
+    }
     let handlers = options.c.interrupts.iter().map(|handler| handler.0.as_str());
     let roots: Vec<&str> = handlers.chain(options.c.called().map(String::as_str)).collect();
     let ids = (0..unit.functions.len()).filter(|f| unit.functions[*f].body.is_some());

@@ -372,6 +372,12 @@ impl Lower<'_> {
         }
     }
 
+    /// A number that the program decides, and nothing here knows how.
+    fn approximate(&mut self, name: &str, ty: &Type, span: Span) -> Result<Value, Fail> {
+        let width = self.width(ty, span)?;
+        Ok(Value::Scalar(self.fresh_approximate(name, width, super::object::shown(ty))))
+    }
+
     /// A function that is known by its name.
     fn known(
         &mut self,
@@ -467,16 +473,10 @@ impl Lower<'_> {
             Builtin::Print => {
                 self.print(args, span)?;
                 if *result != Type::Void {
-                    let width = self.width(result, span)?;
-                    let shown = super::object::shown(result);
-                    return Ok(Value::Scalar(self.fresh_approximate(&function.name, width, shown)));
+                    return self.approximate(&function.name, result, span);
                 }
             }
-            Builtin::Text => {
-                let width = self.width(result, span)?;
-                let shown = super::object::shown(result);
-                return Ok(Value::Scalar(self.fresh_approximate("text", width, shown)));
-            }
+            Builtin::Text => return self.approximate("text", result, span),
             Builtin::FormatLength => return Ok(self.format_length()),
             Builtin::Heap => return self.refuse("a call that needs a heap", span),
         }
