@@ -51,6 +51,17 @@ pub struct Broken {
     pub run: Option<Run>,
     /// The machine that it was replayed on, if the model is a program's.
     pub replayed: Option<&'static str>,
+    /// Whether no run is known to be shorter; `None` if nobody has looked.
+    pub shortest: Option<bool>,
+    /// The run that was found first, if this one replaces it.
+    pub first: Option<Box<Broken>>,
+}
+
+impl Broken {
+    /// A run that the engine has found.
+    pub fn new(trace: Trace, run: Option<Run>) -> Broken {
+        Broken { trace, run, replayed: None, shortest: None, first: None }
+    }
 }
 
 /// What is known of a property.
@@ -339,7 +350,7 @@ fn refute(
         }
         false => None,
     };
-    Ok(Broken { trace, run, replayed: None })
+    Ok(Broken::new(trace, run))
 }
 
 /// An invariant, decoded and checked.

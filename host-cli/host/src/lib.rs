@@ -26,6 +26,7 @@ pub mod memory;
 pub mod pipeline;
 pub mod replay;
 pub mod report;
+pub mod shortest;
 pub mod signing;
 pub mod transport;
 pub mod verdict;

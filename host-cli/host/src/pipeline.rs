@@ -7,7 +7,7 @@ use crate::deadline;
 use crate::frontend::c::COptions;
 use crate::frontend::elf::{Binary, ElfOptions};
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
-use crate::ir::{BitLit, Cfa, Clause, LocId, VarId};
+use crate::ir::{BitLit, Cfa, Clause, LocId, VarId, Word};
 use crate::read;
 use crate::simplify::{self, Back, Passes, Simplified};
 use sha2::{Digest, Sha256};
@@ -294,6 +294,16 @@ impl Loaded {
     /// What may be invariants, in the image's numbers.
     pub fn guesses(&self) -> Vec<(usize, Vec<u32>)> {
         guesses(&self.simplified, &self.map)
+    }
+
+    /// Parameters, as the image counts, and their values.
+    pub fn numbered(&self, bindings: &[(VarId, Word)]) -> Vec<(u32, u64)> {
+        let number = |(var, value): &(_, _)| {
+            // A map has every parameter, and none has more than 64 bits.
+            let at = self.map.params.iter().position(|p| p == var)?;
+            Some((at as u32, u64::try_from(*value).ok()?))
+        };
+        bindings.iter().filter_map(number).collect()
     }
 
     /// The model without simplification.

@@ -94,7 +94,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 17] = [
+const HOST: [Layer; 18] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
@@ -110,7 +110,8 @@ const HOST: [Layer; 17] = [
     ("lint", &["engines", "judge"]),
     ("client", &["answer", "memory", "signing", "transport"]),
     ("replay", &["judge", "pipeline", "transport", "verdict"]),
-    ("check", &["answer", "client", "engines", "judge", "pipeline", "replay"]),
+    ("shortest", &["answer", "engines", "judge", "pipeline"]),
+    ("check", &["answer", "client", "engines", "judge", "pipeline", "replay", "shortest"]),
     ("log", &["client"]),
 ];
 

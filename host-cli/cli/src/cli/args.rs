@@ -390,6 +390,11 @@ pub struct ProofArgs {
     #[arg(long, env = "VOUCH_WITNESS", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub witness: Option<PathBuf>,
+    /// Show the run that was found first; without it a shorter one is looked for, and one with simpler
+    /// values, in as much time again at most
+    #[arg(long, env = "VOUCH_FIRST_RUN", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub first_run: bool,
     /// Print the verdict as the engine gives it, without validation; for benchmarks
     #[arg(long, env = "VOUCH_NO_VALIDATE", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]

@@ -135,7 +135,7 @@ fn certify(
     context: &mut Context,
 ) -> Result<Result<Effort, u8>, Failure> {
     let question = ask(model, &AskArgs { property: None, bind: args.bind.clone() })?;
-    let bindings = check::bindings(model, &question);
+    let bindings = model.numbered(&question.bindings);
     let request = Request {
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),

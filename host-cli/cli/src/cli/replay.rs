@@ -31,7 +31,7 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
 
     let property = Names::new(&model.cfa).property(run.property);
     let mut judgement = Judgement { validated: true, ..Judgement::default() };
-    let broken = Broken { trace: trace.clone(), run: Some(run.clone()), replayed: None };
+    let broken = Broken::new(trace.clone(), Some(run.clone()));
     judgement.findings.push((run.property, Finding::Unsafe(Box::new(broken))));
     context.stage("replaying");
     confirm(&model, &mut judgement);

@@ -73,12 +73,17 @@ pub fn add_judgement(
     outcome.property = asked.or(first.map(|b| b.0)).map(|p| names.property(p));
     outcome.validated = judgement.validated;
     outcome.trace_len = first.map(|b| b.1.trace.steps.len());
+    outcome.shortest = first.and_then(|b| b.1.shortest);
     outcome.trace = first.and_then(|b| b.1.run.as_ref()).map(|run| report::json::trace(cfa, run));
     let property = |(p, finding): &(PropertyId, Finding)| PropertyOutcome {
         name: names.property(*p),
         verdict: finding.verdict(),
         trace_len: match finding {
             Finding::Unsafe(broken) => Some(broken.trace.steps.len()),
+            _ => None,
+        },
+        shortest: match finding {
+            Finding::Unsafe(broken) => broken.shortest,
             _ => None,
         },
         reason: match finding {

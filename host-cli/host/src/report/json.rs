@@ -53,6 +53,8 @@ pub struct Outcome {
     pub validated: bool,
     /// Steps of the trace.
     pub trace_len: Option<usize>,
+    /// Whether it is known that no trace has fewer steps; `None` if nobody has looked.
+    pub shortest: Option<bool>,
     /// The board, if one was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
@@ -107,6 +109,9 @@ pub struct PropertyOutcome {
     pub verdict: Verdict,
     /// Steps of its trace.
     pub trace_len: Option<usize>,
+    /// Of a trace: whether it is known that none has fewer steps; `None` if nobody has looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortest: Option<bool>,
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
@@ -217,7 +222,7 @@ mod tests {
             r#"{"verdict":"unknown","reason":null,"engine":null,"target":null,"property":null,"#
                 .to_string()
                 + r#""time_s":null,"frontier":null,"lemmas":null,"queries":null,"conflicts":null,"#
-                + r#""peak_bytes":null,"validated":false,"trace_len":null,"model":null,"#
+                + r#""peak_bytes":null,"validated":false,"trace_len":null,"shortest":null,"model":null,"#
                 + r#""properties":[],"trace":null}"#
         );
     }

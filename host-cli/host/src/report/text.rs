@@ -27,6 +27,11 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
             (Verdict::Unsafe, validated) => {
                 let run =
                     p.trace_len.map_or("run".into(), |n| format!("run of {}", count(n, "step")));
+                let run = match p.shortest {
+                    Some(true) => format!("{run} (no run is shorter)"),
+                    Some(false) => format!("{run} (a shorter one may exist)"),
+                    None => run,
+                };
                 match (&p.replayed, validated) {
                     (Some(on), _) => format!("{run}, replayed on the program in QEMU ({on})"),
                     (None, true) => format!("{run}, replayed"),
