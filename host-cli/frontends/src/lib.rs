@@ -4,6 +4,7 @@
 //! - [`excerpt`]: what of a text can be shown.
 //! - [`limits`]: names of what is not modelled.
 //! - [`lint`]: questions that a model raises beyond its properties.
+//! - [`moves`]: who does what in a step.
 //! - [`outline`]: what a model looks like from afar.
 //! - [`source`]: texts and where they come from.
 //! - [`c`]: C, `docs/c.md`.
@@ -20,6 +21,7 @@ pub mod elf;
 pub mod excerpt;
 pub mod limits;
 pub mod lint;
+pub mod moves;
 pub mod outline;
 pub mod source;
 pub mod vch;
@@ -37,6 +39,8 @@ pub struct Compiled {
     pub cfa: ir::Cfa,
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
+    /// Who does what on each edge.
+    pub moves: moves::Moves,
     /// The program that it was lifted from.
     pub binary: Option<std::sync::Arc<elf::Binary>>,
 }

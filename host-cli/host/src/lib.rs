@@ -30,4 +30,5 @@ pub mod shortest;
 pub mod signing;
 pub mod transport;
 pub mod verdict;
+pub mod words;
 pub mod write;

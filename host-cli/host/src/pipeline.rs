@@ -6,6 +6,7 @@ use crate::blast::{self, AlignedImage, BlastError, Map, Model};
 use crate::deadline;
 use crate::frontend::c::COptions;
 use crate::frontend::elf::{Binary, ElfOptions};
+use crate::frontend::moves::Moves;
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::{BitLit, Cfa, Clause, LocId, VarId, Word};
 use crate::read;
@@ -73,6 +74,8 @@ pub struct Loaded {
     pub digest: [u8; 32],
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
+    /// Who does what on each edge, as far as the front end tells; an image does not.
+    pub moves: Moves,
     /// Whether it was a program.
     pub origin: Origin,
     /// The pieces of flash that the image is bound to.
@@ -248,6 +251,7 @@ fn finish(
         source,
         digest,
         warnings: compiled.warnings,
+        moves: compiled.moves,
         origin: compiled.binary.map_or(Origin::Model, Origin::Program),
         code: vec![],
     })
@@ -275,7 +279,8 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
     let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
     let origin = if is_program { Origin::Elsewhere } else { Origin::Model };
-    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![], origin, code })
+    let (warnings, moves) = (vec![], vec![]);
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings, moves, origin, code })
 }
 
 /// Clauses that may be invariants, in the image's numbers: locations and literals.

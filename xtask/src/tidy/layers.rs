@@ -94,14 +94,15 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 18] = [
+const HOST: [Layer; 19] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
     ("write", &[]),
     ("pipeline", &[]),
     ("bind", &["pipeline"]),
-    ("report", &["replay", "verdict"]),
+    ("words", &[]),
+    ("report", &["replay", "verdict", "words"]),
     ("export", &[]),
     ("signing", &["pipeline"]),
     ("transport", &["write"]),
@@ -110,7 +111,7 @@ const HOST: [Layer; 18] = [
     ("lint", &["engines", "judge"]),
     ("client", &["answer", "memory", "signing", "transport"]),
     ("replay", &["judge", "pipeline", "transport", "verdict"]),
-    ("shortest", &["answer", "engines", "judge", "pipeline"]),
+    ("shortest", &["answer", "engines", "judge", "pipeline", "words"]),
     ("check", &["answer", "client", "engines", "judge", "pipeline", "replay", "shortest"]),
     ("log", &["client"]),
 ];

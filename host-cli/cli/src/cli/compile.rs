@@ -154,7 +154,7 @@ fn certify(
     if judgement.verdict() != Verdict::Safe {
         outcome.time_s = Some(time.as_secs_f64());
         verdict::add_stats(&mut outcome, &answer.stats);
-        verdict::add_judgement(&mut outcome, &model.cfa, None, &judgement, &answer);
+        verdict::add_judgement(&mut outcome, model, None, &judgement, &answer);
         let code = verdict::show(context, &outcome);
         context.note(
             "not all properties are proved: no image is written\nhelp: `vouch check` shows why; \

@@ -3,7 +3,7 @@
 use super::args::ModelArgs;
 use super::context::Context;
 use super::failure::{Failure, Kind};
-use super::passes;
+use super::{passes, verdict};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -122,7 +122,8 @@ pub fn write_trace(
         Failure::new(Kind::Output, format!("cannot write {}: {e}", path.display()))
     };
     let Loaded { cfa, digest, origin, .. } = model;
-    let written = Written { cfa, trace, run, digest: *digest, story: Story::of(origin, run) };
+    let words = &verdict::words(model);
+    let written = Written { cfa, trace, run, digest: *digest, words, story: Story::of(origin, run) };
     let bytes = report::formats::write(path, &written).map_err(|e| broken(&e))?;
     write(path, &bytes, inputs)
 }

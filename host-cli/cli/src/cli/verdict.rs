@@ -19,9 +19,15 @@ use vouch_host::judge::{Broken, Finding, Judgement, Question, Reason};
 use vouch_host::memory;
 use vouch_host::pipeline::Loaded;
 use vouch_host::report::json::{Outcome, PropertyOutcome};
+use vouch_host::words::Words;
 use vouch_host::report::{self, table};
 use vouch_host::validate::{self, Run};
 use vouch_host::verdict::Verdict;
+
+/// A model in the words of its source.
+pub fn words(model: &Loaded) -> Words<'_> {
+    Words::new(&model.cfa, Some(&model.source), &model.moves)
+}
 
 /// A warning in one line.
 fn text_of(model: &Loaded, warning: &Diagnostic) -> String {
@@ -61,25 +67,28 @@ fn broken(judgement: &Judgement) -> impl Iterator<Item = (PropertyId, &Broken)> 
 /// Puts a judgement into an outcome.
 pub fn add_judgement(
     outcome: &mut Outcome,
-    cfa: &Cfa,
+    model: &Loaded,
     asked: Option<PropertyId>,
     judgement: &Judgement,
     answer: &Answer,
 ) {
+    let (cfa, words) = (&model.cfa, words(model));
     let names = Names::new(cfa);
     let first = broken(judgement).find(|b| asked.is_none_or(|asked| asked == b.0));
     outcome.verdict = judgement.verdict();
     outcome.reason = judgement.reason().cloned();
     outcome.property = asked.or(first.map(|b| b.0)).map(|p| names.property(p));
     outcome.validated = judgement.validated;
-    outcome.trace_len = first.map(|b| b.1.trace.steps.len());
+    outcome.trace_len = first.map(|b| words.length(&b.1.trace));
     outcome.shortest = first.and_then(|b| b.1.shortest);
-    outcome.trace = first.and_then(|b| b.1.run.as_ref()).map(|run| report::json::trace(cfa, run));
+    let run = first.and_then(|b| b.1.run.as_ref());
+    outcome.trace = run.map(|run| report::json::trace(cfa, &words, run));
+    outcome.why = run.map(|run| report::json::why(&words, run));
     let property = |(p, finding): &(PropertyId, Finding)| PropertyOutcome {
         name: names.property(*p),
         verdict: finding.verdict(),
         trace_len: match finding {
-            Finding::Unsafe(broken) => Some(broken.trace.steps.len()),
+            Finding::Unsafe(broken) => Some(words.length(&broken.trace)),
             _ => None,
         },
         shortest: match finding {
@@ -96,7 +105,9 @@ pub fn add_judgement(
         },
         safe_steps: match finding {
             Finding::Unknown(reason) if reason.is_end() => {
-                answer.steps.get(p.index()).copied().filter(|n| *n > 0).map(Into::into)
+                let edges = answer.steps.get(p.index()).map_or(0, |n| *n as usize);
+                let steps = if words.has_calls() { edges } else { words.steps(*p, edges) };
+                Some(steps as u64).filter(|n| *n > 0)
             }
             _ => None,
         },
@@ -105,11 +116,12 @@ pub fn add_judgement(
 }
 
 /// Shows a run as a table; one that is not confirmed on the program is said to be the automaton's.
-pub fn show_run(context: &Context, cfa: &Cfa, run: &Run, is_open: bool) {
+pub fn show_run(context: &Context, model: &Loaded, run: &Run, is_open: bool) {
+    let cfa = &model.cfa;
     let names = Names::new(cfa);
     let whose = if is_open { "A run of the automaton, not of the program," } else { "A run" };
     context.print(&format!("{whose} that breaks {}:\n", names.property(run.property)));
-    context.print(&format!("{}\n\n", table::run_in(cfa, run, &context.style).trim_end()));
+    context.print(&format!("{}\n\n", table::run_in(cfa, &words(model), run, &context.style).trim_end()));
 }
 
 /// Shows an outcome; the exit code is its verdict's.
@@ -222,7 +234,7 @@ pub fn report(
         });
     }
     let context = &*context;
-    add_judgement(&mut outcome, &model.cfa, property, judgement, answer);
+    add_judgement(&mut outcome, model, property, judgement, answer);
     let is_here = outcome.device.is_none();
     let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_ref()?, is_here));
     outcome.detail = outcome.detail.or(advice);
@@ -240,7 +252,7 @@ pub fn report(
         for (property, broken) in broken(judgement) {
             let is_open = judgement.unconfirmed.iter().any(|open| open.0 == property);
             if let Some(run) = &broken.run {
-                show_run(context, &model.cfa, run, is_open);
+                show_run(context, model, run, is_open);
             }
         }
         if !question.bindings.is_empty() {

@@ -200,7 +200,7 @@ pub fn compile(source: &Source, options: &Options) -> Result<Compiled, Vec<Diagn
     on_large_stack(|| {
         let program = Program::new(source, options)?;
         let warnings = warn::warnings(&program, options);
-        Ok(Compiled { cfa: program.into_cfa(), warnings, binary: None })
+        Ok(Compiled { cfa: program.into_cfa(), warnings, moves: vec![], binary: None })
     })
 }
 

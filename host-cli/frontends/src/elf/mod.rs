@@ -97,7 +97,7 @@ pub fn compile(
     }
     let cfa = program.cfa.clone();
     let binary = Binary { file: bytes.to_vec(), program };
-    Ok(Compiled { cfa, warnings, binary: Some(Arc::new(binary)) })
+    Ok(Compiled { cfa, warnings, moves: vec![], binary: Some(Arc::new(binary)) })
 }
 
 /// A program as a file and as an automaton: what it takes to run the one along the other.

@@ -2,7 +2,8 @@
 //!
 //! Engines that prove find runs on the way, and the first one may take detours. People read runs, so what is
 //! left of the time goes into a shorter one: engines that look at runs by their length are asked about the
-//! model as it is written, where a step of the image is a step of the run. What they find is judged like every answer.
+//! model as it is written, where an edge of the image is a step of the run, or about a simplified program, if an edge
+//! of it is a call of the function that runs again and again. What they find is judged like every answer.
 //! That no shorter run exists is their word; it makes no verdict true or false.
 
 mod values;
@@ -10,9 +11,10 @@ mod values;
 use crate::answer::Answer;
 use crate::deadline::{self, Deadline};
 use crate::engines::{Engine, Memory, Setup};
-use crate::ir::PropertyId;
+use crate::ir::{PropertyId, Trace};
 use crate::judge::{Broken, Finding, Judgement, Question, judge_simplified};
 use crate::pipeline::Loaded;
+use crate::words::Words;
 use std::time::Duration;
 
 /// Bytes that a search may take.
@@ -49,7 +51,8 @@ pub fn shorten(
     if let Some(time) = effort.time {
         deadline = deadline.within(time);
     }
-    let mut search = Search { model, question, written: None, effort, deadline };
+    let words = Words::new(&model.cfa, Some(&model.source), &model.moves);
+    let mut search = Search { model, words, question, written: None, effort, deadline };
     let findings = judgement.findings.iter_mut().chain(&mut judgement.besides);
     let mut broken: Vec<(PropertyId, &mut Broken)> = findings
         .filter_map(|(p, finding)| match finding {
@@ -92,6 +95,7 @@ struct Found {
 
 struct Search<'a> {
     model: &'a Loaded,
+    words: Words<'a>,
     question: &'a Question,
     /// The model without simplification, once it was needed; `None` in it if it cannot be made.
     written: Option<Option<Box<Loaded>>>,
@@ -108,11 +112,11 @@ impl Search<'_> {
         mut known: usize,
         share: &Deadline,
     ) -> Found {
-        let length = broken.trace.steps.len();
+        let length = self.edges(&broken.trace);
         // The first looks at single states, which is best for few of them, and soon gives up on many.
         for (engine, parts) in [(Engine::Explicit, 3), (Engine::Bmc, 1)] {
-            if known + 1 >= length {
-                break;
+            if known + 1 >= length || self.words.has_calls() && engine == Engine::Explicit {
+                continue;
             }
             let Some(answer) = self.ask(engine, property, length, &share.share(parts)) else {
                 continue;
@@ -124,10 +128,19 @@ impl Search<'_> {
             let shorter = self.judged(property, &answer);
             // The engine's runs are shortest ones, but one that is not believed says nothing.
             let is_run = shorter.is_some();
-            let shorter = shorter.filter(|b| b.trace.steps.len() < length);
+            let shorter = shorter.filter(|b| self.edges(&b.trace) < length);
             return Found { shorter, is_shortest: is_run };
         }
         Found { shorter: None, is_shortest: known + 1 >= length }
+    }
+
+    /// Edges of the image that is asked about, for a run. Only the edges that initialise a program are merged with
+    /// others there: they are one.
+    fn edges(&self, trace: &Trace) -> usize {
+        match self.words.has_calls() {
+            true => self.words.length(trace) + 1,
+            false => trace.steps.len(),
+        }
     }
 
     fn ask(
@@ -154,9 +167,12 @@ impl Search<'_> {
         engine.run(&model.image, &setup, &mut watch).ok()
     }
 
-    /// The model as it is written: steps of its image are steps of its runs.
+    /// The model as it is written, whose edges are the steps of its runs; a program as it is, if that is so there.
     fn written(&mut self) -> Option<&Loaded> {
         let model = self.model;
+        if self.words.has_calls() {
+            return Some(model).filter(|model| self.words.counts_steps(&model.simplified.cfa));
+        }
         let make = || model.clone().as_written().ok().map(Box::new);
         self.written.get_or_insert_with(make).as_deref()
     }
