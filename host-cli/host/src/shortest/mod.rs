@@ -113,8 +113,8 @@ impl Search<'_> {
         share: &Deadline,
     ) -> Found {
         let length = self.edges(&broken.trace);
-        // The first looks at single states, which is best for few of them, and soon gives up on many.
-        for (engine, parts) in [(Engine::Explicit, 3), (Engine::Bmc, 1)] {
+        // The second looks at single states: it is best where these are few, and soon gives up on many.
+        for (engine, parts) in [(Engine::Bmc, 2), (Engine::Explicit, 1)] {
             if known + 1 >= length || self.words.has_calls() && engine == Engine::Explicit {
                 continue;
             }
