@@ -18,6 +18,7 @@ pub mod bind;
 pub mod check;
 pub mod client;
 pub mod engines;
+pub mod explain;
 pub mod export;
 pub mod judge;
 pub mod lint;

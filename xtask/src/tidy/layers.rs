@@ -77,12 +77,13 @@ const IR: [Layer; 13] = [
 ];
 
 /// Replaying a run needs no solver.
-const VALIDATE: [Layer; 5] = [
+const VALIDATE: [Layer; 6] = [
     ("solver", &[]),
     ("encode", &["solver"]),
     ("replay", &[]),
     ("depends", &["replay"]),
     ("certificate", &["encode", "solver"]),
+    ("imply", &["certificate", "encode", "solver"]),
 ];
 
 /// In the order in which data flows.
@@ -94,7 +95,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 19] = [
+const HOST: [Layer; 20] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
@@ -102,7 +103,8 @@ const HOST: [Layer; 19] = [
     ("pipeline", &[]),
     ("bind", &["pipeline"]),
     ("words", &[]),
-    ("report", &["replay", "verdict", "words"]),
+    ("report", &["explain", "replay", "verdict", "words"]),
+    ("explain", &["words"]),
     ("export", &[]),
     ("signing", &["pipeline"]),
     ("transport", &["write"]),

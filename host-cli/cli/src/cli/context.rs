@@ -128,6 +128,11 @@ impl Context {
         }
     }
 
+    /// Whether all is to be told.
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     /// Shows what only curious people want to know.
     pub fn tell(&self, text: impl FnOnce() -> String) {
         if self.verbose {

@@ -10,11 +10,12 @@ use std::path::Path;
 use vouch_core::ic3::{Stats, Verdict as Claim};
 use vouch_host::check::Checked;
 use vouch_host::deadline::Over;
+use vouch_host::explain;
 use vouch_host::engines::Answer;
 use vouch_host::formats::{self, Names};
 use vouch_host::frontend::c::{self, harness};
 use vouch_host::frontend::{Diagnostic, Language, Options, limits};
-use vouch_host::ir::{Cfa, PropertyId};
+use vouch_host::ir::{Certificate, Cfa, PropertyId};
 use vouch_host::judge::{Broken, Finding, Judgement, Question, Reason};
 use vouch_host::memory;
 use vouch_host::pipeline::Loaded;
@@ -260,6 +261,9 @@ pub fn report(
             context.print(&format!("With {bindings}:"));
         }
     }
+    if let Some(certificate) = judgement.certificate.as_ref().filter(|_| answered.proof.explain) {
+        explain(model, certificate, &mut outcome, context);
+    }
     // A verdict is not withheld because a file could not be written, but then that is an error.
     match written {
         Ok(()) => Ok(show(context, &outcome)),
@@ -269,6 +273,21 @@ pub fn report(
             }
             Err(failure)
         }
+    }
+}
+
+/// Says what a certificate means.
+pub fn explain(model: &Loaded, certificate: &Certificate, outcome: &mut Outcome, context: &Context) {
+    context.deadline().set_phase("explaining the invariant");
+    let explain = || explain::explain(&model.cfa, &words(model), certificate);
+    let Ok(explanation) = context.deadline().enter(explain) else {
+        context.note("there was no time to explain the invariant");
+        return;
+    };
+    outcome.invariant = Some((&explanation).into());
+    if !context.json && !context.quiet {
+        let text = report::explained::text(&explanation, &context.style, context.is_verbose());
+        context.print(&text);
     }
 }
 

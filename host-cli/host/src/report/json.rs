@@ -5,6 +5,7 @@
 //! and numbers; a number beyond 2^53, which many readers of JSON would round, is a string.
 
 use super::value;
+use crate::explain::{Explanation, Paragraph};
 use crate::formats::Names;
 use crate::ir::{Cfa, Type, VarId, Word};
 use crate::validate::Run;
@@ -69,6 +70,9 @@ pub struct Outcome {
     /// Why it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<WhyOutcome>,
+    /// What holds in every run, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invariant: Option<InvariantOutcome>,
     /// More on why it is not known, and what to do about it, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -141,6 +145,32 @@ pub struct StateOutcome {
     pub inputs: Named,
     /// All variables and parameters here.
     pub values: Named,
+}
+
+/// An invariant for people.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct InvariantOutcome {
+    /// What holds where; nothing, if no run gets there.
+    pub lines: Vec<LineOutcome>,
+    /// Whether all of it together proves the properties by itself.
+    pub inductive: bool,
+}
+
+/// What holds in a place.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LineOutcome {
+    /// Where.
+    pub place: String,
+    /// What.
+    pub facts: Vec<String>,
+}
+
+impl From<&Explanation> for InvariantOutcome {
+    fn from(explanation: &Explanation) -> InvariantOutcome {
+        let line = |p: &Paragraph| LineOutcome { place: p.place.clone(), facts: p.facts.clone() };
+        let lines = explanation.paragraphs.iter().map(line).collect();
+        InvariantOutcome { lines, inductive: explanation.is_inductive }
+    }
 }
 
 /// Something that was done.

@@ -1,5 +1,6 @@
 //! What people and programs get to see of a verdict.
 //!
+//! - [`explained`]: an invariant for people.
 //! - [`formats`]: the file formats for runs.
 //! - [`svg`]: state machines as pictures.
 //! - [`table`]: a counterexample as a table of steps.
@@ -7,6 +8,7 @@
 //! - [`json`]: the same for programs.
 //! - [`vcd`]: a counterexample as waveforms.
 
+pub mod explained;
 pub mod formats;
 pub mod json;
 pub mod svg;
