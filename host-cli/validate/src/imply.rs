@@ -6,8 +6,8 @@
 
 use super::certificate::{Checker, CertificateError, Options};
 use super::encode::Encoder;
-use super::solver::{Solver, Varisat};
-use vouch_ir::{Certificate, Cfa, Clause, ExprId, LocId, VarId, Word, term};
+use super::solver::{Lit, Solver, Varisat};
+use vouch_ir::{BitLit, Certificate, Cfa, Clause, ExprId, LocId, VarId, Word, term};
 
 /// What a certificate says of one location, to be asked.
 pub struct Here<'a> {
@@ -53,10 +53,18 @@ impl Here<'_> {
     }
 
     /// The largest value that a variable may have here, or the smallest, among numbers that are compared as signed or
-    /// unsigned; `None` if it has none, or the solver gave up.
-    pub fn extreme(&mut self, var: VarId, width: u32, signed: bool, largest: bool) -> Option<Word> {
+    /// unsigned, while some bits are `given`; `None` if it has none, or the solver gave up.
+    pub fn extreme(
+        &mut self,
+        var: VarId,
+        width: u32,
+        signed: bool,
+        largest: bool,
+        given: &[BitLit],
+    ) -> Option<Word> {
         let bits = self.encoder.var(var, width);
-        let mut chosen = vec![];
+        let mut chosen: Vec<Lit> =
+            given.iter().map(|l| self.checker.lit(&mut self.encoder, l)).collect();
         let mut value = 0;
         for (i, bit) in bits.iter().enumerate().rev() {
             let is_sign = signed && i + 1 == bits.len();

@@ -14,8 +14,10 @@ use crate::ir::{
 use crate::validate::imply::{Extended, Here};
 use std::collections::BTreeMap;
 
-/// Values that are looked at one by one.
-const FEW: u32 = 10;
+/// Values that are looked at one by one, at most.
+const FEW: Word = 1024;
+/// Beyond so many facts nobody reads them, and only the clauses themselves are lifted.
+const FACTS: usize = 1500;
 /// Pairs of variables that are compared.
 const PAIRS: usize = 200;
 
@@ -107,6 +109,10 @@ impl<'a> Facts<'a> {
                 if let Some(fact) = self.lift(clause, &ranges) {
                     self.found.push((location, fact));
                 }
+                if self.found.len() < FACTS {
+                    self.strengthen(&mut here, clause, &ranges);
+                    self.relate(clause, &ranges);
+                }
             }
             self.pairs(location, &ranges);
         }
@@ -117,8 +123,8 @@ impl<'a> Facts<'a> {
         let vars = (0..).map(VarId).zip(&self.cfa.vars);
         let range = |(var, v): (VarId, &crate::ir::Var)| {
             let (width, signed) = (v.width, v.ty == Type::Signed);
-            let low = here.extreme(var, width, signed, false)?;
-            let high = here.extreme(var, width, signed, true)?;
+            let low = here.extreme(var, width, signed, false, &[])?;
+            let high = here.extreme(var, width, signed, true, &[])?;
             Some(Range { var, width, low, high, signed })
         };
         vars.filter_map(range).collect()
@@ -146,33 +152,57 @@ impl<'a> Facts<'a> {
 
     /// What the range of a variable says.
     fn range(&mut self, location: LocId, range: &Range) {
-        let Range { var, width, low, high, .. } = *range;
-        let v = &self.cfa.vars[var.index()];
-        let (least, most) = match v.kind {
+        let width = range.width;
+        let (low, high) = match self.cfa.vars[range.var.index()].kind {
             // What is declared is not told again.
             VarKind::Param { min, max } => (min, max),
-            VarKind::State => match range.signed {
-                true => (1 << (width - 1), mask(width) >> 1),
-                false => (0, mask(width)),
-            },
+            VarKind::State if range.signed => (1 << (width - 1), mask(width) >> 1),
+            VarKind::State => (0, mask(width)),
         };
-        let own = Operand::Var(var);
-        let mut lits = vec![];
-        if (low, high) == (least, most) {
-            return;
-        } else if low == high {
-            lits.push(self.is(range, low));
-        } else {
-            if high != most {
-                lits.push(self.less_or_equal(range, own, Operand::Const(high)));
-            }
-            if low != least {
-                lits.push(self.less_or_equal(range, Operand::Const(low), own));
-            }
-        }
-        for lit in lits {
-            let cost = if low == high { 1 } else { 2 };
+        let cost = if range.low == range.high { 1 } else { 2 };
+        for lit in self.narrowed(range, &Range { low, high, ..*range }) {
             self.found.push((location, Fact { cost, lits: vec![lit] }));
+        }
+    }
+
+    /// What a range says beyond a larger one.
+    fn narrowed(&mut self, range: &Range, larger: &Range) -> Vec<BitLit> {
+        let own = Operand::Var(range.var);
+        let mut lits = vec![];
+        if (range.low, range.high) == (larger.low, larger.high) {
+            return lits;
+        }
+        if range.low == range.high {
+            return vec![self.is(range, range.low)];
+        }
+        if range.high != larger.high {
+            lits.push(self.less_or_equal(range, own, Operand::Const(range.high)));
+        }
+        if range.low != larger.low {
+            lits.push(self.less_or_equal(range, Operand::Const(range.low), own));
+        }
+        lits
+    }
+
+    /// Several clauses may say one thing of a number: where the rest of a clause is false, how large it can be.
+    fn strengthen(&mut self, here: &mut Here<'_>, clause: &Clause, ranges: &[Range]) {
+        let mut numbers: Vec<&Range> = ranges.iter().filter(|r| r.width > 1).collect();
+        numbers.retain(|r| clause.lits.iter().any(|l| l.var == r.var));
+        for range in numbers {
+            let (_, others): (Vec<BitLit>, Vec<BitLit>) =
+                clause.lits.iter().partition(|l| l.var == range.var);
+            let given: Vec<BitLit> = others.iter().copied().map(negated).collect();
+            let Range { var, width, signed, .. } = *range;
+            let mut extreme = |largest| here.extreme(var, width, signed, largest, &given);
+            let (Some(low), Some(high)) = (extreme(false), extreme(true)) else { continue };
+            let narrow = Range { low, high, ..*range };
+            let rest = Clause { location: clause.location, lits: others };
+            let Some(condition) = self.lift(&rest, ranges) else { continue };
+            for lit in self.narrowed(&narrow, range) {
+                let lits = [condition.lits.clone(), vec![lit]].concat();
+                let fact = Fact { cost: condition.cost + 2, lits };
+                self.found.push((clause.location, fact));
+            }
         }
     }
 
@@ -212,8 +242,8 @@ impl<'a> Facts<'a> {
             }
         }
         lits.extend(conclusion);
-        let negated = lits.iter().map(|l| BitLit { value: !l.value, ..*l }).collect();
-        Some(Fact { cost: cost + 2 * lits.len(), lits: negated })
+        let cost = cost + 2 * lits.len();
+        Some(Fact { cost, lits: lits.into_iter().map(negated).collect() })
     }
 
     /// That certain bits of a variable have certain values, within its range; `None` if that is never so.
@@ -224,7 +254,7 @@ impl<'a> Facts<'a> {
             let fits = (range.key(low)..=range.key(high)).contains(&range.key(values));
             return fits.then(|| Condition { cost: 1, lits: vec![self.is(range, values)] });
         }
-        if width <= FEW {
+        if range.key(high) - range.key(low) < FEW {
             let all: Vec<Word> = (range.key(low)..=range.key(high)).map(|k| range.key(k)).collect();
             let so: Vec<Word> = all.iter().copied().filter(|v| v & bits == values).collect();
             let (first, last) = (*so.first()?, *so.last()?);
@@ -237,8 +267,14 @@ impl<'a> Facts<'a> {
             if so.len() + 1 == all.len()
                 && let Some(not) = all.iter().find(|v| !so.contains(v))
             {
-                let is = self.is(range, *not);
-                return Some(Condition { cost: 1, lits: vec![BitLit { value: !is.value, ..is }] });
+                return Some(Condition { cost: 1, lits: vec![negated(self.is(range, *not))] });
+            }
+            // Names have no order.
+            let ty = self.cfa.vars.get(var.index()).map(|v| &v.ty);
+            if matches!(ty, Some(Type::Enum(_))) {
+                let others = all.iter().filter(|v| !so.contains(v));
+                let lits: Vec<BitLit> = others.map(|v| negated(self.is(range, *v))).collect();
+                return Some(Condition { cost: 2 * lits.len(), lits });
             }
             if so.len() as Word == range.key(last) - range.key(first) + 1 {
                 let mut lits = vec![];
@@ -254,6 +290,38 @@ impl<'a> Facts<'a> {
         let masked = self.term(BinOp::And, own, Operand::Const(bits));
         let is = self.compare(BinOp::Eq, Operand::Var(masked), Operand::Const(values));
         Some(Condition { cost: 6, lits: vec![is] })
+    }
+
+    /// Clauses that speak of two variables of one type may say how they compare, while the rest of the clause is false.
+    /// Whether it is so is asked later.
+    fn relate(&mut self, clause: &Clause, ranges: &[Range]) {
+        let mut own: Vec<&Range> = ranges.iter().collect();
+        own.retain(|r| r.low != r.high && clause.lits.iter().any(|l| l.var == r.var));
+        for (i, a) in own.iter().enumerate() {
+            for b in &own[i + 1..] {
+                let ty = |r: &Range| &self.cfa.vars[r.var.index()].ty;
+                if a.width != b.width || ty(a) != ty(b) {
+                    continue;
+                }
+                let mut lits = clause.lits.clone();
+                lits.retain(|l| l.var != a.var && l.var != b.var);
+                let rest = Clause { location: clause.location, lits };
+                let Some(rest) = self.lift(&rest, ranges) else { continue };
+                let (left, right) = (Operand::Var(a.var), Operand::Var(b.var));
+                let mut relations = vec![(1, self.compare(BinOp::Eq, left, right))];
+                if a.width == 1 {
+                    let equal = relations[0].1;
+                    relations.push((1, negated(equal)));
+                } else if !matches!(ty(a), Type::Enum(_)) {
+                    relations.push((2, self.less_or_equal(a, left, right)));
+                    relations.push((2, self.less_or_equal(a, right, left)));
+                }
+                for (cost, lit) in relations {
+                    let lits = [rest.lits.clone(), vec![lit]].concat();
+                    self.found.push((clause.location, Fact { cost: rest.cost + cost, lits }));
+                }
+            }
+        }
     }
 
     /// Relations of two numbers that vary. Whether they hold is asked later.
@@ -286,6 +354,10 @@ impl<'a> Facts<'a> {
             }
         }
     }
+}
+
+fn negated(lit: BitLit) -> BitLit {
+    BitLit { value: !lit.value, ..lit }
 }
 
 /// A condition on one variable: all of these.

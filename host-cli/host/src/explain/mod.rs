@@ -19,8 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const LINES: usize = 40;
 /// Facts that are told even if the proof does not need them.
 const MANY: usize = 60;
+/// Of so many nobody reads enough to see what is not needed.
+const TOO_MANY: usize = 160;
 /// How many facts are tried to be left out.
-const TRIALS: usize = 100;
+const TRIALS: usize = 60;
 
 /// What holds at some locations.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,13 +58,15 @@ pub fn explain(cfa: &Cfa, words: &Words<'_>, certificate: &Certificate) -> Expla
     let Ok(extended) = Extended::new(cfa, &base) else { return Explanation::default() };
     let mut lines = lines(&extended, &base, &facts);
     drop_redundant(&extended, &base, &mut lines);
-    if lines.len() > MANY {
+    if (MANY..TOO_MANY).contains(&lines.len()) {
         drop_unneeded(cfa, &base, &facts.never, &mut lines);
     }
     let own = Certificate { clauses: clauses(&lines, &facts.never), ..base };
     let is_inductive = validate::check(cfa, &own).is_ok();
     let paragraphs = paragraphs(cfa, words, &facts, &lines);
-    let passed = show::listed(words, &certificate.passed.iter().copied().collect());
+    // Of a program the places in it are of no use to anybody.
+    let passed = certificate.passed.iter().copied().filter(|l| words.states(*l).is_some());
+    let passed = show::listed(words, &passed.collect());
     Explanation { paragraphs, passed, is_inductive, certificate: own }
 }
 
@@ -165,8 +169,8 @@ fn paragraphs(
         })
         .collect();
     paragraphs.sort_by_key(|p| usize::MAX - p.locations.len());
-    let is_error = |l: &&LocId| cfa.properties.iter().any(|p| p.error == **l);
-    let unreached: BTreeSet<LocId> = facts.never.iter().filter(|l| !is_error(l)).copied().collect();
+    let unreached = facts.never.iter().copied().filter(|l| words.states(*l).is_some());
+    let unreached: BTreeSet<LocId> = unreached.collect();
     if !unreached.is_empty() {
         paragraphs.push(Paragraph {
             place: show::listed(words, &unreached),

@@ -18,7 +18,7 @@ pub fn text(explanation: &Explanation, style: &Style, all: bool) -> String {
         lines.extend(wrapped("only passed through:", &[explanation.passed.clone()], style.width));
     }
     // The heading and the last line belong to the screen.
-    let most = if all { usize::MAX } else { LINES - 3 };
+    let most = if all { usize::MAX } else { LINES - 2 };
     let left = lines.len().saturating_sub(most);
     lines.truncate(most);
     let last = match (explanation.is_inductive, left) {
