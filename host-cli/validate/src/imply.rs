@@ -7,18 +7,23 @@
 use super::certificate::{Checker, CertificateError, Options};
 use super::encode::Encoder;
 use super::solver::{Lit, Solver, Varisat};
-use vouch_ir::{BitLit, Certificate, Cfa, Clause, ExprId, LocId, VarId, Word, term};
-
-/// What a certificate says of one location, to be asked.
-pub struct Here<'a> {
-    checker: Checker<'a>,
-    encoder: Encoder<'a, Varisat>,
-}
+use vouch_ir::{BitLit, Certificate, Cfa, ExprId, LocId, VarId, Word, term};
 
 /// The automaton with the expressions of a certificate's terms in it.
 pub struct Extended {
     cfa: Cfa,
     terms: Vec<ExprId>,
+}
+
+/// A certificate that can be asked.
+pub struct Asked<'a> {
+    checker: Checker<'a>,
+}
+
+/// What is known somewhere.
+pub struct Here<'c, 'a> {
+    checker: &'c Checker<'a>,
+    encoder: Encoder<'a, Varisat>,
 }
 
 impl Extended {
@@ -29,26 +34,40 @@ impl Extended {
         Ok(Extended { cfa, terms })
     }
 
-    /// What the certificate says of a location. It must have the terms that this was made with.
-    pub fn at<'a>(
-        &'a self,
-        certificate: &'a Certificate,
-        location: LocId,
-    ) -> Result<Here<'a>, CertificateError> {
+    /// Of a certificate with the terms that this was made with.
+    pub fn of<'a>(&'a self, certificate: &'a Certificate) -> Result<Asked<'a>, CertificateError> {
         let options = Options { self_check: false, ..Options::default() };
         let checker = Checker::new(&self.cfa, certificate, self.terms.clone(), options)?;
-        let mut encoder = checker.encoder();
-        checker.assert_parameters(&mut encoder);
-        checker.assert_clauses(&mut encoder, location);
-        Ok(Here { checker, encoder })
+        Ok(Asked { checker })
     }
 }
 
-impl Here<'_> {
+impl<'a> Asked<'a> {
+    /// What the certificate says of a location.
+    pub fn at(&self, location: LocId) -> Here<'_, 'a> {
+        let mut encoder = self.checker.encoder();
+        self.checker.assert_parameters(&mut encoder);
+        self.checker.assert_clauses(&mut encoder, location);
+        Here { checker: &self.checker, encoder }
+    }
+
+    /// What it says of parameters, and these clauses in place of its own.
+    pub fn given<'b>(&self, clauses: impl Iterator<Item = &'b [BitLit]>) -> Here<'_, 'a> {
+        let mut encoder = self.checker.encoder();
+        self.checker.assert_parameters(&mut encoder);
+        for clause in clauses {
+            let lits: Vec<Lit> = clause.iter().map(|l| self.checker.lit(&mut encoder, l)).collect();
+            encoder.solver.add_clause(&lits);
+        }
+        Here { checker: &self.checker, encoder }
+    }
+}
+
+impl Here<'_, '_> {
     /// Whether a clause, over the same terms, follows; `None` if the solver gave up.
-    pub fn implies(&mut self, clause: &Clause) -> Option<bool> {
-        let negated: Vec<_> =
-            clause.lits.iter().map(|l| !self.checker.lit(&mut self.encoder, l)).collect();
+    pub fn implies(&mut self, clause: &[BitLit]) -> Option<bool> {
+        let negated: Vec<Lit> =
+            clause.iter().map(|l| !self.checker.lit(&mut self.encoder, l)).collect();
         self.encoder.solver.solve(&negated).map(|possible| !possible)
     }
 

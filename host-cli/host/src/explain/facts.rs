@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// Values that are looked at one by one, at most.
 const FEW: Word = 1024;
 /// Beyond so many facts nobody reads them, and only the clauses themselves are lifted.
-const FACTS: usize = 1500;
+const FACTS: usize = 4000;
 /// Pairs of variables that are compared.
 const PAIRS: usize = 200;
 
@@ -98,9 +98,10 @@ impl<'a> Facts<'a> {
     pub fn collect(&mut self) {
         let certificate = self.certificate;
         let Ok(extended) = Extended::new(self.cfa, certificate) else { return };
+        let Ok(asked) = extended.of(certificate) else { return };
         for location in self.locations.clone() {
             deadline::look();
-            let Ok(mut here) = extended.at(certificate, location) else { continue };
+            let mut here = asked.at(location);
             let ranges = self.ranges(&mut here);
             for range in &ranges {
                 self.range(location, range);
@@ -119,7 +120,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The range of each variable.
-    fn ranges(&self, here: &mut Here<'_>) -> Vec<Range> {
+    fn ranges(&self, here: &mut Here<'_, '_>) -> Vec<Range> {
         let vars = (0..).map(VarId).zip(&self.cfa.vars);
         let range = |(var, v): (VarId, &crate::ir::Var)| {
             let (width, signed) = (v.width, v.ty == Type::Signed);
@@ -185,7 +186,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Several clauses may say one thing of a number: where the rest of a clause is false, how large it can be.
-    fn strengthen(&mut self, here: &mut Here<'_>, clause: &Clause, ranges: &[Range]) {
+    fn strengthen(&mut self, here: &mut Here<'_, '_>, clause: &Clause, ranges: &[Range]) {
         let mut numbers: Vec<&Range> = ranges.iter().filter(|r| r.width > 1).collect();
         numbers.retain(|r| clause.lits.iter().any(|l| l.var == r.var));
         for range in numbers {

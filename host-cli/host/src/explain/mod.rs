@@ -8,8 +8,9 @@
 mod facts;
 mod show;
 
+use crate::deadline;
 use crate::ir::{Certificate, Cfa, Clause, LocId};
-use crate::validate::imply::Extended;
+use crate::validate::imply::{Asked, Extended};
 use crate::validate;
 use crate::words::Words;
 use facts::{Fact, Facts};
@@ -56,8 +57,9 @@ pub fn explain(cfa: &Cfa, words: &Words<'_>, certificate: &Certificate) -> Expla
     // All clauses from here on speak of these terms.
     let base = Certificate { terms: terms.clone(), ..certificate.clone() };
     let Ok(extended) = Extended::new(cfa, &base) else { return Explanation::default() };
-    let mut lines = lines(&extended, &base, &facts);
-    drop_redundant(&extended, &base, &mut lines);
+    let Ok(asked) = extended.of(&base) else { return Explanation::default() };
+    let mut lines = lines(&asked, &facts);
+    drop_redundant(&asked, &mut lines);
     if (MANY..TOO_MANY).contains(&lines.len()) {
         drop_unneeded(cfa, &base, &facts.never, &mut lines);
     }
@@ -95,17 +97,17 @@ fn drop_unneeded(cfa: &Cfa, base: &Certificate, never: &[LocId], lines: &mut Vec
 type Line = (Fact, BTreeSet<LocId>);
 
 /// Each fact with all locations that it follows at.
-fn lines(extended: &Extended, base: &Certificate, facts: &Facts<'_>) -> Vec<Line> {
+fn lines(asked: &Asked<'_>, facts: &Facts<'_>) -> Vec<Line> {
     let mut lines: BTreeMap<Fact, BTreeSet<LocId>> = BTreeMap::new();
     for (location, fact) in &facts.found {
         lines.entry(fact.clone()).or_default().insert(*location);
     }
     for location in &facts.locations {
-        let Ok(mut here) = extended.at(base, *location) else { continue };
+        let mut here = asked.at(*location);
         for (fact, places) in &mut lines {
-            let clause = Clause { location: *location, lits: fact.lits.clone() };
+            deadline::tick();
             // What was found here was found by looking at bits: it is asked for all the same.
-            match here.implies(&clause) {
+            match here.implies(&fact.lits) {
                 Some(true) => places.insert(*location),
                 _ => places.remove(location),
             };
@@ -117,24 +119,18 @@ fn lines(extended: &Extended, base: &Certificate, facts: &Facts<'_>) -> Vec<Line
 }
 
 /// Drops what follows from the other lines, the most complicated first.
-fn drop_redundant(extended: &Extended, base: &Certificate, lines: &mut Vec<Line>) {
+fn drop_redundant(asked: &Asked<'_>, lines: &mut Vec<Line>) {
     for number in (0..lines.len()).rev() {
         let (fact, places) = lines[number].clone();
-        let mut kept = BTreeSet::new();
-        for location in &places {
+        let follows = |location: &LocId| {
+            deadline::tick();
             let others = lines.iter().enumerate();
             let others = others.filter(|(i, l)| *i != number && l.1.contains(location));
-            let clause = |f: &Fact| Clause { location: *location, lits: f.lits.clone() };
-            let clauses = others.map(|(_, l)| clause(&l.0)).collect();
-            let rest = Certificate { clauses, ..base.clone() };
-            let follows = extended.at(&rest, *location).ok();
-            let follows = follows.and_then(|mut here| here.implies(&clause(&fact)));
-            if follows != Some(true) {
-                kept.insert(*location);
-            }
-        }
+            let mut here = asked.given(others.map(|(_, l)| l.0.lits.as_slice()));
+            here.implies(&fact.lits) == Some(true)
+        };
         // A fact that is needed somewhere is told wherever it holds.
-        if kept.is_empty() {
+        if places.iter().all(follows) {
             lines.remove(number);
         }
     }
