@@ -7,7 +7,7 @@
 
 use crate::escape;
 use crate::frontend::moves::Move;
-use crate::frontend::outline::Outline;
+use crate::frontend::outline::{Machine, Outline};
 use crate::frontend::{self, Language, Source};
 use crate::ir::formats::Names;
 use crate::ir::{
@@ -98,6 +98,11 @@ impl<'a> Words<'a> {
         Words { cfa, source, moves, outline, names, head, handlers, language }
     }
 
+    /// The machines, in the order of the source; none if it has none.
+    pub fn machines(&self) -> &[Machine] {
+        &self.outline.machines
+    }
+
     /// Whether steps are calls of a function.
     pub fn has_calls(&self) -> bool {
         self.head.is_some()
@@ -182,7 +187,7 @@ impl<'a> Words<'a> {
         let machines = &self.outline.machines;
         let name = &self.cfa.locations.get(location.index())?.name;
         let states: Vec<&str> = name.split('|').collect();
-        let is_state = |(m, s): (&frontend::outline::Machine, &&str)| m.states.iter().any(|n| n == *s);
+        let is_state = |(m, s): (&Machine, &&str)| m.states.iter().any(|n| n == *s);
         (states.len() == machines.len() && machines.iter().zip(&states).all(is_state)).then(|| {
             machines.iter().zip(states).map(|(m, s)| (m.name.clone(), s.to_string())).collect()
         })

@@ -22,7 +22,7 @@ pub fn text(explanation: &Explanation, style: &Style, all: bool) -> String {
     let left = lines.len().saturating_sub(most);
     lines.truncate(most);
     let last = match (explanation.is_inductive, left) {
-        (_, 1..) => format!("({left} more lines: all with `-v`; without them it is not inductive)"),
+        (_, 1..) => format!("({left} more lines: all with `-v`; only all together prove it)"),
         (true, 0) => "(each line follows from the invariant; together they prove it)".into(),
         (false, 0) => {
             "(each line follows from the invariant; together they are not inductive)".to_string()

@@ -61,7 +61,7 @@ pub fn listed() -> String {
 
 fn waveforms(written: &Written<'_>) -> Result<Vec<u8>, String> {
     let mut bytes = vec![];
-    vcd::write(written.cfa, written.run, &mut bytes).map_err(|e| e.to_string())?;
+    vcd::write(written.cfa, written.words, written.run, &mut bytes).map_err(|e| e.to_string())?;
     Ok(bytes)
 }
 
