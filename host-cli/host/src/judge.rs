@@ -129,15 +129,11 @@ impl Judgement {
         if self.verdict() != Verdict::Unknown {
             return None;
         }
-        let reasons = || {
-            self.findings.iter().filter_map(|(_, f)| match f {
-                Finding::Unknown(reason) => Some(reason),
-                _ => None,
-            })
-        };
-        let is_bug = |r: &&Reason| matches!(r, Reason::Invalid(_) | Reason::NotReproduced(_));
-        let is_run = |r: &&Reason| matches!(r, Reason::NotReplayed(_) | Reason::Approximate(_));
-        reasons().find(is_bug).or_else(|| reasons().find(is_run)).or_else(|| reasons().next())
+        let reasons = self.findings.iter().filter_map(|(_, f)| match f {
+            Finding::Unknown(reason) => Some(reason),
+            _ => None,
+        });
+        reasons.min_by_key(|reason| reason.rank())
     }
 
     /// The claims that did not survive validation.

@@ -211,7 +211,8 @@ pub fn unchecked(
         PropertyOutcome { name: names.property(*p), reason, ..PropertyOutcome::default() }
     };
     let properties: Vec<PropertyOutcome> = question.properties.iter().map(property).collect();
-    let reason = properties.iter().find_map(|p| p.reason.clone());
+    let reasons = properties.iter().filter_map(|p| p.reason.clone());
+    let reason = reasons.min_by_key(Reason::rank);
     Outcome { reason, properties, ..outcome.clone() }
 }
 

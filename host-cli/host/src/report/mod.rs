@@ -30,11 +30,13 @@ pub struct Style {
     pub colour: bool,
     /// States of a run that are shown; of a longer one the middle is left out.
     pub rows: usize,
+    /// Whether the engine's counters are of interest.
+    pub counters: bool,
 }
 
 impl Default for Style {
     fn default() -> Style {
-        Style { width: 100, unicode: true, colour: false, rows: 200 }
+        Style { width: 100, unicode: true, colour: false, rows: 200, counters: false }
     }
 }
 
