@@ -4,7 +4,7 @@
 //! For explanations. The certificate itself is believed here; whoever wants to rely on a clause checks the
 //! certificate as well.
 
-use super::certificate::{Checker, CertificateError, Options};
+use super::certificate::{CertificateError, Checker, Options};
 use super::encode::Encoder;
 use super::solver::{Lit, Solver, Varisat};
 use vouch_ir::{BitLit, Certificate, Cfa, ExprId, LocId, VarId, Word, term};

@@ -619,6 +619,10 @@ pub struct CertifyArgs {
     pub certificate: Option<PathBuf>,
     #[command(flatten)]
     pub ask: AskArgs,
+    /// Say what it means: what holds in every run, state by state, in the model's own names
+    #[arg(long, env = "VOUCH_EXPLAIN", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub explain: bool,
 }
 
 /// Arguments of `replay`. With a compilation database the trace alone is named.

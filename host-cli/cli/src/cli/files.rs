@@ -123,7 +123,8 @@ pub fn write_trace(
     };
     let Loaded { cfa, digest, origin, .. } = model;
     let words = &verdict::words(model);
-    let written = Written { cfa, trace, run, digest: *digest, words, story: Story::of(origin, run) };
+    let written =
+        Written { cfa, trace, run, digest: *digest, words, story: Story::of(origin, run) };
     let bytes = report::formats::write(path, &written).map_err(|e| broken(&e))?;
     write(path, &bytes, inputs)?;
     if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vcd")) {

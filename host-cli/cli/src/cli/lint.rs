@@ -14,8 +14,8 @@ use vouch_host::judge::Broken;
 use vouch_host::lint::{self, Report};
 use vouch_host::pipeline::{self, Loaded};
 use vouch_host::report::table;
-use vouch_host::words::Words;
 use vouch_host::simplify::Passes;
+use vouch_host::words::Words;
 
 /// The exit code if there is something to know.
 const WARNINGS: u8 = 1;

@@ -10,8 +10,8 @@ use std::path::Path;
 use vouch_core::ic3::{Stats, Verdict as Claim};
 use vouch_host::check::Checked;
 use vouch_host::deadline::Over;
-use vouch_host::explain;
 use vouch_host::engines::Answer;
+use vouch_host::explain;
 use vouch_host::formats::{self, Names};
 use vouch_host::frontend::c::{self, harness};
 use vouch_host::frontend::{Diagnostic, Language, Options, limits};
@@ -20,10 +20,10 @@ use vouch_host::judge::{Broken, Finding, Judgement, Question, Reason};
 use vouch_host::memory;
 use vouch_host::pipeline::Loaded;
 use vouch_host::report::json::{Outcome, PropertyOutcome};
-use vouch_host::words::Words;
 use vouch_host::report::{self, table};
 use vouch_host::validate::{self, Run};
 use vouch_host::verdict::Verdict;
+use vouch_host::words::Words;
 
 /// A model in the words of its source.
 pub fn words(model: &Loaded) -> Words<'_> {
@@ -122,7 +122,10 @@ pub fn show_run(context: &Context, model: &Loaded, run: &Run, is_open: bool) {
     let names = Names::new(cfa);
     let whose = if is_open { "A run of the automaton, not of the program," } else { "A run" };
     context.print(&format!("{whose} that breaks {}:\n", names.property(run.property)));
-    context.print(&format!("{}\n\n", table::run_in(cfa, &words(model), run, &context.style).trim_end()));
+    context.print(&format!(
+        "{}\n\n",
+        table::run_in(cfa, &words(model), run, &context.style).trim_end()
+    ));
 }
 
 /// Shows an outcome; the exit code is its verdict's.
@@ -278,7 +281,12 @@ pub fn report(
 }
 
 /// Says what a certificate means.
-pub fn explain(model: &Loaded, certificate: &Certificate, outcome: &mut Outcome, context: &Context) {
+pub fn explain(
+    model: &Loaded,
+    certificate: &Certificate,
+    outcome: &mut Outcome,
+    context: &Context,
+) {
     context.deadline().set_phase("explaining the invariant");
     let explain = || explain::explain(&model.cfa, &words(model), certificate);
     let Ok(explanation) = context.deadline().enter(explain) else {

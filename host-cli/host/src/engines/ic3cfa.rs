@@ -103,7 +103,19 @@ impl<'a, W: Word> Search<'a, W> {
         };
         let (traces, broken_at) = (vec![], vec![]);
         let (run, spent, frontier) = (None, 0, 0);
-        Search { image, setup, property, eager, end, run, bytes, spent, frontier, traces, broken_at }
+        Search {
+            image,
+            setup,
+            property,
+            eager,
+            end,
+            run,
+            bytes,
+            spent,
+            frontier,
+            traces,
+            broken_at,
+        }
     }
 
     /// Works for a slice of time, or without end; a question that takes much longer than the slice costs the

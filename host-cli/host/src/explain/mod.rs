@@ -10,8 +10,8 @@ mod show;
 
 use crate::deadline;
 use crate::ir::{Certificate, Cfa, Clause, LocId};
-use crate::validate::imply::{Asked, Extended};
 use crate::validate;
+use crate::validate::imply::{Asked, Extended};
 use crate::words::Words;
 use facts::{Fact, Facts};
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,12 +145,7 @@ fn clauses(lines: &[Line], never: &[LocId]) -> Vec<Clause> {
     clauses
 }
 
-fn paragraphs(
-    cfa: &Cfa,
-    words: &Words<'_>,
-    facts: &Facts<'_>,
-    lines: &[Line],
-) -> Vec<Paragraph> {
+fn paragraphs(cfa: &Cfa, words: &Words<'_>, facts: &Facts<'_>, lines: &[Line]) -> Vec<Paragraph> {
     let mut by_place: BTreeMap<&BTreeSet<LocId>, Vec<String>> = BTreeMap::new();
     for (fact, places) in lines {
         by_place.entry(places).or_default().push(show::fact(cfa, &facts.terms, fact));
@@ -176,4 +171,3 @@ fn paragraphs(
     }
     paragraphs
 }
-

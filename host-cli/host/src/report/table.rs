@@ -157,7 +157,8 @@ impl Writer<'_> {
                 continue;
             }
             // A call in which nothing has happened so far: its row is for what happens first.
-            let is_open = rows.last().is_some_and(|r: &Row| r.inputs.is_empty() && r.changes.is_empty());
+            let is_open =
+                rows.last().is_some_and(|r: &Row| r.inputs.is_empty() && r.changes.is_empty());
             let number = moment.step.to_string();
             let step = match is_new {
                 true => number,

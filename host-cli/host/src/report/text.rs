@@ -85,7 +85,9 @@ fn numbers(outcome: &Outcome, style: &Style) -> Vec<(&'static str, String)> {
         lines.push(("memory", format!("{} at most", size(bytes))));
     }
     // A device's work is not done by this process.
-    if let Some(bytes) = outcome.process_bytes.filter(|_| outcome.device.is_none() && style.counters) {
+    if let Some(bytes) =
+        outcome.process_bytes.filter(|_| outcome.device.is_none() && style.counters)
+    {
         lines.push(("process", format!("{} at most", size(bytes))));
     }
     if let Some(Device { board, ram_bytes, flash_bytes, instructions, .. }) = &outcome.device {

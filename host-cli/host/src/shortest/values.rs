@@ -88,7 +88,8 @@ impl<'a> Walk<'a> {
                 let (id, value) = self.inputs[at][number];
                 let last = before.get(&id).copied();
                 let found = value == 0 || self.try_value(at, number, 0);
-                if !found && last.is_some_and(|last| last == value || self.try_value(at, number, last))
+                if !found
+                    && last.is_some_and(|last| last == value || self.try_value(at, number, last))
                 {
                     continue;
                 }

@@ -1,9 +1,9 @@
 //! What machines do in one step, alone and together.
 
 use super::super::hir::Schedule;
-use crate::moves::Move;
 use super::Lowering;
 use super::engine::{Engine, Env, Failed, Lower, Passed};
+use crate::moves::Move;
 use std::collections::HashMap;
 use vouch_ir::{ExprId, Span};
 
