@@ -4,7 +4,8 @@ use super::block::Hazard;
 use super::{Fail, Lower, Value, fail};
 use crate::c::targets::Thing;
 use crate::c::tree::{FunctionId, GlobalId, Init, LocalId};
-use crate::c::types::{self, Type, align_up};
+use crate::c::types::{self, Type, Types, align_up};
+use std::rc::Rc;
 use vouch_ir::{self as ir, ExprId, Span, Var, VarId, VarKind};
 
 /// An object of [`Lower`].
@@ -68,9 +69,15 @@ pub struct Owner {
 }
 
 /// How values of a type are shown.
-pub fn shown(ty: &Type) -> ir::Type {
+pub fn shown(types: &Types, ty: &Type) -> ir::Type {
     match ty {
         Type::Bool => ir::Type::Bool,
+        Type::Enum { bits, id, .. } if types.enums.get(*id).is_some_and(|e| !e.is_empty()) => {
+            let name = |(name, value): &(Rc<str>, i128)| {
+                (*value as ir::Word & ir::mask(*bits), name.to_string())
+            };
+            ir::Type::Enum(types.enums[*id].iter().map(name).collect())
+        }
         _ => match ty.integer() {
             Some((_, true)) => ir::Type::Signed,
             _ => ir::Type::Unsigned,
@@ -121,7 +128,7 @@ impl Lower<'_> {
                     ty: if cell.ty == Type::Bool && !narrow {
                         ir::Type::Unsigned
                     } else {
-                        shown(&cell.ty)
+                        shown(types, &cell.ty)
                     },
                     kind: VarKind::State,
                 };
