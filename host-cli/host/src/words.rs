@@ -6,6 +6,7 @@
 //! many edges.
 
 use crate::escape;
+use crate::frontend::c::TASK;
 use crate::frontend::moves::Move;
 use crate::frontend::outline::{Machine, Outline};
 use crate::frontend::{self, Language, Source};
@@ -214,13 +215,26 @@ impl<'a> Words<'a> {
         if edge.from == self.cfa.init || self.language == Some(Language::Elf) {
             return vec![];
         }
-        let function = || {
-            let name = &self.cfa.locations.get(edge.from.index())?.name;
-            let (function, _) = name.rsplit_once(':')?;
-            Some(function).filter(|f| !f.is_empty() && *f != "loop").map(str::to_owned)
-        };
-        let who = function().filter(|_| self.language == Some(Language::C));
+        // A scheduler has chosen.
+        let to = self.cfa.locations.get(edge.to.index());
+        if let Some(task) = to.filter(|l| l.name.starts_with(TASK)) {
+            return vec![Done { text: task.name.clone(), ..self.written(task.span) }];
+        }
+        let who = self.function(edge.from).filter(|_| self.language == Some(Language::C));
         vec![Done { who, ..self.written(edge.span) }]
+    }
+
+    /// The function, task or handler of a program that a location is in, as its name tells.
+    fn function(&self, location: LocId) -> Option<String> {
+        let name = &self.cfa.locations.get(location.index())?.name;
+        if let Some(task) = name.strip_prefix(TASK) {
+            return Some(task.to_owned());
+        }
+        if self.handlers.contains(&location) {
+            return Some(name.clone());
+        }
+        let (function, _) = name.rsplit_once(':')?;
+        Some(function).filter(|f| !f.is_empty() && *f != "loop").map(str::to_owned)
     }
 
     /// What is written in a place of the source, in one line.

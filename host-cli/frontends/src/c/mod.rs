@@ -33,6 +33,7 @@ mod types;
 mod warn;
 pub mod witness;
 
+pub use lower::TASK;
 pub use preprocess::Macro;
 pub use project::gather;
 pub use types::DataModel;

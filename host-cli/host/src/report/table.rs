@@ -3,6 +3,7 @@
 
 use super::{Paint, Style, count, value};
 use crate::formats::Names;
+use crate::frontend::c::TASK;
 use crate::ir::{Cfa, InputId, Type, VarId, VarKind, Word};
 use crate::validate::Run;
 use crate::words::{Done, Moment, Words};
@@ -156,20 +157,22 @@ impl Writer<'_> {
             if !is_new && !moment.fails && inputs.is_empty() && changes.is_empty() {
                 continue;
             }
-            // A call in which nothing has happened so far: its row is for what happens first.
-            let is_open =
-                rows.last().is_some_and(|r: &Row| r.inputs.is_empty() && r.changes.is_empty());
-            let number = moment.step.to_string();
-            let step = match is_new {
-                true => number,
-                false if is_open => rows.pop().map_or(number, |row| row.step),
-                false => String::new(),
-            };
-            call = Some(moment.step);
             let mut done: Vec<String> = match moment.edge {
                 0 => vec!["(start)".into()],
                 _ => moment.done.iter().map(show).filter(|d| !d.is_empty()).collect(),
             };
+            // A call in which nothing has happened so far: its row is for what happens first.
+            let is_quiet = |r: &Row| r.inputs.is_empty() && r.changes.is_empty();
+            let step = match rows.pop_if(|row| !is_new && is_quiet(row)) {
+                Some(row) => {
+                    let task = row.done.into_iter().filter(|d| d.contains(TASK));
+                    done = task.chain(done).collect();
+                    row.step
+                }
+                None if is_new => moment.step.to_string(),
+                None => String::new(),
+            };
+            call = Some(moment.step);
             if done.is_empty() {
                 done.push(moment.place);
             }

@@ -85,7 +85,29 @@ pub fn shown(types: &Types, ty: &Type) -> ir::Type {
     }
 }
 
+/// Objects that pointers are shown by the names of; of more nobody could tell them apart in a list.
+const MAX_NAMES: usize = 64;
+
 impl Lower<'_> {
+    /// Has pointers to the beginning of an object be shown by its name.
+    pub(super) fn name_pointers(&mut self) {
+        let named = self.objects.iter().filter(|o| o.addressed);
+        let names = named.map(|o| (ir::Word::from(o.address), format!("&{}", o.name)));
+        let names: Vec<(ir::Word, String)> =
+            [(0, "NULL".to_string())].into_iter().chain(names).collect();
+        if names.len() > MAX_NAMES {
+            return;
+        }
+        for object in &self.objects {
+            for cell in self.unit.types.cells(&object.ty) {
+                let own = object.cells.iter().find(|c| c.offset == cell.offset && !c.padding);
+                if let (Type::Pointer(..), Some(own)) = (&cell.ty, own) {
+                    self.cfa.vars[own.var.index()].ty = ir::Type::Enum(names.clone());
+                }
+            }
+        }
+    }
+
     pub(super) fn object(
         &mut self,
         name: String,
