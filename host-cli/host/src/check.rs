@@ -228,8 +228,11 @@ fn judged_in_time(model: &Loaded, request: &Request, answer: &Answer) -> Judgeme
     let judge = || {
         let validate = request.validate;
         let mut judgement = judge_simplified(cfa, simplified, map, question, answer, validate);
-        if let (true, Some(since)) = (validate, request.shorten) {
-            let effort = Effort::after(since.elapsed());
+        // What came at the last moment is shown as it is; else there must be time left to show it.
+        let left = request.deadline.left().map(|left| left / 2);
+        let has_time = request.deadline.over().is_none() && left.is_none_or(|left| !left.is_zero());
+        if let (true, true, Some(since)) = (validate, has_time, request.shorten) {
+            let effort = Effort::after(since.elapsed()).within(left);
             shortest::shorten(model, question, answer, &mut judgement, effort);
         }
         // After that: it is the run that is shown which the program has to do.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use vouch_core::ic3::{Stats, Verdict as Claim};
 use vouch_host::check::Checked;
-use vouch_host::deadline::Over;
+use vouch_host::deadline::{Deadline, Over};
 use vouch_host::engines::Answer;
 use vouch_host::explain;
 use vouch_host::formats::{self, Names};
@@ -219,8 +219,18 @@ pub fn unchecked(
     Outcome { reason, properties, ..outcome.clone() }
 }
 
-/// Writes the files that were asked for, shows tables and summary. Returns the exit code.
+/// Writes the files that were asked for, shows tables and summary. Returns the exit code. What is known when the time
+/// is over is still told.
 pub fn report(
+    answered: &Answered<'_>,
+    outcome: Outcome,
+    context: &mut Context,
+) -> Result<u8, Failure> {
+    let told = Deadline::never().enter(|| tell(answered, outcome, context));
+    told.unwrap_or_else(|over| Err(Failure::new(Kind::Limit, over.to_string())))
+}
+
+fn tell(
     answered: &Answered<'_>,
     mut outcome: Outcome,
     context: &mut Context,

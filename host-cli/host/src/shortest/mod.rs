@@ -36,6 +36,11 @@ impl Effort {
     pub fn after(time: Duration) -> Effort {
         Effort { time: Some(time.max(LEAST)), budget: 0 }
     }
+
+    /// The same, but no more than the time that there is.
+    pub fn within(self, time: Option<Duration>) -> Effort {
+        Effort { time: self.time.into_iter().chain(time).min(), ..self }
+    }
 }
 
 /// Replaces each run of a judgement by a shortest one with simple values, as far as the effort allows, and notes
