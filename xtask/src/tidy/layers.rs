@@ -95,13 +95,14 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 20] = [
+const HOST: [Layer; 21] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
     ("write", &[]),
     ("pipeline", &[]),
     ("bind", &["pipeline"]),
+    ("glue", &["pipeline"]),
     ("words", &[]),
     ("report", &["explain", "replay", "verdict", "words"]),
     ("explain", &["words"]),
