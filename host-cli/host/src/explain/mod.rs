@@ -79,12 +79,10 @@ fn drop_unneeded(cfa: &Cfa, base: &Certificate, never: &[LocId], lines: &mut Vec
         let own = Certificate { clauses: clauses(lines, never), ..base.clone() };
         validate::check_with(cfa, &own, &options).is_ok()
     };
-    let mut tried = 0;
-    for number in (0..lines.len()).rev() {
-        if tried == TRIALS || lines.len() <= MANY {
+    for number in (0..lines.len()).rev().take(TRIALS) {
+        if lines.len() <= MANY {
             break;
         }
-        tried += 1;
         let mut rest = lines.clone();
         rest.remove(number);
         if proves(&rest) {

@@ -2,6 +2,7 @@
 
 use super::{Paint, Style};
 use crate::explain::{Explanation, LINES};
+use std::slice::from_ref;
 use unicode_width::UnicodeWidthStr;
 
 /// What holds, place by place; what is beyond a screen is counted, unless `all` of it is wanted.
@@ -9,13 +10,13 @@ pub fn text(explanation: &Explanation, style: &Style, all: bool) -> String {
     let mut lines: Vec<String> = vec![];
     for paragraph in &explanation.paragraphs {
         if paragraph.facts.is_empty() {
-            lines.extend(wrapped("never reached:", &[paragraph.place.clone()], style.width));
+            lines.extend(wrapped("never reached:", from_ref(&paragraph.place), style.width));
             continue;
         }
         lines.extend(wrapped(&format!("{}:", paragraph.place), &paragraph.facts, style.width));
     }
     if !explanation.passed.is_empty() {
-        lines.extend(wrapped("only passed through:", &[explanation.passed.clone()], style.width));
+        lines.extend(wrapped("only passed through:", from_ref(&explanation.passed), style.width));
     }
     // The heading and the last line belong to the screen.
     let most = if all { usize::MAX } else { LINES - 2 };
