@@ -53,6 +53,7 @@ fn at_depth(
         validate: !args.proof.no_validate,
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
+        shorten: (!args.proof.first_run).then_some(start),
         question,
     };
     let by = By::Host {

@@ -183,7 +183,7 @@ fn certify(
     context: &mut Context,
 ) -> Result<Result<Effort, u8>, Failure> {
     let question = ask(model, &AskArgs { property: None, bind: args.bind.clone() })?;
-    let bindings = check::bindings(model, &question);
+    let bindings = model.numbered(&question.bindings);
     let request = Request {
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
@@ -202,7 +202,7 @@ fn certify(
     if judgement.verdict() != Verdict::Safe {
         outcome.time_s = Some(time.as_secs_f64());
         verdict::add_stats(&mut outcome, &answer.stats);
-        verdict::add_judgement(&mut outcome, &model.cfa, None, &judgement, &answer);
+        verdict::add_judgement(&mut outcome, model, None, &judgement, &answer);
         let code = verdict::show(context, &outcome);
         context.note(
             "not all properties are proved: no image is written\nhelp: `vouch check` shows why; \
