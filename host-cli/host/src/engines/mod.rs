@@ -11,7 +11,7 @@
 //! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses.
 //! - [`auto`]: the core's engine, and explicit-state search for what it does not decide soon.
 //! - [`clock`], [`sat`], [`unroll`]: what these are made of: limits, a solver, runs as gates.
-//! - `shares`, `found`: fair shares of the time for several properties, and what was found together.
+//! - `job`, `shares`, `found`: what they begin with, fair shares of the time for several properties, and what was found together.
 //! - [`widen`]: an image with wider words, for arenas that narrow words cannot address.
 
 pub mod auto;
@@ -21,6 +21,7 @@ pub mod explicit;
 mod found;
 pub mod ic3;
 pub mod ic3cfa;
+mod job;
 pub mod kind;
 pub mod monolith;
 pub mod portfolio;

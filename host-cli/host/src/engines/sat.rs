@@ -13,18 +13,108 @@ use vouch_core::ic3::Limit;
 /// A literal of the solver.
 pub type SatLit = varisat::Lit;
 
+/// What takes clauses.
+pub trait Clauses {
+    /// A literal of its own.
+    fn fresh(&mut self) -> SatLit;
+    /// Adds a clause.
+    fn add(&mut self, clause: &[SatLit]);
+}
+
 /// Gates as clauses, each when it is first needed.
 #[derive(Default)]
-pub struct Encoder<'a> {
-    solver: Solver<'a>,
-    clock: Option<&'a Clock<'a>>,
+pub struct Gates {
     /// By node.
     lits: Vec<Option<SatLit>>,
+}
+
+impl Gates {
+    /// A gate's literal.
+    pub fn lit(&mut self, graph: &Graph, lit: Lit, clauses: &mut impl Clauses) -> SatLit {
+        if self.lits.len() < graph.len() {
+            self.lits.resize(graph.len(), None);
+        }
+        let mut stack = vec![lit.var()];
+        while let Some(&node) = stack.last() {
+            crate::deadline::tick();
+            let before = stack.len();
+            if self.lits[node].is_none() {
+                stack.extend(graph.operands(node).filter(|o| self.lits[*o].is_none()));
+                if stack.len() == before {
+                    self.gate(graph, node, clauses);
+                }
+            }
+            if stack.len() == before {
+                stack.pop();
+            }
+        }
+        self.of(lit).unwrap_or_else(|| clauses.fresh())
+    }
+
+    /// A gate's literal, if there has been need for one.
+    pub fn of(&self, lit: Lit) -> Option<SatLit> {
+        let own = self.lits.get(lit.var()).copied().flatten()?;
+        Some(if lit.is_positive() { own } else { !own })
+    }
+
+    fn gate(&mut self, graph: &Graph, node: usize, clauses: &mut impl Clauses) {
+        let y = clauses.fresh();
+        self.lits[node] = Some(y);
+        let of = |lit: Lit| self.of(lit).unwrap_or(y);
+        match graph.node(node) {
+            Node::True => clauses.add(&[y]),
+            Node::Leaf(_) => {}
+            Node::And(a, b) => {
+                let (a, b) = (of(a), of(b));
+                clauses.add(&[!y, a]);
+                clauses.add(&[!y, b]);
+                clauses.add(&[y, !a, !b]);
+            }
+            Node::Xor(a, b) => {
+                let (a, b) = (of(a), of(b));
+                clauses.add(&[!y, a, b]);
+                clauses.add(&[!y, !a, !b]);
+                clauses.add(&[y, !a, b]);
+                clauses.add(&[y, a, !b]);
+            }
+            Node::Mux(s, t, e) => {
+                let (s, t, e) = (of(s), of(t), of(e));
+                clauses.add(&[!s, !t, y]);
+                clauses.add(&[!s, t, !y]);
+                clauses.add(&[s, !e, y]);
+                clauses.add(&[s, e, !y]);
+            }
+        }
+    }
+}
+
+/// Questions about gates.
+#[derive(Default)]
+pub struct Encoder<'a> {
+    clauses: Counted<'a>,
+    clock: Option<&'a Clock<'a>>,
+    gates: Gates,
     /// By variable of the solver, after an answer *satisfiable*.
     model: Vec<bool>,
     /// Assumptions that cannot hold together, after an answer *unsatisfiable*.
     core: Vec<SatLit>,
+}
+
+/// A solver, and how many variables it has.
+#[derive(Default)]
+struct Counted<'a> {
+    solver: Solver<'a>,
     vars: usize,
+}
+
+impl Clauses for Counted<'_> {
+    fn fresh(&mut self) -> SatLit {
+        self.vars += 1;
+        self.solver.new_lit()
+    }
+    fn add(&mut self, clause: &[SatLit]) {
+        self.solver.add_clause(clause);
+    }
 }
 
 /// Ends a search whose time is over. varisat knows no such thing, but gives up when it cannot write its
@@ -47,90 +137,36 @@ impl<'a> Encoder<'a> {
     /// A solver that works within limits.
     pub fn new(clock: &'a Clock<'a>) -> Encoder<'a> {
         let mut encoder = Encoder { clock: Some(clock), ..Encoder::default() };
-        encoder.solver.write_proof(Pulse(clock), ProofFormat::Varisat);
+        encoder.clauses.solver.write_proof(Pulse(clock), ProofFormat::Varisat);
         encoder
     }
 
     /// A literal of its own.
     pub fn fresh(&mut self) -> SatLit {
-        self.vars += 1;
-        self.solver.new_lit()
+        self.clauses.fresh()
     }
 
     /// About how many bytes it takes.
     pub fn bytes(&self) -> usize {
         // A gate has about four clauses of three literals, each watched twice.
-        self.vars * 250
+        self.clauses.vars * 250
     }
 
     /// Adds a clause.
     pub fn add(&mut self, clause: &[SatLit]) {
-        self.solver.add_clause(clause);
+        self.clauses.add(clause);
     }
 
     /// A gate's literal.
     pub fn lit(&mut self, graph: &Graph, lit: Lit) -> SatLit {
-        if self.lits.len() < graph.len() {
-            self.lits.resize(graph.len(), None);
-        }
-        let mut stack = vec![lit.var()];
-        while let Some(&node) = stack.last() {
-            crate::deadline::tick();
-            let before = stack.len();
-            if self.lits[node].is_none() {
-                stack.extend(graph.operands(node).filter(|o| self.lits[*o].is_none()));
-                if stack.len() == before {
-                    self.gate(graph, node);
-                }
-            }
-            if stack.len() == before {
-                stack.pop();
-            }
-        }
-        self.of(lit).unwrap_or_else(|| self.fresh())
-    }
-
-    /// A gate's literal, if there has been need for one.
-    fn of(&self, lit: Lit) -> Option<SatLit> {
-        let own = self.lits.get(lit.var()).copied().flatten()?;
-        Some(if lit.is_positive() { own } else { !own })
-    }
-
-    fn gate(&mut self, graph: &Graph, node: usize) {
-        let y = self.fresh();
-        self.lits[node] = Some(y);
-        let of = |lit: Lit| self.of(lit).unwrap_or(y);
-        match graph.node(node) {
-            Node::True => self.add(&[y]),
-            Node::Leaf(_) => {}
-            Node::And(a, b) => {
-                let (a, b) = (of(a), of(b));
-                self.add(&[!y, a]);
-                self.add(&[!y, b]);
-                self.add(&[y, !a, !b]);
-            }
-            Node::Xor(a, b) => {
-                let (a, b) = (of(a), of(b));
-                self.add(&[!y, a, b]);
-                self.add(&[!y, !a, !b]);
-                self.add(&[y, !a, b]);
-                self.add(&[y, a, !b]);
-            }
-            Node::Mux(s, t, e) => {
-                let (s, t, e) = (of(s), of(t), of(e));
-                self.add(&[!s, !t, y]);
-                self.add(&[!s, t, !y]);
-                self.add(&[s, !e, y]);
-                self.add(&[s, e, !y]);
-            }
-        }
+        self.gates.lit(graph, lit, &mut self.clauses)
     }
 
     /// Whether all clauses can be satisfied together with the assumptions.
     pub fn solve(&mut self, assumptions: &[SatLit]) -> Result<bool, Stop> {
         if let Some(clock) = self.clock {
             clock.count(|stats| stats.queries = stats.queries.saturating_add(1));
-            clock.work(1 + self.vars as u64 / 8)?;
+            clock.work(1 + self.clauses.vars as u64 / 8)?;
         }
         let mut assumptions = assumptions.to_vec();
         assumptions.sort();
@@ -140,20 +176,20 @@ impl<'a> Encoder<'a> {
             self.core = pair.to_vec();
             return Ok(false);
         }
-        self.solver.assume(&assumptions);
-        let Ok(answer) = self.solver.solve() else {
+        self.clauses.solver.assume(&assumptions);
+        let Ok(answer) = self.clauses.solver.solve() else {
             let stopped = self.clock.and_then(Clock::stopped);
             return Err(stopped.unwrap_or(Stop::Limit(Limit::Capacity)));
         };
         if answer {
-            self.model = vec![false; self.vars];
-            for lit in self.solver.model().into_iter().flatten() {
+            self.model = vec![false; self.clauses.vars];
+            for lit in self.clauses.solver.model().into_iter().flatten() {
                 if let Some(value) = self.model.get_mut(lit.index()) {
                     *value = lit.is_positive();
                 }
             }
         } else {
-            self.core = self.solver.failed_core().unwrap_or_default().to_vec();
+            self.core = self.clauses.solver.failed_core().unwrap_or_default().to_vec();
         }
         Ok(answer)
     }
@@ -170,7 +206,7 @@ impl<'a> Encoder<'a> {
 
     /// A gate's value in the last model, if the solver knows the gate.
     pub fn gate_value(&self, lit: Lit) -> Option<bool> {
-        self.of(lit).map(|lit| self.value(lit))
+        self.gates.of(lit).map(|lit| self.value(lit))
     }
 }
 
