@@ -31,7 +31,7 @@ use crate::answer::{Answer, Ended};
 use crate::client::{CheckRequest, Client, DeviceError};
 use crate::deadline::{Deadline, Over};
 use crate::engines::portfolio::{self, Won};
-use crate::engines::{Engine, EngineError, Memory, Setup, auto};
+use crate::engines::{Engine, EngineError, Memory, Setup, Tuning, auto};
 use crate::frontend::limits;
 use crate::ir::{Cfa, PropertyId};
 use crate::judge::{Finding, Judgement, Question, judge_simplified};
@@ -68,13 +68,16 @@ pub struct Request {
     pub deadline: Deadline,
     /// Until when an answer that came at the last moment may still be judged.
     pub last_moments: Deadline,
+    /// How an engine here works.
+    pub tuning: Tuning,
 }
 
 impl Request {
     /// A question without limits.
     pub fn new(question: Question) -> Request {
         let deadline = Deadline::never();
-        Request { question, budget: 0, validate: true, last_moments: deadline.clone(), deadline }
+        let (last_moments, tuning) = (deadline.clone(), Tuning::default());
+        Request { question, budget: 0, validate: true, last_moments, deadline, tuning }
     }
 }
 
@@ -187,6 +190,7 @@ fn on_host(
         budget: request.budget,
         timeout: request.deadline.left(),
         memory,
+        tuning: request.tuning,
     };
     let watch = &mut |stats: &Stats| {
         progress(Progress::Proving(stats));

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 use vouch_device::package::Product;
-use vouch_host::engines::Engine;
+use vouch_host::engines::{Engine, Tuning};
 use vouch_host::export::Format;
 use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::frontend::{Language, Overflow};
@@ -409,8 +409,9 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub proof: ProofArgs,
     /// The engine: ic3cfa, ic3cfa-eager (more work on each lemma), ic3 (one transition relation with a
-    /// program counter), tree-ic3 (a tree of paths), bmc and kind (shortest runs, k-induction), explicit (all
-    /// states, one after the other), or auto (ic3cfa, and explicit where that may help)
+    /// program counter), tree-ic3 (a tree of paths), tree-ic3-itp (the same with interpolants), bmc and kind
+    /// (shortest runs, k-induction), explicit (all states, one after the other), or auto (ic3cfa, and explicit
+    /// where that may help)
     #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME")]
     #[arg(default_value_t = Engine::Ic3Cfa)]
     pub engine: Engine,
@@ -420,6 +421,10 @@ pub struct CheckArgs {
     #[arg(default_value_t = 1, conflicts_with = "engine")]
     #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=64))]
     pub threads: usize,
+    /// With tree-ic3-itp: take an interpolant if its clauses are at most so many times as large
+    #[arg(long, env = "VOUCH_INTERPOLANT_GROWTH", hide_env = true, value_name = "N")]
+    #[arg(default_value_t = Tuning::default().growth)]
+    pub interpolant_growth: u32,
     /// Memory for the engine, as in 40K, 512M or 2G [default: as much as it needs, up to 1G]
     #[arg(long, env = "VOUCH_MEMORY", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes)]

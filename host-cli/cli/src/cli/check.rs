@@ -8,7 +8,7 @@ use super::files;
 use super::verdict::{self, Answered};
 use std::time::Instant;
 use vouch_host::check::{self, By, CheckError, DEPTH_BUDGET, DEPTHS, Deeper, Request};
-use vouch_host::engines::{EngineError, Memory};
+use vouch_host::engines::{EngineError, Memory, Tuning};
 use vouch_host::report::json::Outcome;
 use vouch_host::report::text::size;
 use vouch_host::verdict::Reason;
@@ -53,6 +53,7 @@ fn at_depth(
         validate: !args.proof.no_validate,
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
+        tuning: Tuning { growth: args.interpolant_growth },
         question,
     };
     let by = By::Host {

@@ -27,7 +27,7 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
         validate: !args.proof.no_validate,
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
-        question,
+        ..Request::new(question)
     };
     let mut outcome = verdict::outcome_of(&model);
     outcome.engine = Some(Engine::Ic3Cfa.name().into());

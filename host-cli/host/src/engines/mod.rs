@@ -8,9 +8,10 @@
 //! - [`ic3`]: the same on one transition relation with a program counter, as [`monolith`] makes it.
 //! - [`bmc`], [`kind`]: bounded model checking and k-induction, to compare and for shortest runs.
 //! - [`explicit`]: all states, one after the other, for small and for deterministic models.
-//! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses.
+//! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses; with interpolants or without.
 //! - [`auto`]: the core's engine, and explicit-state search for what it does not decide soon.
-//! - [`clock`], [`sat`], [`unroll`]: what these are made of: limits, a solver, runs as gates.
+//! - [`clock`], [`sat`], [`unroll`], [`interpolate`]: what these are made of: limits, a solver, runs as gates,
+//!   interpolants.
 //! - `job`, `shares`, `found`: what they begin with, fair shares of the time for several properties, and what was found together.
 //! - [`widen`]: an image with wider words, for arenas that narrow words cannot address.
 
@@ -21,6 +22,7 @@ pub mod explicit;
 mod found;
 pub mod ic3;
 pub mod ic3cfa;
+pub mod interpolate;
 mod job;
 pub mod kind;
 pub mod monolith;
@@ -79,13 +81,15 @@ pub enum Engine {
     Explicit,
     /// IC3 on a tree of paths.
     Tree,
+    /// The same with interpolants.
+    TreeItp,
     /// What suits the model.
     Auto,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 8] = [
+    pub const ALL: [Engine; 9] = [
         Engine::Ic3Cfa,
         Engine::Eager,
         Engine::Ic3,
@@ -93,6 +97,7 @@ impl Engine {
         Engine::Kind,
         Engine::Explicit,
         Engine::Tree,
+        Engine::TreeItp,
         Engine::Auto,
     ];
 
@@ -106,6 +111,7 @@ impl Engine {
             Engine::Kind => "kind",
             Engine::Explicit => "explicit",
             Engine::Tree => "tree-ic3",
+            Engine::TreeItp => "tree-ic3-itp",
             Engine::Auto => "auto",
         }
     }
@@ -126,6 +132,9 @@ impl Engine {
                 "all states, one after the other: shortest runs; for small or deterministic models"
             }
             Engine::Tree => "Tree-IC3: paths of the automaton, unwound into a tree",
+            Engine::TreeItp => {
+                "Tree-IC3+ITP: the same with interpolants of proofs while these are small"
+            }
             Engine::Auto => "ic3cfa, and explicit for a while where that may help",
         }
     }
@@ -155,7 +164,8 @@ impl Engine {
             Engine::Bmc => bmc::run(image, setup, watch),
             Engine::Kind => kind::run(image, setup, watch),
             Engine::Explicit => explicit::run(image, setup, watch),
-            Engine::Tree => tree::run(image, setup, watch),
+            Engine::Tree => tree::run(image, setup, false, watch),
+            Engine::TreeItp => tree::run(image, setup, true, watch),
             Engine::Auto => Ok(auto::run(image, setup, watch)?.1),
         }
     }
@@ -212,6 +222,22 @@ pub struct Setup {
     pub timeout: Option<Duration>,
     /// How much memory there is.
     pub memory: Memory,
+    /// What only some engines know.
+    pub tuning: Tuning,
+}
+
+/// How engines work, where one can choose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tuning {
+    /// How many times as large as an interpolant its clauses may be, for [`Engine::TreeItp`].
+    pub growth: u32,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        // As in the paper.
+        Tuning { growth: 5 }
+    }
 }
 
 /// Why an engine could not run at all.

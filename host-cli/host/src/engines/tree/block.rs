@@ -73,7 +73,7 @@ impl<W: Word> Search<'_, W> {
     }
 
     /// Whether the edge to the node of this position leads to a cube.
-    fn step(&mut self, path: &[Id], at: usize, cube: &[u32]) -> Result<Reply, Stop> {
+    pub(super) fn step(&mut self, path: &[Id], at: usize, cube: &[u32]) -> Result<Reply, Stop> {
         let edge = self.edge(path[at]);
         self.solvers.step(edge, path[at - 1], &self.tree.nodes[path[at - 1]].clauses, cube)
     }

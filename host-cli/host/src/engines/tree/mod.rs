@@ -14,6 +14,8 @@
 //! from its parent's over its edge, and where a cube is blocked, clauses of other nodes at the location are tried
 //! first: on bits, clauses of one path are seldom those of another by themselves.
 //!
+//! Tree-IC3+ITP (§5) is the same with interpolants from proofs where these are good (`hybrid`).
+//!
 //! A complete tree is an invariant: at each location, the clauses of one of its open nodes hold. Certificates have
 //! clauses only, so the disjunction is multiplied out (`certificate`). Where that is too much, the
 //! [core's engine](super::ic3cfa) gets the clauses to begin with.
@@ -21,6 +23,7 @@
 mod art;
 mod block;
 mod certificate;
+mod hybrid;
 mod query;
 
 use super::clock::Stop;
@@ -35,13 +38,23 @@ use query::{Lits, Path, Reply, Solvers, is_subset, negated};
 use vouch_core::ic3::Verdict;
 use vouch_core::word::Word;
 
-/// Checks `image`.
-pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
-    with_job!(image, setup, watch, search)
+/// Checks `image`, with interpolants or without.
+pub fn run(
+    image: &AlignedImage,
+    setup: &Setup,
+    hybrid: bool,
+    watch: Watch<'_>,
+) -> Result<Answer, EngineError> {
+    let growth = hybrid.then_some(setup.tuning.growth as usize);
+    with_job!(image, setup, watch, |job, found| search(job, found, growth))
 }
 
-fn search<'j, W: Word>(job: &'j Job<'j, W>, mut found: Found) -> Result<Answer, EngineError> {
-    let mut search = Search::new(job, &found);
+fn search<'j, W: Word>(
+    job: &'j Job<'j, W>,
+    mut found: Found,
+    growth: Option<usize>,
+) -> Result<Answer, EngineError> {
+    let mut search = Search::new(job, &found, growth);
     let unwound = search.unwind(&mut found);
     let clauses = unwound.and_then(|()| search.invariant(&found.open()));
     let stop = match clauses {
@@ -65,10 +78,12 @@ struct Search<'j, W> {
     leaving: Vec<Vec<usize>>,
     /// Whether a location is on such a way.
     leads: Vec<bool>,
+    /// How much larger than an interpolant its clauses may be; `None`: no interpolants.
+    growth: Option<usize>,
 }
 
 impl<'j, W: Word> Search<'j, W> {
-    fn new(job: &'j Job<'j, W>, found: &Found) -> Self {
+    fn new(job: &'j Job<'j, W>, found: &Found, growth: Option<usize>) -> Self {
         let (leaving, leads) = job.leaving(&job.targets(found));
         let mut tree = Tree::new(job.image.locations());
         for (at, bit) in job.image.location(0).live.iter().enumerate() {
@@ -77,7 +92,7 @@ impl<'j, W: Word> Search<'j, W> {
             }
         }
         let solvers = Solvers::new(job);
-        Search { job, tree, solvers, leaving, leads }
+        Search { job, tree, solvers, leaving, leads, growth }
     }
 
     /// The edge that enters a node.
@@ -204,7 +219,15 @@ impl<'j, W: Word> Search<'j, W> {
     /// Path blocking: a run that breaks the property, or clauses that exclude this path to its error.
     fn refute(&mut self, id: Id, property: usize, found: &mut Found) -> Result<(), Stop> {
         let path = self.tree.path(0, id);
-        match self.block(&path, vec![])? {
+        let interpolated = match self.growth {
+            Some(growth) => self.interpolate(&path, growth)?,
+            None => None,
+        };
+        let blocked = match interpolated {
+            Some(blocked) => blocked,
+            None => self.block(&path, vec![])?,
+        };
+        match blocked {
             Blocked::Yes => {
                 for above in path {
                     if !self.tree.is_closed(above) {
