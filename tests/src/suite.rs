@@ -9,10 +9,12 @@ use crate::random_cfa::{self, Shape};
 use crate::random_image;
 use crate::rng::Rng;
 use crate::sat_driver;
+use std::sync::Arc;
 use vouch_core::certificate::Check;
 use vouch_core::ic3::{Config, Verdict};
 use vouch_host::blast::{self, AlignedImage};
-use vouch_host::engines::{self, Engine, EngineError, Memory};
+use vouch_host::engines::cegar::{self, Words};
+use vouch_host::engines::{self, Engine, EngineError, Memory, Tuning};
 use vouch_host::ir::{Cfa, PropertyId, VarId, Word};
 use vouch_host::judge::{Finding, Judgement, Question, Reason, judge};
 
@@ -202,6 +204,13 @@ pub fn automaton(seed: u64) -> Result<Tally, String> {
         bindings: bound.collect(),
         memory: if small { Memory::Fixed(1000 + rng.below(4000)) } else { Memory::default() },
         budget: if small { 2_000_000 } else { 50_000_000 },
+        // Who does not know what bits mean has only bits to speak of.
+        words: (!rng.one_in(4))
+            .then(|| Arc::new(Words { cfa: cfa.clone(), map: model.map.clone() })),
+        tuning: Tuning {
+            growth: rng.below(8) as u32,
+            cegar: rng.pick(&cegar::Config::NAMES).parse()?,
+        },
         ..engines::Setup::default()
     };
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();

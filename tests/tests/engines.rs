@@ -49,9 +49,14 @@ fn one_property_at_a_time() {
             let cfa = generate(5000 + seed, shape);
             let (model, image) = compile(&cfa);
             let truth = explicit::search(&cfa);
-            for engine in
-                [Engine::Bmc, Engine::Kind, Engine::Explicit, Engine::Tree, Engine::TreeItp]
-            {
+            for engine in [
+                Engine::Bmc,
+                Engine::Kind,
+                Engine::Explicit,
+                Engine::Tree,
+                Engine::TreeItp,
+                Engine::Cegar,
+            ] {
                 for (p, truth) in truth.iter().enumerate() {
                     let budget = suite::budget(engine);
                     let setup = Setup { property: Some(p as u32), budget, ..Setup::default() };
@@ -154,7 +159,7 @@ fn bounded_model_checking_is_bounded() {
     let answer = Engine::Bmc.run(&model.image, &setup, &mut |_| true).unwrap();
     assert_eq!(answer.verdicts, [Verdict::Unknown(Limit::Budget)]);
     assert!(answer.steps[0] >= 5, "{:?}", answer.steps);
-    for engine in [Engine::Kind, Engine::Explicit, Engine::Tree, Engine::TreeItp] {
+    for engine in [Engine::Kind, Engine::Explicit, Engine::Tree, Engine::TreeItp, Engine::Cegar] {
         let judgement = check(&model, engine, &Setup::default());
         assert_eq!(judgement.findings[0].1, Finding::Safe, "{engine}");
         assert!(judgement.validated);

@@ -86,8 +86,9 @@ fn leaves(graph: &Graph, root: Lit) -> Vec<usize> {
 /// of a part are near each other, as those of a step are.
 fn random(rng: &mut Rng) -> (usize, Vec<Part>) {
     let count = 1 + rng.below(5);
-    let vars = 1 + rng.below(if rng.one_in(3) { 60 } else { 9 });
-    let total = vars * (3 + rng.below(3)) + rng.below(8);
+    let most = if rng.one_in(3) { 60 } else { 9 };
+    let vars = 1 + rng.below(most);
+    let total = vars * (2 + rng.below(3)) + rng.below(8);
     let longest = 1 + rng.below(4);
     let mut parts: Vec<Part> = vec![vec![]; count];
     for _ in 0..total {

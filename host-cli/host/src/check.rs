@@ -30,6 +30,7 @@
 use crate::answer::{Answer, Ended};
 use crate::client::{CheckRequest, Client, DeviceError};
 use crate::deadline::{Deadline, Over};
+use crate::engines::cegar::Words;
 use crate::engines::portfolio::{self, Won};
 use crate::engines::{Engine, EngineError, Memory, Setup, Tuning, auto};
 use crate::frontend::limits;
@@ -37,6 +38,7 @@ use crate::ir::{Cfa, PropertyId};
 use crate::judge::{Finding, Judgement, Question, judge_simplified};
 use crate::pipeline::Loaded;
 use crate::replay;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::{Stats, Verdict as Claim};
 
@@ -190,6 +192,10 @@ fn on_host(
         budget: request.budget,
         timeout: request.deadline.left(),
         memory,
+        words: (engine == Engine::Cegar).then(|| {
+            let (cfa, map) = (model.simplified.cfa.clone(), model.map.clone());
+            Arc::new(Words { cfa, map })
+        }),
         tuning: request.tuning,
     };
     let watch = &mut |stats: &Stats| {

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 use vouch_device::package::Product;
+use vouch_host::engines::cegar::Config;
 use vouch_host::engines::{Engine, Tuning};
 use vouch_host::export::Format;
 use vouch_host::frontend::elf::ElfOptions;
@@ -409,7 +410,7 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub proof: ProofArgs,
     /// The engine: ic3cfa, ic3cfa-eager (more work on each lemma), ic3 (one transition relation with a
-    /// program counter), tree-ic3 (a tree of paths), tree-ic3-itp (the same with interpolants), bmc and kind
+    /// program counter), tree-ic3 (a tree of paths), tree-ic3-itp (the same with interpolants), ic3-cegar (predicates), bmc and kind
     /// (shortest runs, k-induction), explicit (all states, one after the other), or auto (ic3cfa, and explicit
     /// where that may help)
     #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME")]
@@ -425,6 +426,11 @@ pub struct CheckArgs {
     #[arg(long, env = "VOUCH_INTERPOLANT_GROWTH", hide_env = true, value_name = "N")]
     #[arg(default_value_t = Tuning::default().growth)]
     pub interpolant_growth: u32,
+    /// With ic3-cegar, what is switched on: noopt, c, cg, cr, cgr, crl or cgrl, for counterexamples to
+    /// generalisation, geometric generalisation, refinement state mining, lazy refinement
+    #[arg(long, env = "VOUCH_CEGAR", hide_env = true, value_name = "NAME")]
+    #[arg(default_value_t = Tuning::default().cegar)]
+    pub cegar: Config,
     /// Memory for the engine, as in 40K, 512M or 2G [default: as much as it needs, up to 1G]
     #[arg(long, env = "VOUCH_MEMORY", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes)]

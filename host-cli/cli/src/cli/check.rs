@@ -53,7 +53,7 @@ fn at_depth(
         validate: !args.proof.no_validate,
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
-        tuning: Tuning { growth: args.interpolant_growth },
+        tuning: Tuning { growth: args.interpolant_growth, cegar: args.cegar },
         question,
     };
     let by = By::Host {

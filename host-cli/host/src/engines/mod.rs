@@ -9,6 +9,7 @@
 //! - [`bmc`], [`kind`]: bounded model checking and k-induction, to compare and for shortest runs.
 //! - [`explicit`]: all states, one after the other, for small and for deterministic models.
 //! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses; with interpolants or without.
+//! - [`cegar`]: IC3-CEGAR, whose lemmas are clauses over predicates on words.
 //! - [`auto`]: the core's engine, and explicit-state search for what it does not decide soon.
 //! - [`clock`], [`sat`], [`unroll`], [`interpolate`]: what these are made of: limits, a solver, runs as gates,
 //!   interpolants.
@@ -17,6 +18,7 @@
 
 pub mod auto;
 pub mod bmc;
+pub mod cegar;
 pub mod clock;
 pub mod explicit;
 mod found;
@@ -58,6 +60,7 @@ use crate::blast::AlignedImage;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 use vouch_core::ic3::{BindError, Stats};
 use vouch_core::image::{Image, ImageError};
@@ -83,13 +86,15 @@ pub enum Engine {
     Tree,
     /// The same with interpolants.
     TreeItp,
+    /// IC3 over predicates.
+    Cegar,
     /// What suits the model.
     Auto,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 9] = [
+    pub const ALL: [Engine; 10] = [
         Engine::Ic3Cfa,
         Engine::Eager,
         Engine::Ic3,
@@ -98,6 +103,7 @@ impl Engine {
         Engine::Explicit,
         Engine::Tree,
         Engine::TreeItp,
+        Engine::Cegar,
         Engine::Auto,
     ];
 
@@ -112,6 +118,7 @@ impl Engine {
             Engine::Explicit => "explicit",
             Engine::Tree => "tree-ic3",
             Engine::TreeItp => "tree-ic3-itp",
+            Engine::Cegar => "ic3-cegar",
             Engine::Auto => "auto",
         }
     }
@@ -134,6 +141,9 @@ impl Engine {
             Engine::Tree => "Tree-IC3: paths of the automaton, unwound into a tree",
             Engine::TreeItp => {
                 "Tree-IC3+ITP: the same with interpolants of proofs while these are small"
+            }
+            Engine::Cegar => {
+                "IC3-CEGAR: lemmas over predicates on words, which it finds on the way"
             }
             Engine::Auto => "ic3cfa, and explicit for a while where that may help",
         }
@@ -166,6 +176,7 @@ impl Engine {
             Engine::Explicit => explicit::run(image, setup, watch),
             Engine::Tree => tree::run(image, setup, false, watch),
             Engine::TreeItp => tree::run(image, setup, true, watch),
+            Engine::Cegar => cegar::run(image, setup, watch),
             Engine::Auto => Ok(auto::run(image, setup, watch)?.1),
         }
     }
@@ -222,6 +233,8 @@ pub struct Setup {
     pub timeout: Option<Duration>,
     /// How much memory there is.
     pub memory: Memory,
+    /// What the image's bits mean, for [`Engine::Cegar`]: without it there are only bits.
+    pub words: Option<Arc<cegar::Words>>,
     /// What only some engines know.
     pub tuning: Tuning,
 }
@@ -231,12 +244,14 @@ pub struct Setup {
 pub struct Tuning {
     /// How many times as large as an interpolant its clauses may be, for [`Engine::TreeItp`].
     pub growth: u32,
+    /// What is switched on, for [`Engine::Cegar`].
+    pub cegar: cegar::Config,
 }
 
 impl Default for Tuning {
     fn default() -> Tuning {
         // As in the paper.
-        Tuning { growth: 5 }
+        Tuning { growth: 5, cegar: cegar::Config::default() }
     }
 }
 

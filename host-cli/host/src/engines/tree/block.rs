@@ -80,7 +80,12 @@ impl<W: Word> Search<'_, W> {
 
     /// A part of the cube that is blocked at another node of the location, and here too. Nodes with the same clauses
     /// cover each other.
-    fn known(&mut self, path: &[Id], at: usize, cube: &[u32]) -> Result<Option<Lits>, Stop> {
+    pub(super) fn known(
+        &mut self,
+        path: &[Id],
+        at: usize,
+        cube: &[u32],
+    ) -> Result<Option<Lits>, Stop> {
         let clause = negated(cube);
         let others = &self.tree.at[self.tree.nodes[path[at]].location];
         let clauses = others.iter().flat_map(|id| &self.tree.nodes[*id].clauses);
@@ -99,7 +104,12 @@ impl<W: Word> Search<'_, W> {
     }
 
     /// Drops literals as long as the cube stays blocked (line 11).
-    fn generalize(&mut self, path: &[Id], at: usize, mut cube: Lits) -> Result<Lits, Stop> {
+    pub(super) fn generalize(
+        &mut self,
+        path: &[Id],
+        at: usize,
+        mut cube: Lits,
+    ) -> Result<Lits, Stop> {
         let mut next = 0;
         while next < cube.len() {
             let mut fewer = cube.clone();

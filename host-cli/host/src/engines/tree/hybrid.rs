@@ -5,7 +5,8 @@
 //! interpolants may be anything; only those that have about as many clauses as they are large are used.
 //!
 //! The clauses of the nodes on the path are parts of the formula, too: interpolants need not say again what is
-//! known. Each clause is asked for once more over its edge, which leaves out literals that are not needed.
+//! known. Each clause is asked for once more over its edge and generalised there as the clauses of path blocking
+//! are: on bits, clauses of a proof have many literals that are not needed, and paths then never cover each other.
 
 use super::Search;
 use super::art::Id;
@@ -62,11 +63,16 @@ impl<W: Word> Search<'_, W> {
         for (at, own) in all.into_iter().enumerate() {
             for mut clause in own {
                 clause.sort_unstable();
-                let Reply::Blocked(core) = self.step(path, at + 1, &negated(&clause))? else {
+                let cube = negated(&clause);
+                let Reply::Blocked(core) = self.step(path, at + 1, &cube)? else {
                     return Ok(None);
                 };
-                let is_dead = core.is_empty();
-                self.learn(path[at + 1], negated(&core))?;
+                let cube = match self.known(path, at + 1, &cube)? {
+                    Some(known) => known,
+                    None => self.generalize(path, at + 1, core)?,
+                };
+                let is_dead = cube.is_empty();
+                self.learn(path[at + 1], negated(&cube))?;
                 if is_dead {
                     return Ok(Some(Blocked::Yes));
                 }
