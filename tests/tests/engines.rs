@@ -1,9 +1,11 @@
 //! The host's other engines: what they say of random automata against explicit search, and what each is for.
 
+use std::sync::Arc;
 use std::time::Duration;
 use vouch_core::ic3::{Limit, Verdict};
 use vouch_host::blast::{self, AlignedImage, Model};
-use vouch_host::engines::{Ended, Engine, Memory, Setup};
+use vouch_host::engines::cegar::{Config, Words};
+use vouch_host::engines::{Ended, Engine, Memory, Setup, Tuning};
 use vouch_host::frontend::{Language, Source};
 use vouch_host::ir::{Cfa, PropertyId};
 use vouch_host::judge::{Finding, Judgement, Question, Reason, judge, judge_simplified};
@@ -202,4 +204,54 @@ fn all_can_be_cancelled() {
         let is_decided = answer.verdicts.iter().all(|v| *v == Verdict::Safe);
         assert!(answer.ended == Ended::Cancelled || is_decided, "{engine}: {answer:?}");
     }
+}
+
+const NEAR: &str = "machine near {
+    input stop: bool;
+    var x: u32 = 0;
+    var y: u32 = 0;
+    initial state Run {
+        on !stop && x == y { x = x + 1; }
+        on x != y { y = y + 1; }
+    }
+    property near: always x - y <= 1;
+}";
+
+/// The setup in which engines know what bits mean.
+fn with_words(model: &Loaded) -> Setup {
+    let words = Words { cfa: model.simplified.cfa.clone(), map: model.map.clone() };
+    Setup { words: Some(Arc::new(words)), budget: 200_000_000, ..Setup::default() }
+}
+
+/// An invariant over predicates is one over terms, and is checked as such.
+#[test]
+fn invariants_speak_of_words() {
+    let model = load(NEAR).as_written().unwrap();
+    for name in Config::NAMES {
+        let setup = with_words(&model);
+        let tuning = Tuning { cegar: name.parse().unwrap(), ..Tuning::default() };
+        assert_eq!(tuning.cegar.to_string(), name);
+        let judgement = check(&model, Engine::Cegar, &Setup { tuning, ..setup });
+        assert_eq!(judgement.findings[0].1, Finding::Safe, "{name}");
+        assert!(judgement.validated);
+        let certificate = judgement.certificate.unwrap();
+        assert!(!certificate.terms.is_empty(), "{name}");
+        // 64 bits would take more than that.
+        assert!(certificate.clauses.len() < 20, "{name}: {certificate:?}");
+    }
+    assert!("cx".parse::<Config>().is_err());
+    // What a term says must hold.
+    let mut answer = Engine::Cegar.run(&model.image, &with_words(&model), &mut |_| true).unwrap();
+    let question = Question::new(&model.cfa, None, vec![]);
+    let judge = |answer| {
+        let Loaded { cfa, simplified, map, .. } = &model;
+        judge_simplified(cfa, simplified, map, &question, answer, true).findings[0].1.clone()
+    };
+    assert_eq!(judge(&answer), Finding::Safe);
+    for term in &mut answer.terms {
+        std::mem::swap(&mut term.left, &mut term.right);
+    }
+    assert!(matches!(judge(&answer), Finding::Unknown(Reason::Invalid(_))));
+    answer.terms.clear();
+    assert!(matches!(judge(&answer), Finding::Unknown(Reason::Invalid(_))));
 }

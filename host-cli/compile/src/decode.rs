@@ -269,7 +269,9 @@ mod tests {
         };
         let out = |what, index, count| DecodeError::OutOfRange { what, index, count };
         assert_eq!(clause(3, &[]), out("location", 3, 3));
-        assert_eq!(clause(1, &[u32::MAX]), out("state bit", u32::MAX as usize >> 1, 7));
+        assert_eq!(clause(1, &[TERM - 1]), out("state bit", TERM as usize / 2 - 1, 7));
+        assert_eq!(clause(1, &[TERM]), out("term", 0, 0));
+        assert_eq!(clause(1, &[u32::MAX]), out("term", TERM as usize / 2 - 1, 0));
         assert_eq!(clause(0, &[0]), DecodeError::NotLive { location: 0, bit: 0 });
         let c = certificate(&map, &cfa, vec![PropertyId(1)], vec![], [], vec![]);
         assert_eq!(c, Err(out("property", 1, 1)));

@@ -304,7 +304,7 @@ pub struct ModelArgs {
     pub overflow: Overflow,
     /// How the model is simplified: all, none, default, or names of passes with commas between them,
     /// `-NAME` to leave one out (listed in docs/passes.md); verdicts do not depend on it [default:
-    /// all for C, default for others]
+    /// all for C, default for others; -equal,-narrow for ic3-cegar]
     #[arg(long, env = "VOUCH_PASSES", hide_env = true, value_name = "LIST")]
     #[arg(allow_hyphen_values = true)]
     pub passes: Option<Passes>,

@@ -1,6 +1,6 @@
 //! `vouch check`: prove or refute on this machine.
 
-use super::args::CheckArgs;
+use super::args::{CheckArgs, ModelArgs};
 use super::ask::ask;
 use super::context::Context;
 use super::failure::Failure;
@@ -43,7 +43,8 @@ fn at_depth(
     last: bool,
     context: &mut Context,
 ) -> Result<Option<u8>, Failure> {
-    let model = files::load_quietly(&args.model, context)?;
+    let passes = args.model.passes.clone().or_else(|| args.engine.passes());
+    let model = files::load_quietly(&ModelArgs { passes, ..args.model.clone() }, context)?;
     let question = ask(&model, &args.ask)?;
     context.monitor.set_so_far(verdict::open(&model, &question));
     let last = last || check::recursion_limit(&model.cfa).is_none();

@@ -9,11 +9,13 @@
 //! the conflict, that is a chain of resolutions. With A = φ1 ∧ … ∧ φk and B the rest, each clause has a partial
 //! interpolant:
 //!
-//! - a clause of A: the disjunction of its literals over variables of B;
-//! - a clause of B: true;
-//! - a resolvent: the disjunction of those of its parents if the pivot is not a variable of B, else the conjunction.
+//! - a clause of A: false;
+//! - a clause of B: the conjunction of its negated literals over variables of A;
+//! - a resolvent: the disjunction of those of its parents if the pivot is a variable of A, else the conjunction.
 //!
-//! That of the empty clause is the interpolant.
+//! That of the empty clause is the interpolant. This is McMillan's with A and B exchanged, negated: the weakest
+//! that a proof gives. Those of A say what the first steps do (a counter is at most 1, at most 2, …), those
+//! of B what the last ones need, and that is what paths have in common.
 
 use super::clock::{Clock, Stop};
 use super::sat::{Clauses, SatLit};
@@ -174,19 +176,19 @@ impl Proof<'_, '_> {
     /// The interpolants between parts up to the last one.
     fn interpolants(&self, last: usize) -> Result<Outcome, Stop> {
         let Some(chains) = self.chains() else { return Ok(Outcome::Unknown) };
-        // The last part that has a variable.
-        let mut lasts: HashMap<Var, usize> = HashMap::default();
+        // The first part that has a variable.
+        let mut firsts: HashMap<Var, usize> = HashMap::default();
         for step in &self.steps {
             let Origin::Part(part) = step.origin else { continue };
             for lit in &step.clause {
-                let last = lasts.entry(lit.var()).or_insert(part);
-                *last = part.max(*last);
+                let first = firsts.entry(lit.var()).or_insert(part);
+                *first = part.min(*first);
             }
         }
         let mut graph = Graph::default();
         let mut all = vec![];
         for cut in 0..last {
-            let in_b = |var: Var| lasts.get(&var).is_some_and(|last| *last > cut);
+            let in_a = |var: Var| firsts.get(&var).is_some_and(|first| *first <= cut);
             let mut partial: HashMap<usize, Lit> = HashMap::default();
             for chain in &chains {
                 self.clock.work(1 + chain.rest.len() as u64)?;
@@ -194,13 +196,13 @@ impl Proof<'_, '_> {
                     if let Some(known) = partial.get(&step) {
                         return *known;
                     }
-                    let Origin::Part(part) = self.steps[step].origin else { return Lit::TRUE };
-                    let mut own = Lit::TRUE;
-                    if part <= cut {
-                        own = Lit::FALSE;
-                        for lit in self.steps[step].clause.iter().filter(|l| in_b(l.var())) {
+                    let Origin::Part(part) = self.steps[step].origin else { return Lit::FALSE };
+                    let mut own = Lit::FALSE;
+                    if part > cut {
+                        own = Lit::TRUE;
+                        for lit in self.steps[step].clause.iter().filter(|l| in_a(l.var())) {
                             let leaf = graph.leaf(lit.index() as u32);
-                            own = graph.or(own, leaf.negated_if(!lit.is_positive()));
+                            own = graph.and(own, leaf.negated_if(lit.is_positive()));
                         }
                     }
                     partial.insert(step, own);
@@ -209,9 +211,9 @@ impl Proof<'_, '_> {
                 let mut own = of(&mut graph, chain.first);
                 for (step, pivot) in &chain.rest {
                     let other = of(&mut graph, *step);
-                    own = match in_b(*pivot) {
-                        true => graph.and(own, other),
-                        false => graph.or(own, other),
+                    own = match in_a(*pivot) {
+                        true => graph.or(own, other),
+                        false => graph.and(own, other),
                     };
                 }
                 partial.insert(chain.step, own);

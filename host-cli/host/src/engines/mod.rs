@@ -57,6 +57,7 @@ use with_view;
 
 pub use crate::answer::{Answer, Ended, ImageTrace};
 use crate::blast::AlignedImage;
+use crate::simplify::{Pass, Passes};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -152,6 +153,12 @@ impl Engine {
     /// Whether it can prove everything that is true, given the time and the memory.
     pub fn is_complete(self) -> bool {
         self != Engine::Bmc
+    }
+
+    /// The passes that suit it, if not those that suit the language: predicates on words want whole words.
+    pub fn passes(self) -> Option<Passes> {
+        let whole = || Passes::default().without(Pass::Equal).without(Pass::Narrow);
+        (self == Engine::Cegar).then(whole)
     }
 
     /// Whether the runs that it finds are shortest ones.

@@ -10,11 +10,15 @@ use crate::gates::aig::{Graph, Lit};
 use crate::gates::words;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
-use vouch_ir::{BinOp, Cfa, Expr, ExprId, Operand, Term, Type, UnOp, VarId, Word, mask, term};
+use vouch_ir::{
+    BinOp, Cfa, Expr, ExprId, Operand, Term, Type, UnOp, VarId, Word, eval, mask, term,
+};
 
 /// Comparisons of the program to begin with, and variables that are all compared with each other.
 const FIRST: usize = 60;
 const PAIRED: usize = 8;
+/// Numbers of the program that words are compared with.
+const CONSTANTS: usize = 20;
 
 /// What the bits of an image mean.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,6 +50,8 @@ struct Comparison {
 pub(super) struct Domain {
     /// Words that predicates can speak of.
     pub variables: Vec<Variable>,
+    /// Numbers that the program knows.
+    pub constants: Vec<i128>,
     bits: usize,
     /// Variables of the automaton.
     vars: usize,
@@ -60,6 +66,7 @@ impl Domain {
     pub fn new(bits: usize, words: Option<&Words>) -> Domain {
         let mut domain = Domain {
             variables: vec![],
+            constants: vec![],
             bits,
             vars: 0,
             comparisons: vec![],
@@ -71,6 +78,7 @@ impl Domain {
             return domain;
         };
         domain.vars = cfa.vars.len();
+        domain.constants = constants(cfa);
         let mut of: HashMap<VarId, Vec<(u32, u32)>> = HashMap::default();
         for (global, (var, bit)) in (0..).zip(&map.bits) {
             of.entry(*var).or_default().push((*bit, global));
@@ -121,6 +129,26 @@ impl Domain {
         self.known.insert(terms.clone(), self.comparisons.len());
         self.comparisons.push(Comparison { terms, bits });
         Some((self.bits + self.comparisons.len() - 1) as u32)
+    }
+
+    /// The cube with all bits of the words that it has bits of, as in the state (§3.2: a lifted state gives
+    /// values to some of the variables).
+    pub fn whole(&self, cube: Vec<u32>, state: &[u32]) -> Vec<u32> {
+        let has = |bit: &u32| {
+            cube.binary_search(&(2 * bit)).is_ok() || cube.binary_search(&(2 * bit + 1)).is_ok()
+        };
+        let named = self.variables.iter().filter(|v| v.bits.iter().any(has));
+        let bits = named.flat_map(|v| v.bits.iter().flat_map(|bit| [2 * bit, 2 * bit + 1]));
+        let mut whole = cube.clone();
+        whole.extend(bits.filter(|lit| state.binary_search(lit).is_ok()));
+        whole.sort_unstable();
+        whole.dedup();
+        whole
+    }
+
+    /// The operand that is a term of a comparison.
+    pub fn term(&self, number: usize) -> Operand {
+        Operand::Var(VarId((self.vars + number) as u32))
     }
 
     /// It counts from now on.
@@ -216,7 +244,7 @@ impl Domain {
                 }));
                 terms.len() as u32 - 1
             });
-            *lit = crate::answer::TERM | 2 * last | *lit & 1;
+            *lit = crate::answer::TERM + 2 * last + (*lit & 1);
         }
         terms
     }
@@ -246,6 +274,22 @@ fn comparisons(cfa: &Cfa) -> Vec<Vec<Term>> {
             }
         }
     }
+    found
+}
+
+/// The numbers of a program that are nearest to 0, and those next to it.
+fn constants(cfa: &Cfa) -> Vec<i128> {
+    let mut found = BTreeSet::from([-1, 0, 1]);
+    for edge in &cfa.edges {
+        for id in cfa.pool.cone(edge.roots()) {
+            if let Expr::Const(value) = cfa.pool.get(id) {
+                found.insert(eval::sign_extend(value, cfa.pool.width(id)) as i128);
+            }
+        }
+    }
+    let mut found: Vec<i128> = found.into_iter().collect();
+    found.sort_by_key(|c| c.unsigned_abs());
+    found.truncate(CONSTANTS);
     found
 }
 

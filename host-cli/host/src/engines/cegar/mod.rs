@@ -225,14 +225,16 @@ impl<'j, W: Word> Search<'j, W> {
             let abstraction = self.abstraction(location, &cube, &state);
             match self.consecution(location, &abstraction, level)? {
                 Consecution::Holds(core) => self.learn(location, core, level, 0)?,
-                Consecution::Fails { edge, from, inputs, .. } => {
+                Consecution::Fails { edge, from, state, inputs } => {
                     let concrete = self.consecution(location, &cube, level)?;
-                    if let Consecution::Fails { edge, from, inputs, .. } = concrete {
+                    if let Consecution::Fails { edge, from, state, inputs } = concrete {
+                        let from = self.domain.whole(from, &state);
                         self.precede(id, edge, from, inputs, false);
                     } else if self.config.lazy
                         && spurious < SPURIOUS
                         && self.job.image.ends(edge).0 != 0
                     {
+                        let from = self.domain.whole(from, &state);
                         self.precede(id, edge, from, inputs, true);
                     } else {
                         self.refine(location, &cube, &abstraction, level)?;

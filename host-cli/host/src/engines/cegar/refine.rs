@@ -4,19 +4,21 @@
 //! in the cube are assumed in addition, simple ones first, until there is no predecessor any more; those in the
 //! solver's core become predicates. The cube itself, bit by bit, is the last of them, so this always succeeds.
 
-use super::domain::{Variable, constant};
+use super::domain::{Domain, Variable, constant};
 use super::solvers::Cube;
 use super::{Consecution, Search};
 use crate::engines::clock::Stop;
 use crate::simplify::affine;
 use vouch_core::word::Word;
-use vouch_ir::{BinOp, Operand, Term, VarId};
+use vouch_ir::{BinOp, Operand, Term, VarId, eval, mask};
 
 /// States of a location that equations are made of at least (minPoints), and that are kept.
 const POINTS: usize = 3;
 const KEPT: usize = 40;
 /// Words of a state that are compared with each other.
-const COMPARED: usize = 10;
+const COMPARED: usize = 8;
+/// Words that are less wide than this are as good as their bits.
+const NARROWEST: usize = 4;
 
 /// States that have led to refinement: the words that they give values, and these.
 #[derive(Default)]
@@ -34,13 +36,15 @@ impl<W: Word> Search<'_, W> {
         level: usize,
     ) -> Result<(), Stop> {
         let words = self.words(cube);
-        let mut relations = relations(&words);
+        let mut mined = vec![];
         if self.config.mining {
-            relations.extend(self.mined(location, &words));
+            mined = self.mined(location, &words);
         }
+        let simple = [relations(&words), forms(&words, 2, &self.domain)].concat();
+        let stages = [simple, [mined, forms(&words, 3, &self.domain)].concat(), bounds(&words)];
         let mut assumed: Cube = abstraction.to_vec();
-        for terms in [relations, bounds(&words)] {
-            for terms in terms {
+        for stage in stages {
+            for terms in stage {
                 assumed.extend(self.domain.number(terms).map(|number| 2 * number));
             }
             assumed.sort_unstable();
@@ -63,7 +67,8 @@ impl<W: Word> Search<'_, W> {
         };
         // As few as possible: each makes abstract states smaller.
         let mut needed = core.clone();
-        for lit in core {
+        // Those that were made last are the least simple.
+        for lit in core.into_iter().rev() {
             if self.domain.active().any(|p| p == lit / 2) || !needed.contains(&lit) {
                 continue;
             }
@@ -129,6 +134,60 @@ impl<W: Word> Search<'_, W> {
         }
         all
     }
+}
+
+/// Bounds on differences of two words, or on sums of two without a third, by constants of the program: whatever
+/// values the solver has chosen, the nearest of these has a reason.
+fn forms(words: &[(Variable, i128)], count: usize, domain: &Domain) -> Vec<Vec<Term>> {
+    let mut all = vec![];
+    let few = &words[..words.len().min(COMPARED)];
+    for (at, a) in few.iter().enumerate() {
+        if count == 2 {
+            all.extend(bounded(&[(true, a)], domain));
+        }
+        for (next, b) in few.iter().enumerate().skip(at + 1) {
+            if count == 2 {
+                all.extend(bounded(&[(true, a), (false, b)], domain));
+                all.extend(bounded(&[(true, a), (true, b)], domain));
+                continue;
+            }
+            for c in few.iter().skip(next + 1) {
+                for (x, y, z) in [(a, b, c), (a, c, b), (b, c, a)] {
+                    all.extend(bounded(&[(true, x), (true, y), (false, z)], domain));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The nearest constants that a sum is between.
+fn bounded(sum: &[(bool, &(Variable, i128))], domain: &Domain) -> Vec<Vec<Term>> {
+    let Some((_, (first, _))) = sum.first() else { return vec![] };
+    let width = first.bits.len();
+    if width < NARROWEST || sum.iter().any(|(_, (v, _))| v.bits.len() != width) {
+        return vec![];
+    }
+    let value: i128 = sum.iter().map(|(is_added, (_, x))| if *is_added { *x } else { -*x }).sum();
+    let bits = width as u32;
+    let value = eval::sign_extend(value as vouch_ir::Word & mask(bits), bits) as i128;
+    let mut terms: Vec<Term> = vec![];
+    let mut left = Operand::Var(first.var);
+    for (is_added, (variable, _)) in &sum[1..] {
+        let op = if *is_added { BinOp::Add } else { BinOp::Sub };
+        terms.push(Term { op, left, right: Operand::Var(variable.var) });
+        left = domain.term(terms.len() - 1);
+    }
+    let above = domain.constants.iter().copied().filter(|c| *c >= value).min();
+    let below = domain.constants.iter().copied().filter(|c| *c <= value).max();
+    let mut all = vec![];
+    for (bound, is_above) in [(above, true), (below, false)] {
+        let Some(bound) = bound else { continue };
+        let bound = constant(bound, width);
+        let (left, right) = if is_above { (left, bound) } else { (bound, left) };
+        all.push([&terms[..], &[Term { op: BinOp::Sle, left, right }]].concat());
+    }
+    all
 }
 
 /// Comparisons of two words that hold.

@@ -80,12 +80,7 @@ impl<W: Word> Search<'_, W> {
 
     /// A part of the cube that is blocked at another node of the location, and here too. Nodes with the same clauses
     /// cover each other.
-    pub(super) fn known(
-        &mut self,
-        path: &[Id],
-        at: usize,
-        cube: &[u32],
-    ) -> Result<Option<Lits>, Stop> {
+    fn known(&mut self, path: &[Id], at: usize, cube: &[u32]) -> Result<Option<Lits>, Stop> {
         let clause = negated(cube);
         let others = &self.tree.at[self.tree.nodes[path[at]].location];
         let clauses = others.iter().flat_map(|id| &self.tree.nodes[*id].clauses);
@@ -104,12 +99,7 @@ impl<W: Word> Search<'_, W> {
     }
 
     /// Drops literals as long as the cube stays blocked (line 11).
-    pub(super) fn generalize(
-        &mut self,
-        path: &[Id],
-        at: usize,
-        mut cube: Lits,
-    ) -> Result<Lits, Stop> {
+    fn generalize(&mut self, path: &[Id], at: usize, mut cube: Lits) -> Result<Lits, Stop> {
         let mut next = 0;
         while next < cube.len() {
             let mut fewer = cube.clone();

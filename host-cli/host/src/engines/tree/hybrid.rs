@@ -2,11 +2,13 @@
 //!
 //! The path to the error is one formula, in a part for each edge. If it cannot be satisfied, its sequence of
 //! interpolants is as good as what path blocking would find, and takes one question to the solver. But a proof's
-//! interpolants may be anything; only those that have about as many clauses as they are large are used.
+//! interpolants may be anything; only those that have about as many clauses as they are large are used. And a proof
+//! about bits may rest on what happens to hold in the first rounds of a loop: interpolants of ever more rounds then
+//! have nothing in common, so they are not asked for after a few.
 //!
 //! The clauses of the nodes on the path are parts of the formula, too: interpolants need not say again what is
-//! known. Each clause is asked for once more over its edge and generalised there as the clauses of path blocking
-//! are: on bits, clauses of a proof have many literals that are not needed, and paths then never cover each other.
+//! known. Each clause is checked over its edge before it is believed, but not generalised there: literals that
+//! the first steps do not need are what the interpolant has them for.
 
 use super::Search;
 use super::art::Id;
@@ -18,6 +20,9 @@ use crate::engines::sat::{Clauses, Gates, SatLit};
 use crate::engines::unroll::import;
 use crate::gates::aig::{Graph, Lit};
 use vouch_core::word::Word;
+
+/// How often a path may be at a location before IC3 takes over.
+const ROUNDS: usize = 4;
 
 /// A path as a formula in parts.
 struct Formula {
@@ -31,6 +36,9 @@ struct Formula {
 impl<W: Word> Search<'_, W> {
     /// Blocks the path to an error by interpolants; `None` if these are no good.
     pub fn interpolate(&mut self, path: &[Id], growth: usize) -> Result<Option<Blocked>, Stop> {
+        if self.is_long(path) {
+            return Ok(None);
+        }
         let Formula { parts, states, inputs } = self.formula(path)?;
         let (graph, interpolants) = match parts.solve(&self.job.clock)? {
             Outcome::Interpolants(graph, interpolants) => (graph, interpolants),
@@ -63,22 +71,23 @@ impl<W: Word> Search<'_, W> {
         for (at, own) in all.into_iter().enumerate() {
             for mut clause in own {
                 clause.sort_unstable();
-                let cube = negated(&clause);
-                let Reply::Blocked(core) = self.step(path, at + 1, &cube)? else {
+                if let Reply::Reached { .. } = self.step(path, at + 1, &negated(&clause))? {
                     return Ok(None);
-                };
-                let cube = match self.known(path, at + 1, &cube)? {
-                    Some(known) => known,
-                    None => self.generalize(path, at + 1, core)?,
-                };
-                let is_dead = cube.is_empty();
-                self.learn(path[at + 1], negated(&cube))?;
+                }
+                let is_dead = clause.is_empty();
+                self.learn(path[at + 1], clause)?;
                 if is_dead {
                     return Ok(Some(Blocked::Yes));
                 }
             }
         }
         Ok(Some(Blocked::Yes))
+    }
+
+    /// Whether a path goes through a loop so often that interpolants have not been good.
+    fn is_long(&self, path: &[Id]) -> bool {
+        let location = |id: &Id| self.tree.nodes[*id].location;
+        path.iter().any(|id| path.iter().filter(|o| location(o) == location(id)).count() > ROUNDS)
     }
 
     /// The path, with what is known of its nodes.
