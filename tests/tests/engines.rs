@@ -5,7 +5,7 @@ use std::time::Duration;
 use vouch_core::ic3::{Limit, Verdict};
 use vouch_host::blast::{self, AlignedImage, Model};
 use vouch_host::engines::cegar::{Config, Words};
-use vouch_host::engines::{Ended, Engine, Memory, Setup, Tuning};
+use vouch_host::engines::{Answer, Ended, Engine, Memory, Setup, Tuning};
 use vouch_host::frontend::{Language, Source};
 use vouch_host::ir::{Cfa, PropertyId};
 use vouch_host::judge::{Finding, Judgement, Question, Reason, judge, judge_simplified};
@@ -243,7 +243,7 @@ fn invariants_speak_of_words() {
     // What a term says must hold.
     let mut answer = Engine::Cegar.run(&model.image, &with_words(&model), &mut |_| true).unwrap();
     let question = Question::new(&model.cfa, None, vec![]);
-    let judge = |answer| {
+    let judge = |answer: &Answer| {
         let Loaded { cfa, simplified, map, .. } = &model;
         judge_simplified(cfa, simplified, map, &question, answer, true).findings[0].1.clone()
     };
@@ -254,4 +254,25 @@ fn invariants_speak_of_words() {
     assert!(matches!(judge(&answer), Finding::Unknown(Reason::Invalid(_))));
     answer.terms.clear();
     assert!(matches!(judge(&answer), Finding::Unknown(Reason::Invalid(_))));
+}
+
+/// Loops in loops, where the solver once had clauses taken back by units, and was wrong from then on.
+#[test]
+fn predicates_for_loops_in_loops() {
+    let text = "extern int __VERIFIER_nondet_int(void);
+        extern void reach_error(void);
+        int main(void) {
+            int i, j, k, n = __VERIFIER_nondet_int();
+            for (i = 0; i < n; i++)
+                for (j = i; j < n; j++)
+                    for (k = j; k < n; k++)
+                        if (k < i) reach_error();
+            return 0;
+        }";
+    let source = Source { path: "loops.c".into(), text: text.into() };
+    let options = pipeline::Options { passes: Engine::Cegar.passes(), ..Default::default() };
+    let model = pipeline::compile(source, Language::C, &options).unwrap();
+    let judgement = check(&model, Engine::Cegar, &with_words(&model));
+    assert_eq!(judgement.verdict(), vouch_host::verdict::Verdict::Safe, "{judgement:?}");
+    assert!(judgement.validated);
 }

@@ -105,6 +105,8 @@ pub struct Encoder<'a> {
 struct Counted<'a> {
     solver: Solver<'a>,
     vars: usize,
+    /// Assumed in each question, once there was one.
+    always: Option<SatLit>,
 }
 
 impl Clauses for Counted<'_> {
@@ -113,7 +115,11 @@ impl Clauses for Counted<'_> {
         self.solver.new_lit()
     }
     fn add(&mut self, clause: &[SatLit]) {
-        self.solver.add_clause(clause);
+        match (clause, self.always) {
+            // varisat 0.2 says *unsatisfiable* of what is not if units come between questions with assumptions.
+            ([unit], Some(always)) => self.solver.add_clause(&[*unit, !always]),
+            _ => self.solver.add_clause(clause),
+        }
     }
 }
 
@@ -168,7 +174,9 @@ impl<'a> Encoder<'a> {
             clock.count(|stats| stats.queries = stats.queries.saturating_add(1));
             clock.work(1 + self.clauses.vars as u64 / 8)?;
         }
-        let mut assumptions = assumptions.to_vec();
+        let always = self.clauses.always.unwrap_or_else(|| self.clauses.fresh());
+        self.clauses.always = Some(always);
+        let mut assumptions = [assumptions, &[always]].concat();
         assumptions.sort();
         assumptions.dedup();
         // varisat's proofs break on assumptions that contradict each other.
@@ -245,6 +253,48 @@ mod tests {
                 let other = if want { !own } else { own };
                 assert_eq!(encoder.solve(&[&assumed[..], &[other]].concat()), Ok(false));
                 assert!(encoder.core().iter().all(|l| assumed.contains(l) || *l == other));
+            }
+        }
+    }
+
+    /// Clauses between questions, among them units, against all valuations.
+    #[test]
+    fn clauses_between_questions() {
+        let mut random = 1u64;
+        let mut below = |n: u64| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % n
+        };
+        for _ in 0..400 {
+            let mut encoder = Encoder::default();
+            let vars: Vec<SatLit> = (0..10).map(|_| encoder.fresh()).collect();
+            let mut clauses: Vec<Vec<(usize, bool)>> = vec![];
+            for _ in 0..40 {
+                let length = if below(3) == 0 { 1 } else { 2 + below(3) };
+                let clause: Vec<(usize, bool)> =
+                    (0..length).map(|_| (below(10) as usize, below(2) == 0)).collect();
+                let lit =
+                    |&(var, value): &(usize, bool)| if value { vars[var] } else { !vars[var] };
+                let holds = |clause: &[(usize, bool)], state: u64| {
+                    clause.iter().any(|(var, value)| (state >> var & 1 == 1) == *value)
+                };
+                let is_possible = |clauses: &[Vec<(usize, bool)>]| {
+                    (0..1 << 10).any(|state| clauses.iter().all(|c| holds(c, state)))
+                };
+                // What makes all impossible ends the game.
+                let more = [&clauses[..], std::slice::from_ref(&clause)].concat();
+                if is_possible(&more) {
+                    encoder.add(&clause.iter().map(lit).collect::<Vec<_>>());
+                    clauses = more;
+                }
+                let assumed: Vec<(usize, bool)> =
+                    (0..below(5)).map(|_| (below(10) as usize, below(2) == 0)).collect();
+                let units: Vec<Vec<(usize, bool)>> = assumed.iter().map(|a| vec![*a]).collect();
+                let want = is_possible(&[&clauses[..], &units[..]].concat());
+                let lits: Vec<SatLit> = assumed.iter().map(lit).collect();
+                assert_eq!(encoder.solve(&lits), Ok(want));
             }
         }
     }

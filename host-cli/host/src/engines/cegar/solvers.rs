@@ -13,6 +13,10 @@ use crate::gates::aig::{Graph, Lit, Node};
 use rustc_hash::FxHashMap as HashMap;
 use vouch_core::word::Word;
 
+/// Clauses that were needed once before the solver is made anew. They cannot be taken back one by one: varisat 0.2
+/// says *unsatisfiable* of what is not if units are added between questions that have assumptions.
+const ONCE: usize = 1000;
+
 /// Literals `2 * predicate + sign`.
 pub type Cube = Vec<u32>;
 
@@ -34,8 +38,7 @@ struct Gates<'j> {
     state: HashMap<u32, Lit>,
     /// Predicates of the state.
     made: HashMap<u32, Lit>,
-    /// Lemmas that it has, and under which literal those of each level hold.
-    lemmas: usize,
+    /// The literal under which lemmas of each level hold.
     levels: Vec<SatLit>,
     /// Levels of the lemmas that it has.
     known: Vec<usize>,
@@ -57,7 +60,7 @@ impl<'j> Gates<'j> {
             }
         }
         let (made, levels, known) = (HashMap::default(), vec![], vec![]);
-        Gates { graph, encoder, state, made, lemmas: 0, levels, known }
+        Gates { graph, encoder, state, made, levels, known }
     }
 
     /// A literal of the state.
@@ -95,7 +98,6 @@ impl<'j> Gates<'j> {
             clause.push(!self.levels[lemma.level]);
             self.encoder.add(&clause);
         }
-        self.lemmas = lemmas.len();
         self.levels.iter().skip(level).copied().collect()
     }
 
@@ -116,6 +118,8 @@ struct OfEdge<'j> {
     /// The bits after, by global number.
     next: HashMap<u32, Lit>,
     after: HashMap<u32, Lit>,
+    /// Clauses that were needed once.
+    once: usize,
 }
 
 impl<'j> OfEdge<'j> {
@@ -132,7 +136,7 @@ impl<'j> OfEdge<'j> {
         let (guard, next) = import(&mut gates.graph, image, edge, &state, &inputs);
         let names = image.location(to).live.iter().map(|b| b.get() as u32);
         let next = names.zip(next).collect();
-        Ok(OfEdge { gates, inputs, guard, next, after: HashMap::default() })
+        Ok(OfEdge { gates, inputs, guard, next, after: HashMap::default(), once: 0 })
     }
 
     /// A literal of the state after.
@@ -246,6 +250,9 @@ impl<'j, W: Word> Solvers<'j, W> {
         if level == 0 && from != 0 {
             return Ok(Reply::Blocked(vec![]));
         }
+        if self.edges.get(&edge).is_some_and(|own| own.once > ONCE) {
+            self.edges.remove(&edge);
+        }
         let own = match self.edges.entry(edge) {
             std::collections::hash_map::Entry::Occupied(own) => own.into_mut(),
             std::collections::hash_map::Entry::Vacant(place) => {
@@ -265,7 +272,6 @@ impl<'j, W: Word> Solvers<'j, W> {
         // Otherwise the last model would know nothing of a bit that no clause has.
         let state: Vec<Lit> = own.gates.state.values().copied().collect();
         state.into_iter().chain(own.inputs.clone()).for_each(|lit| _ = own.gates.sat(lit));
-        let mut once = None;
         if from == to && !cube.is_empty() {
             let on = own.gates.encoder.fresh();
             let mut clause = vec![!on];
@@ -275,7 +281,7 @@ impl<'j, W: Word> Solvers<'j, W> {
             }
             own.gates.encoder.add(&clause);
             assumed.push(on);
-            once = Some(on);
+            own.once += 1;
         }
         let answer = own.gates.encoder.solve(&assumed)?;
         let reply = if answer {
@@ -288,9 +294,6 @@ impl<'j, W: Word> Solvers<'j, W> {
             let is_needed = |at: &usize| core.contains(&lits[*at]);
             Reply::Blocked((0..lits.len()).filter(is_needed).map(|at| target[at].0).collect())
         };
-        if let Some(on) = once {
-            own.gates.encoder.add(&[!on]);
-        }
         Ok(reply)
     }
 
