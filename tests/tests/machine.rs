@@ -78,6 +78,40 @@ fn machines_of_crates() {
     }
 }
 
+/// What vouch's own firmware decides, as it is linked: which bytes from the line are a frame, and which package is taken.
+#[test]
+fn decisions_of_vouch_itself() {
+    for fault in [false, true] {
+        let folder = programs::crates(&["frames", "decide"], "thumbv6m-none-eabi", fault);
+        let checksum = "vouch_core::link::frame::checksum".to_owned();
+        let frames = ElfOptions { inputs: vec![checksum], ..options(Some("init")) };
+        for (name, options) in [("frames", frames), ("decide", options(Some("init")))] {
+            let elf = folder.join(name);
+            match fault {
+                false => agrees(&elf, &options, Verdict::Safe),
+                true => assert_eq!(verdict(&elf, &options), Verdict::Unsafe, "{name}"),
+            }
+        }
+    }
+}
+
+/// What clang makes of C: it uses other instructions than GCC, and has no marks on RISC-V that tell where code begins.
+#[test]
+fn programs_by_clang() {
+    let folder = tempfile::tempdir().unwrap();
+    for target in ["thumbv6m-none-eabi", "thumbv7m-none-eabi", "riscv32-none-elf"] {
+        for level in ["-Oz", "-O2"] {
+            for name in ["pump", "level", "address"] {
+                let good = programs::clang(name, target, &[level], folder.path());
+                let options = options(None);
+                assert_eq!(verdict(&good, &options), Verdict::Safe, "{}", good.display());
+                let broken = programs::clang(name, target, &[level, "-DBROKEN"], folder.path());
+                assert_eq!(verdict(&broken, &options), Verdict::Unsafe, "{}", broken.display());
+            }
+        }
+    }
+}
+
 /// A computed jump belongs to the order of instructions also where only one target is known so far: else a loop that
 /// it closes is not seen to be one, and run for ever.
 #[test]

@@ -4,6 +4,7 @@
 //! - [`excerpt`]: what of a text can be shown.
 //! - [`limits`]: names of what is not modelled.
 //! - [`lint`]: questions that a model raises beyond its properties.
+//! - [`origin`]: what models are made of.
 //! - [`outline`]: what a model looks like from afar.
 //! - [`source`]: texts and where they come from.
 //! - [`c`]: C, `docs/c.md`.
@@ -20,11 +21,13 @@ pub mod elf;
 pub mod excerpt;
 pub mod limits;
 pub mod lint;
+pub mod origin;
 pub mod outline;
 pub mod source;
 pub mod vch;
 
 pub use diagnostic::{Diagnostic, Severity, render, render_with};
+pub use origin::Origin;
 pub use source::Source;
 use std::path::Path;
 use std::str::FromStr;
@@ -37,8 +40,8 @@ pub struct Compiled {
     pub cfa: ir::Cfa,
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
-    /// The program that it was lifted from.
-    pub binary: Option<std::sync::Arc<elf::Binary>>,
+    /// What it was made of.
+    pub origin: Origin,
 }
 
 /// What arithmetic does when a result does not fit its type.

@@ -19,6 +19,7 @@ pub mod check;
 pub mod client;
 pub mod engines;
 pub mod export;
+pub mod glue;
 pub mod judge;
 pub mod lint;
 pub mod log;

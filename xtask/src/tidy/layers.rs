@@ -94,13 +94,14 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 17] = [
+const HOST: [Layer; 18] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
     ("write", &[]),
     ("pipeline", &[]),
     ("bind", &["pipeline"]),
+    ("glue", &["pipeline"]),
     ("report", &["replay", "verdict"]),
     ("export", &[]),
     ("signing", &["pipeline"]),
