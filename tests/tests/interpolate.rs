@@ -53,7 +53,7 @@ impl Other {
         self.add(&[if value { own } else { !own }]);
     }
 
-    fn is_possible(mut self) -> bool {
+    fn is_possible(&mut self) -> bool {
         self.solver.solve().unwrap()
     }
 }
