@@ -9,10 +9,12 @@ use crate::random_cfa::{self, Shape};
 use crate::random_image;
 use crate::rng::Rng;
 use crate::sat_driver;
+use std::sync::Arc;
 use vouch_core::certificate::Check;
 use vouch_core::ic3::{Config, Verdict};
 use vouch_host::blast::{self, AlignedImage};
-use vouch_host::engines::{self, Engine, EngineError, Memory};
+use vouch_host::engines::cegar::{self, Words};
+use vouch_host::engines::{self, Engine, EngineError, Memory, Tuning};
 use vouch_host::ir::{Cfa, PropertyId, VarId, Word};
 use vouch_host::judge::{Finding, Judgement, Question, Reason, judge};
 
@@ -164,16 +166,17 @@ fn limited(
 }
 
 /// Whether an engine may find no end: bounded model checking has none, k-induction may need the longest path
-/// that there is, and Tree-IC3 as many paths as there are.
+/// that there is, Tree-IC3 as many paths as there are, and IC3-CEGAR predicates that it does not find.
 pub fn may_give_up(engine: Engine) -> bool {
-    !engine.is_complete() || matches!(engine, Engine::Kind | Engine::Tree)
+    !engine.is_complete()
+        || matches!(engine, Engine::Kind | Engine::Tree | Engine::TreeItp | Engine::Cegar)
 }
 
 /// Work that decides a random automaton, or that is enough to see that it does not.
 pub fn budget(engine: Engine) -> u64 {
     match engine {
         Engine::Bmc => 50_000,
-        Engine::Kind | Engine::Tree => 2_000_000,
+        Engine::Kind | Engine::Tree | Engine::TreeItp | Engine::Cegar => 2_000_000,
         _ => 50_000_000,
     }
 }
@@ -202,6 +205,13 @@ pub fn automaton(seed: u64) -> Result<Tally, String> {
         bindings: bound.collect(),
         memory: if small { Memory::Fixed(1000 + rng.below(4000)) } else { Memory::default() },
         budget: if small { 2_000_000 } else { 50_000_000 },
+        // Who does not know what bits mean has only bits to speak of.
+        words: (!rng.one_in(4))
+            .then(|| Arc::new(Words { cfa: cfa.clone(), map: model.map.clone() })),
+        tuning: Tuning {
+            growth: rng.below(8) as u32,
+            cegar: rng.pick(&cegar::Config::NAMES).parse()?,
+        },
         ..engines::Setup::default()
     };
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();

@@ -1,9 +1,11 @@
 //! The host's other engines: what they say of random automata against explicit search, and what each is for.
 
+use std::sync::Arc;
 use std::time::Duration;
 use vouch_core::ic3::{Limit, Verdict};
 use vouch_host::blast::{self, AlignedImage, Model};
-use vouch_host::engines::{Ended, Engine, Memory, Setup};
+use vouch_host::engines::cegar::{Config, Words};
+use vouch_host::engines::{Answer, Ended, Engine, Memory, Setup, Tuning};
 use vouch_host::frontend::{Language, Source};
 use vouch_host::ir::{Cfa, PropertyId};
 use vouch_host::judge::{Finding, Judgement, Question, Reason, judge, judge_simplified};
@@ -49,7 +51,14 @@ fn one_property_at_a_time() {
             let cfa = generate(5000 + seed, shape);
             let (model, image) = compile(&cfa);
             let truth = explicit::search(&cfa);
-            for engine in [Engine::Bmc, Engine::Kind, Engine::Explicit, Engine::Tree] {
+            for engine in [
+                Engine::Bmc,
+                Engine::Kind,
+                Engine::Explicit,
+                Engine::Tree,
+                Engine::TreeItp,
+                Engine::Cegar,
+            ] {
                 for (p, truth) in truth.iter().enumerate() {
                     let budget = suite::budget(engine);
                     let setup = Setup { property: Some(p as u32), budget, ..Setup::default() };
@@ -152,7 +161,7 @@ fn bounded_model_checking_is_bounded() {
     let answer = Engine::Bmc.run(&model.image, &setup, &mut |_| true).unwrap();
     assert_eq!(answer.verdicts, [Verdict::Unknown(Limit::Budget)]);
     assert!(answer.steps[0] >= 5, "{:?}", answer.steps);
-    for engine in [Engine::Kind, Engine::Explicit, Engine::Tree] {
+    for engine in [Engine::Kind, Engine::Explicit, Engine::Tree, Engine::TreeItp, Engine::Cegar] {
         let judgement = check(&model, engine, &Setup::default());
         assert_eq!(judgement.findings[0].1, Finding::Safe, "{engine}");
         assert!(judgement.validated);
@@ -195,4 +204,75 @@ fn all_can_be_cancelled() {
         let is_decided = answer.verdicts.iter().all(|v| *v == Verdict::Safe);
         assert!(answer.ended == Ended::Cancelled || is_decided, "{engine}: {answer:?}");
     }
+}
+
+const NEAR: &str = "machine near {
+    input stop: bool;
+    var x: u32 = 0;
+    var y: u32 = 0;
+    initial state Run {
+        on !stop && x == y { x = x + 1; }
+        on x != y { y = y + 1; }
+    }
+    property near: always x - y <= 1;
+}";
+
+/// The setup in which engines know what bits mean.
+fn with_words(model: &Loaded) -> Setup {
+    let words = Words { cfa: model.simplified.cfa.clone(), map: model.map.clone() };
+    Setup { words: Some(Arc::new(words)), budget: 200_000_000, ..Setup::default() }
+}
+
+/// An invariant over predicates is one over terms, and is checked as such.
+#[test]
+fn invariants_speak_of_words() {
+    let model = load(NEAR).as_written().unwrap();
+    for name in Config::NAMES {
+        let setup = with_words(&model);
+        let tuning = Tuning { cegar: name.parse().unwrap(), ..Tuning::default() };
+        assert_eq!(tuning.cegar.to_string(), name);
+        let judgement = check(&model, Engine::Cegar, &Setup { tuning, ..setup });
+        assert_eq!(judgement.findings[0].1, Finding::Safe, "{name}");
+        assert!(judgement.validated);
+        let certificate = judgement.certificate.unwrap();
+        assert!(!certificate.terms.is_empty(), "{name}");
+        // 64 bits would take more than that.
+        assert!(certificate.clauses.len() < 20, "{name}: {certificate:?}");
+    }
+    assert!("cx".parse::<Config>().is_err());
+    // What a term says must hold.
+    let mut answer = Engine::Cegar.run(&model.image, &with_words(&model), &mut |_| true).unwrap();
+    let question = Question::new(&model.cfa, None, vec![]);
+    let judge = |answer: &Answer| {
+        let Loaded { cfa, simplified, map, .. } = &model;
+        judge_simplified(cfa, simplified, map, &question, answer, true).findings[0].1.clone()
+    };
+    assert_eq!(judge(&answer), Finding::Safe);
+    for term in &mut answer.terms {
+        std::mem::swap(&mut term.left, &mut term.right);
+    }
+    assert!(matches!(judge(&answer), Finding::Unknown(Reason::Invalid(_))));
+    answer.terms.clear();
+    assert!(matches!(judge(&answer), Finding::Unknown(Reason::Invalid(_))));
+}
+
+/// Loops in loops, where the solver once had clauses taken back by units, and was wrong from then on.
+#[test]
+fn predicates_for_loops_in_loops() {
+    let text = "extern int __VERIFIER_nondet_int(void);
+        extern void reach_error(void);
+        int main(void) {
+            int i, j, k, n = __VERIFIER_nondet_int();
+            for (i = 0; i < n; i++)
+                for (j = i; j < n; j++)
+                    for (k = j; k < n; k++)
+                        if (k < i) reach_error();
+            return 0;
+        }";
+    let source = Source { path: "loops.c".into(), text: text.into() };
+    let options = pipeline::Options { passes: Engine::Cegar.passes(), ..Default::default() };
+    let model = pipeline::compile(source, Language::C, &options).unwrap();
+    let judgement = check(&model, Engine::Cegar, &with_words(&model));
+    assert_eq!(judgement.verdict(), vouch_host::verdict::Verdict::Safe, "{judgement:?}");
+    assert!(judgement.validated);
 }

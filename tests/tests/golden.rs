@@ -17,8 +17,10 @@
 //! entering the error location. For a transition system one step more assigns the initial state and one
 //! more leaves for the error location once the property is broken.
 
+use std::sync::Arc;
 use vouch_core::certificate::Check;
 use vouch_host::blast::{self, AlignedImage, Model};
+use vouch_host::engines::cegar::Words;
 use vouch_host::engines::{Answer, Engine, Setup};
 use vouch_host::ir::{
     BinOp, BitLit, Certificate, Cfa, Clause, Edge, ExprId, Input, LocId, Property, PropertyId,
@@ -250,7 +252,8 @@ fn decide(cfa: &Cfa) -> Run {
 /// The host's other engines come to the same verdict, or to none within their budget; of those that find shortest runs, so does the length.
 fn others(cfa: &Cfa, model: &Model, image: &AlignedImage, truth: Outcome) {
     for engine in Engine::ALL {
-        let setup = Setup { budget: suite::budget(engine), ..Setup::default() };
+        let words = Some(Arc::new(Words { cfa: cfa.clone(), map: model.map.clone() }));
+        let setup = Setup { budget: suite::budget(engine), words, ..Setup::default() };
         let answer = engine.run(image, &setup, &mut |_| true).unwrap();
         let question = Question { properties: vec![PropertyId(0)], ..Question::default() };
         let judgement = judge(cfa, &model.map, &question, &answer, true);

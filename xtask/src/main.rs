@@ -24,6 +24,7 @@ mod record;
 mod setup;
 mod shell;
 mod soak;
+mod table;
 mod test;
 mod tidy;
 
@@ -33,7 +34,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 20] = [
+const TASKS: [Task; 21] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     (
         "demo",
@@ -93,6 +94,11 @@ const TASKS: [Task; 20] = [
         "race",
         "vouch against its peers on the same problems; --peers, --suite, --timeout S, --bench PATH",
         race::task,
+    ),
+    (
+        "table",
+        "the papers' comparisons of engines; cav12|fmcad15|cegar FOLDER, --timeout S, --filter TEXT",
+        table::task,
     ),
     (
         "bench-passes",

@@ -5,9 +5,12 @@
 
 use crate::blast::Map;
 use vouch_ir::{
-    BitLit, Certificate, Cfa, Clause, LocId, PropertyId, Step, Trace, Type, VarId, VarKind, Word,
-    eval, mask,
+    BitLit, Certificate, Cfa, Clause, LocId, PropertyId, Step, Term, Trace, Type, VarId, VarKind,
+    Word, eval, mask,
 };
+
+/// Marks a literal that is a term.
+pub const TERM: u32 = 1 << 31;
 
 /// What a device sent does not fit the model.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -130,7 +133,7 @@ fn name_params(map: &Map, cfa: &Cfa, initial: &mut Vec<(VarId, Word)>) {
 }
 
 /// The invariant that a device reports: the image's location and literals `2 * global bit + sign` of
-/// each clause. Locations that no path enters get the empty clause here: the device never heard of
+/// each clause; literals with the highest bit set are `2 * term + sign`, of terms whose width is one bit. Locations that no path enters get the empty clause here: the device never heard of
 /// them.
 pub fn certificate(
     map: &Map,
@@ -138,6 +141,7 @@ pub fn certificate(
     proven: Vec<PropertyId>,
     bindings: Vec<(VarId, Word)>,
     clauses: impl IntoIterator<Item = (usize, Vec<u32>)>,
+    terms: Vec<Term>,
 ) -> Result<Certificate, DecodeError> {
     map.check(cfa).map_err(|()| DecodeError::Map)?;
     for p in &proven {
@@ -153,6 +157,12 @@ pub fn certificate(
         let location = *pick(&map.locations, index, "location")?;
         let live = pick(&map.live, index, "location")?;
         let lits = lits.into_iter().map(|code| {
+            if let Some(code) = code.checked_sub(TERM) {
+                let at = (code >> 1) as usize;
+                pick(&terms, at, "term")?;
+                let var = VarId((cfa.vars.len() + at) as u32);
+                return Ok(BitLit { var, bit: 0, value: code & 1 == 0 });
+            }
             let global = code >> 1;
             let (var, bit) = *pick(&map.bits, global as usize, "state bit")?;
             // A parameter has its value everywhere, whether it matters there or not.
@@ -170,7 +180,13 @@ pub fn certificate(
             decoded.push(clause);
         }
     }
-    Ok(Certificate { properties: proven, bindings, clauses: decoded, ..Certificate::default() })
+    Ok(Certificate {
+        properties: proven,
+        bindings,
+        clauses: decoded,
+        terms,
+        ..Certificate::default()
+    })
 }
 
 #[cfg(test)]
@@ -228,7 +244,8 @@ mod tests {
         let map = compile(&cfa, [0; 32], &Options::default()).unwrap().map;
         let p = map.bits.iter().position(|b| *b == (VarId(1), 1)).unwrap() as u32;
         let lits = vec![2 * p + 1];
-        let c = certificate(&map, &cfa, vec![PropertyId(0)], vec![(VarId(1), 3)], [(1, lits)]);
+        let c =
+            certificate(&map, &cfa, vec![PropertyId(0)], vec![(VarId(1), 3)], [(1, lits)], vec![]);
         let lits = vec![BitLit { var: VarId(1), bit: 1, value: false }];
         let want =
             vec![Clause { location: LocId(1), lits }, Clause { location: LocId(3), lits: vec![] }];
@@ -247,16 +264,19 @@ mod tests {
         assert!(run(0, &[false; 2], &[(2, vec![])]).contains("edge 2"));
         assert!(run(0, &[false; 2], &[(0, vec![true])]).contains("1 bits of inputs"));
         let clause = |location, lits: &[u32]| {
-            certificate(&map, &cfa, vec![], vec![], [(location, lits.to_vec())]).unwrap_err()
+            certificate(&map, &cfa, vec![], vec![], [(location, lits.to_vec())], vec![])
+                .unwrap_err()
         };
         let out = |what, index, count| DecodeError::OutOfRange { what, index, count };
         assert_eq!(clause(3, &[]), out("location", 3, 3));
-        assert_eq!(clause(1, &[u32::MAX]), out("state bit", u32::MAX as usize >> 1, 7));
+        assert_eq!(clause(1, &[TERM - 1]), out("state bit", TERM as usize / 2 - 1, 7));
+        assert_eq!(clause(1, &[TERM]), out("term", 0, 0));
+        assert_eq!(clause(1, &[u32::MAX]), out("term", TERM as usize / 2 - 1, 0));
         assert_eq!(clause(0, &[0]), DecodeError::NotLive { location: 0, bit: 0 });
-        let c = certificate(&map, &cfa, vec![PropertyId(1)], vec![], []);
+        let c = certificate(&map, &cfa, vec![PropertyId(1)], vec![], [], vec![]);
         assert_eq!(c, Err(out("property", 1, 1)));
         for binding in [(VarId(1), 1), (VarId(0), 1), (VarId(9), 1), (VarId(1), 6)] {
-            let c = certificate(&map, &cfa, vec![], vec![binding], []);
+            let c = certificate(&map, &cfa, vec![], vec![binding], [], vec![]);
             assert_eq!(c, Err(DecodeError::Binding(binding.0)));
         }
     }

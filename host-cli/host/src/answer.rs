@@ -1,6 +1,8 @@
 //! What an engine or a device answers, in the image's numbers. Nobody believes it until [`crate::judge`] has
 //! looked at it.
 
+pub use crate::decode::TERM;
+use crate::ir::Term;
 use vouch_core::ic3::{Stats, Verdict};
 
 /// A run that breaks a property, in the image's numbers.
@@ -36,8 +38,11 @@ pub struct Answer {
     /// At most one for each property. One that is here counts, whatever `verdicts` says: a run may
     /// have ended between finding it and saying so.
     pub traces: Vec<ImageTrace>,
-    /// The invariant, if a property is safe: locations and literals `2 * state bit + sign`.
+    /// The invariant, if a property is safe: locations and literals `2 * state bit + sign`, or [`TERM`] with
+    /// `2 * term + sign`.
     pub clauses: Vec<(usize, Vec<u32>)>,
+    /// Values besides state bits that the invariant speaks of, over variables of the automaton that was compiled.
+    pub terms: Vec<Term>,
     /// For each property: no run of so many steps breaks it. May be missing, which says nothing.
     pub steps: Vec<u32>,
     /// Counters.

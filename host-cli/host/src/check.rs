@@ -30,14 +30,16 @@
 use crate::answer::{Answer, Ended};
 use crate::client::{CheckRequest, Client, DeviceError};
 use crate::deadline::{Deadline, Over};
+use crate::engines::cegar::Words;
 use crate::engines::portfolio::{self, Won};
-use crate::engines::{Engine, EngineError, Memory, Setup, auto};
+use crate::engines::{Engine, EngineError, Memory, Setup, Tuning, auto};
 use crate::frontend::limits;
 use crate::ir::{Cfa, PropertyId};
 use crate::judge::{Finding, Judgement, Question, judge_simplified};
 use crate::pipeline::Loaded;
 use crate::replay;
 use crate::shortest::{self, Effort};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::{Stats, Verdict as Claim};
 
@@ -71,14 +73,24 @@ pub struct Request {
     pub last_moments: Deadline,
     /// Since when the check is under way, if runs are to be made [shorter](shortest) in as much time again.
     pub shorten: Option<Instant>,
+    /// How an engine here works.
+    pub tuning: Tuning,
 }
 
 impl Request {
     /// A question without limits.
     pub fn new(question: Question) -> Request {
         let deadline = Deadline::never();
-        let last_moments = deadline.clone();
-        Request { question, budget: 0, validate: true, last_moments, deadline, shorten: None }
+        let (last_moments, tuning) = (deadline.clone(), Tuning::default());
+        Request {
+            question,
+            budget: 0,
+            validate: true,
+            last_moments,
+            deadline,
+            shorten: None,
+            tuning,
+        }
     }
 }
 
@@ -191,6 +203,11 @@ fn on_host(
         budget: request.budget,
         timeout: request.deadline.left(),
         memory,
+        words: (engine == Engine::Cegar).then(|| {
+            let (cfa, map) = (model.simplified.cfa.clone(), model.map.clone());
+            Arc::new(Words { cfa, map })
+        }),
+        tuning: request.tuning,
     };
     let watch = &mut |stats: &Stats| {
         progress(Progress::Proving(stats));

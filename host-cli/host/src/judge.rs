@@ -360,7 +360,14 @@ fn prove(
     let clauses = answer.clauses.iter().cloned();
     let bindings = question.bindings.clone();
     let Subject { cfa, compiled, back, map } = subject;
-    let certificate = decode::certificate(map, compiled, proved.to_vec(), bindings, clauses);
+    let certificate = decode::certificate(
+        map,
+        compiled,
+        proved.to_vec(),
+        bindings,
+        clauses,
+        answer.terms.clone(),
+    );
     let mut certificate = certificate.map_err(|e| e.to_string())?;
     if let Some(back) = back {
         certificate = back.certificate(certificate);

@@ -8,7 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 use vouch_device::package::Product;
-use vouch_host::engines::Engine;
+use vouch_host::engines::cegar::Config;
+use vouch_host::engines::{Engine, Tuning};
 use vouch_host::export::Format;
 use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::frontend::{Language, Overflow};
@@ -303,7 +304,7 @@ pub struct ModelArgs {
     pub overflow: Overflow,
     /// How the model is simplified: all, none, default, or names of passes with commas between them,
     /// `-NAME` to leave one out (listed in docs/passes.md); verdicts do not depend on it [default:
-    /// all for C, default for others]
+    /// all for C, default for others; -equal,-narrow for ic3-cegar]
     #[arg(long, env = "VOUCH_PASSES", hide_env = true, value_name = "LIST")]
     #[arg(allow_hyphen_values = true)]
     pub passes: Option<Passes>,
@@ -418,8 +419,9 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub proof: ProofArgs,
     /// The engine: ic3cfa, ic3cfa-eager (more work on each lemma), ic3 (one transition relation with a
-    /// program counter), tree-ic3 (a tree of paths), bmc and kind (shortest runs, k-induction), explicit (all
-    /// states, one after the other), or auto (ic3cfa, and explicit where that may help)
+    /// program counter), tree-ic3 (a tree of paths), tree-ic3-itp (the same with interpolants), ic3-cegar (predicates), bmc and kind
+    /// (shortest runs, k-induction), explicit (all states, one after the other), or auto (ic3cfa, and explicit
+    /// where that may help)
     #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME")]
     #[arg(default_value_t = Engine::Ic3Cfa)]
     pub engine: Engine,
@@ -429,6 +431,15 @@ pub struct CheckArgs {
     #[arg(default_value_t = 1, conflicts_with = "engine")]
     #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=64))]
     pub threads: usize,
+    /// With tree-ic3-itp: take an interpolant if its clauses are at most so many times as large
+    #[arg(long, env = "VOUCH_INTERPOLANT_GROWTH", hide_env = true, value_name = "N")]
+    #[arg(default_value_t = Tuning::default().growth)]
+    pub interpolant_growth: u32,
+    /// With ic3-cegar, what is switched on: noopt, c, cg, cr, cgr, crl or cgrl, for counterexamples to
+    /// generalisation, geometric generalisation, refinement state mining, lazy refinement
+    #[arg(long, env = "VOUCH_CEGAR", hide_env = true, value_name = "NAME")]
+    #[arg(default_value_t = Tuning::default().cegar)]
+    pub cegar: Config,
     /// Memory for the engine, as in 40K, 512M or 2G [default: as much as it needs, up to 1G]
     #[arg(long, env = "VOUCH_MEMORY", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes)]

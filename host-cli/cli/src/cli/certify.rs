@@ -118,6 +118,6 @@ fn packed(model: &Loaded, bindings: &[(VarId, Word)]) -> Result<Certificate, Fai
     let proven = all.filter(is_excluded).collect();
     let simple = &model.simplified;
     let certificate =
-        decode::certificate(&model.map, &simple.cfa, proven, bindings.to_vec(), clauses);
+        decode::certificate(&model.map, &simple.cfa, proven, bindings.to_vec(), clauses, vec![]);
     certificate.map(|c| simple.back.certificate(c)).map_err(|e| broken(&e))
 }

@@ -1,6 +1,6 @@
 //! `vouch check`: prove or refute on this machine.
 
-use super::args::CheckArgs;
+use super::args::{CheckArgs, ModelArgs};
 use super::ask::ask;
 use super::context::Context;
 use super::failure::Failure;
@@ -8,7 +8,7 @@ use super::files;
 use super::verdict::{self, Answered};
 use std::time::Instant;
 use vouch_host::check::{self, By, CheckError, DEPTH_BUDGET, DEPTHS, Deeper, Request};
-use vouch_host::engines::{EngineError, Memory};
+use vouch_host::engines::{EngineError, Memory, Tuning};
 use vouch_host::report::json::Outcome;
 use vouch_host::report::text::size;
 use vouch_host::verdict::Reason;
@@ -43,7 +43,8 @@ fn at_depth(
     last: bool,
     context: &mut Context,
 ) -> Result<Option<u8>, Failure> {
-    let model = files::load_quietly(&args.model, context)?;
+    let passes = args.model.passes.clone().or_else(|| args.engine.passes());
+    let model = files::load_quietly(&ModelArgs { passes, ..args.model.clone() }, context)?;
     let question = ask(&model, &args.ask)?;
     context.monitor.set_so_far(verdict::open(&model, &question));
     let last = last || check::recursion_limit(&model.cfa).is_none();
@@ -54,6 +55,7 @@ fn at_depth(
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
         shorten: (!args.proof.first_run).then_some(start),
+        tuning: Tuning { growth: args.interpolant_growth, cegar: args.cegar },
         question,
     };
     let by = By::Host {

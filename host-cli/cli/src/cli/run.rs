@@ -30,7 +30,7 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
         shorten: (!args.proof.first_run).then_some(start),
-        question,
+        ..Request::new(question)
     };
     let mut outcome = verdict::outcome_of(&model);
     outcome.engine = Some(Engine::Ic3Cfa.name().into());

@@ -260,7 +260,7 @@ fn constants(cfa: &Cfa) -> Vec<Word> {
 }
 
 /// Equations that all rows satisfy; the first column is the constant's.
-fn kernel(mut rows: Vec<Vec<i128>>, vars: &[VarId]) -> Vec<Equation> {
+pub fn kernel(mut rows: Vec<Vec<i128>>, vars: &[VarId]) -> Vec<Equation> {
     rows.iter_mut().flatten().for_each(|x| *x = x.rem_euclid(PRIME));
     let columns = vars.len() + 1;
     let mut pivots: Vec<usize> = vec![];

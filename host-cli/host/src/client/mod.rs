@@ -365,6 +365,7 @@ impl Client {
             verdicts,
             traces,
             clauses,
+            terms: vec![],
             // What a device says of this cannot be checked.
             steps: Vec::new(),
             stats: report.stats,

@@ -6,45 +6,36 @@
 //! a proof, but not an invariant: such a one is asked of the [core's engine](super::ic3cfa), in the time that
 //! is left.
 
-use super::clock::{Clock, Stop};
+use super::clock::Stop;
 use super::found::Found;
-use super::ic3cfa::{self, Watch};
+use super::ic3cfa::Watch;
+use super::job::{Job, with_job};
 use super::sat::Encoder;
 use super::unroll::Unrolling;
-use super::{Answer, EngineError, Setup, bindings, with_view};
+use super::{Answer, EngineError, Setup};
 use crate::blast::AlignedImage;
 use crate::gates::aig::Lit;
-use std::collections::BTreeMap;
-use vouch_core::image::Image;
 use vouch_core::word::Word;
 
 /// Checks `image`.
 pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
-    with_view!(image, view => search(image, &view, setup, watch))
+    with_job!(image, setup, watch, search)
 }
 
-fn search<W: Word>(
-    bytes: &AlignedImage,
-    image: &Image<'_, W>,
-    setup: &Setup,
-    watch: Watch<'_>,
-) -> Result<Answer, EngineError> {
-    let clock = Clock::new(setup, watch);
-    let bound = bindings(image, setup)?;
-    let mut found = Found::new(image.header.properties as usize, setup.property);
-    let mut base = Base::new(image, &bound, &found, &clock);
+fn search<'j, W: Word>(job: &'j Job<'j, W>, mut found: Found) -> Result<Answer, EngineError> {
+    let mut base = Base::new(job, &found);
     let stop = loop {
         match base.ask(&mut found) {
             Err(stop) => break Some(stop),
             Ok(_) if found.open().is_empty() => break None,
-            Ok(Runs::Over) => break certify(bytes, setup, &clock, found.open(), &mut found)?,
+            Ok(Runs::Over) => break job.certify(found.open(), vec![], &mut found)?,
             Ok(Runs::Longer) => {}
         }
         if let Err(stop) = base.extend() {
             break Some(stop);
         }
     };
-    Ok(found.end(stop, &clock))
+    Ok(found.end(stop, &job.clock))
 }
 
 /// Whether there are runs with more steps.
@@ -57,36 +48,27 @@ pub(super) enum Runs {
 }
 
 /// Runs from the initial location on.
-pub(super) struct Base<'i, 'c, W> {
-    unrolling: Unrolling<'i, W>,
-    encoder: Encoder<'c>,
-    clock: &'c Clock<'c>,
-    /// The error location of each property.
-    errors: Vec<usize>,
+pub(super) struct Base<'j, W> {
+    job: &'j Job<'j, W>,
+    unrolling: Unrolling<'j, W>,
+    encoder: Encoder<'j>,
 }
 
-impl<'i, 'c, W: Word> Base<'i, 'c, W> {
-    pub(super) fn new(
-        image: &'i Image<'i, W>,
-        bound: &BTreeMap<u32, bool>,
-        found: &Found,
-        clock: &'c Clock<'c>,
-    ) -> Base<'i, 'c, W> {
-        let errors: Vec<usize> = image.properties().map(|p| p.error as usize).collect();
-        let targets = found.open().into_iter().map(|p| errors[p]).collect::<Vec<_>>();
-        let unrolling = Unrolling::from_start(image, bound, targets.into_iter());
-        Base { unrolling, encoder: Encoder::new(clock), clock, errors }
+impl<'j, W: Word> Base<'j, W> {
+    pub(super) fn new(job: &'j Job<'j, W>, found: &Found) -> Base<'j, W> {
+        let unrolling = Unrolling::from_start(job, &job.targets(found));
+        Base { job, unrolling, encoder: Encoder::new(&job.clock) }
     }
 
     /// Looks for runs with as many steps as there are.
     pub(super) fn ask(&mut self, found: &mut Found) -> Result<Runs, Stop> {
         let steps = self.unrolling.steps();
-        self.clock.count(|stats| stats.frontier = steps as u32);
+        self.job.clock.count(|stats| stats.frontier = steps as u32);
         for property in found.open() {
-            let place = self.unrolling.places(steps).get(&self.errors[property]);
+            let place = self.unrolling.places(steps).get(&self.job.errors[property]);
             if let Some(here) = place.map(|p| p.here) {
                 let lit = self.encoder.lit(&self.unrolling.graph, here);
-                self.clock.uses(self.unrolling.graph.len() * 64 + self.encoder.bytes())?;
+                self.job.clock.uses(self.unrolling.graph.len() * 64 + self.encoder.bytes())?;
                 if self.encoder.solve(&[lit])? {
                     let encoder = &self.encoder;
                     let values =
@@ -106,7 +88,7 @@ impl<'i, 'c, W: Word> Base<'i, 'c, W> {
         let steps = self.unrolling.steps();
         let places = self.unrolling.places(steps).iter();
         let inner: Vec<Lit> = places
-            .filter(|(location, _)| !self.errors.contains(location))
+            .filter(|(location, _)| !self.job.errors.contains(location))
             .map(|(_, place)| place.here)
             .collect();
         if inner.is_empty() {
@@ -125,27 +107,6 @@ impl<'i, 'c, W: Word> Base<'i, 'c, W> {
 
     /// Adds a step.
     pub(super) fn extend(&mut self) -> Result<(), Stop> {
-        self.unrolling.extend(self.clock)
+        self.unrolling.extend()
     }
-}
-
-/// Has the core's engine find an invariant for what is known to be safe. Returns why there is none for some
-/// of it.
-pub(super) fn certify(
-    image: &AlignedImage,
-    setup: &Setup,
-    clock: &Clock<'_>,
-    safe: Vec<usize>,
-    found: &mut Found,
-) -> Result<Option<Stop>, EngineError> {
-    for property in safe {
-        let only = Setup { property: Some(property as u32), ..setup.clone() };
-        let answer = clock.lend(&only, |setup, watch| ic3cfa::run(image, setup, false, watch))?;
-        let ended = answer.ended;
-        found.take(answer);
-        if ended != super::Ended::Itself {
-            return Ok(Some(Stop::Ended(ended)));
-        }
-    }
-    Ok(None)
 }

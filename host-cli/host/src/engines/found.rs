@@ -3,6 +3,7 @@
 use super::clock::{Clock, Stop};
 use super::ic3cfa::Search;
 use super::{Answer, Ended, ImageTrace};
+use crate::answer::TERM;
 use vouch_core::ic3::{Limit, Stats, Verdict};
 use vouch_core::word::Word;
 
@@ -77,7 +78,11 @@ impl Found {
                 *known = verdict;
             }
         }
-        all.clauses.extend(answer.clauses);
+        let first = 2 * all.terms.len() as u32;
+        let shift = |lit: u32| if lit & TERM != 0 { lit + first } else { lit };
+        let shifted = |(l, clause): (usize, Vec<u32>)| (l, clause.into_iter().map(shift).collect());
+        all.clauses.extend(answer.clauses.into_iter().map(shifted));
+        all.terms.extend(answer.terms);
         all.arena_bytes = all.arena_bytes.max(answer.arena_bytes);
         all.stats = sum(&all.stats, &answer.stats);
     }

@@ -15,33 +15,26 @@
 //! [core's engine](super::ic3cfa) is asked for the invariant, in the time that is left. What nobody can check
 //! is unknown.
 
-use super::bmc::{Base, Runs, certify};
-use super::clock::{Clock, Stop};
+use super::bmc::{Base, Runs};
+use super::clock::Stop;
 use super::found::Found;
 use super::ic3cfa::Watch;
+use super::job::{Job, with_job};
 use super::sat::{Encoder, SatLit};
 use super::unroll::Unrolling;
-use super::{Answer, EngineError, Setup, bindings, with_view};
+use super::{Answer, EngineError, Setup};
 use crate::blast::AlignedImage;
 use vouch_core::image::Image;
 use vouch_core::word::Word;
 
 /// Checks `image`.
 pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
-    with_view!(image, view => search(image, &view, setup, watch))
+    with_job!(image, setup, watch, search)
 }
 
-fn search<W: Word>(
-    bytes: &AlignedImage,
-    image: &Image<'_, W>,
-    setup: &Setup,
-    watch: Watch<'_>,
-) -> Result<Answer, EngineError> {
-    let clock = Clock::new(setup, watch);
-    let bound = bindings(image, setup)?;
-    let mut found = Found::new(image.header.properties as usize, setup.property);
-    let mut base = Base::new(image, &bound, &found, &clock);
-    let mut steps = Steps::new(image, &found, &clock);
+fn search<'j, W: Word>(job: &'j Job<'j, W>, mut found: Found) -> Result<Answer, EngineError> {
+    let mut base = Base::new(job, &found);
+    let mut steps = Steps::new(job, &found);
     let stop = loop {
         let round = base.ask(&mut found).and_then(|runs| {
             Ok(match runs {
@@ -56,7 +49,7 @@ fn search<W: Word>(
         for property in &safe {
             found.is_tried[*property] = true;
         }
-        if let Some(stop) = certify(bytes, setup, &clock, safe, &mut found)? {
+        if let Some(stop) = job.certify(safe, vec![], &mut found)? {
             break Some(stop);
         }
         if found.open().is_empty() {
@@ -66,28 +59,24 @@ fn search<W: Word>(
             break Some(stop);
         }
     };
-    Ok(found.end(stop, &clock))
+    Ok(found.end(stop, &job.clock))
 }
 
 /// The induction step.
-struct Steps<'i, 'c, W> {
-    image: &'i Image<'i, W>,
-    unrolling: Unrolling<'i, W>,
-    encoder: Encoder<'c>,
-    clock: &'c Clock<'c>,
-    errors: Vec<usize>,
+struct Steps<'j, W> {
+    job: &'j Job<'j, W>,
+    unrolling: Unrolling<'j, W>,
+    encoder: Encoder<'j>,
     /// For each property: it is assumed not to be broken before.
     assumed: Vec<SatLit>,
 }
 
-impl<'i, 'c, W: Word> Steps<'i, 'c, W> {
-    fn new(image: &'i Image<'i, W>, found: &Found, clock: &'c Clock<'c>) -> Steps<'i, 'c, W> {
-        let errors: Vec<usize> = image.properties().map(|p| p.error as usize).collect();
-        let targets: Vec<usize> = found.open().into_iter().map(|p| errors[p]).collect();
-        let unrolling = Unrolling::from_anywhere(image, targets.into_iter());
-        let mut encoder = Encoder::new(clock);
-        let assumed = errors.iter().map(|_| encoder.fresh()).collect();
-        Steps { image, unrolling, encoder, clock, errors, assumed }
+impl<'j, W: Word> Steps<'j, W> {
+    fn new(job: &'j Job<'j, W>, found: &Found) -> Steps<'j, W> {
+        let unrolling = Unrolling::from_anywhere(job, &job.targets(found));
+        let mut encoder = Encoder::new(&job.clock);
+        let assumed = job.errors.iter().map(|_| encoder.fresh()).collect();
+        Steps { job, unrolling, encoder, assumed }
     }
 
     /// Those of the properties to whose errors no such steps lead.
@@ -105,11 +94,11 @@ impl<'i, 'c, W: Word> Steps<'i, 'c, W> {
 
     fn is_possible(&mut self, property: usize) -> Result<bool, Stop> {
         let steps = self.unrolling.steps();
-        let place = self.unrolling.places(steps).get(&self.errors[property]);
+        let place = self.unrolling.places(steps).get(&self.job.errors[property]);
         let Some(here) = place.map(|p| p.here) else { return Ok(false) };
         let lit = self.encoder.lit(&self.unrolling.graph, here);
         loop {
-            self.clock.uses(self.unrolling.graph.len() * 64 + self.encoder.bytes())?;
+            self.job.clock.uses(self.unrolling.graph.len() * 64 + self.encoder.bytes())?;
             if !self.encoder.solve(&[lit, self.assumed[property]])? {
                 return Ok(false);
             }
@@ -129,16 +118,16 @@ impl<'i, 'c, W: Word> Steps<'i, 'c, W> {
     /// Adds a step at the end. That the property is not broken may then be assumed one step further.
     fn extend(&mut self) -> Result<(), Stop> {
         let last = self.unrolling.steps();
-        self.unrolling.extend(self.clock)?;
+        self.unrolling.extend()?;
         if last == 0 {
             return Ok(());
         }
         let before = self.unrolling.places(last - 1).clone();
-        for (property, error) in self.errors.clone().into_iter().enumerate() {
-            for edge in self.image.location(error).in_edges {
+        for (property, error) in self.job.errors.iter().copied().enumerate() {
+            for edge in self.job.image.location(error).in_edges {
                 let edge = edge.get();
-                let Some(place) = before.get(&self.image.ends(edge).0) else { continue };
-                if reads_inputs(self.image, edge) {
+                let Some(place) = before.get(&self.job.image.ends(edge).0) else { continue };
+                if reads_inputs(self.job.image, edge) {
                     continue;
                 }
                 let (guard, _, _) = self.unrolling.import(edge, &place.values);

@@ -8,19 +8,24 @@
 //! - [`ic3`]: the same on one transition relation with a program counter, as [`monolith`] makes it.
 //! - [`bmc`], [`kind`]: bounded model checking and k-induction, to compare and for shortest runs.
 //! - [`explicit`]: all states, one after the other, for small and for deterministic models.
-//! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses.
+//! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses; with interpolants or without.
+//! - [`cegar`]: IC3-CEGAR, whose lemmas are clauses over predicates on words.
 //! - [`auto`]: the core's engine, and explicit-state search for what it does not decide soon.
-//! - [`clock`], [`sat`], [`unroll`]: what these are made of: limits, a solver, runs as gates.
-//! - `shares`, `found`: fair shares of the time for several properties, and what was found together.
+//! - [`clock`], [`sat`], [`unroll`], [`interpolate`]: what these are made of: limits, a solver, runs as gates,
+//!   interpolants.
+//! - `job`, `shares`, `found`: what they begin with, fair shares of the time for several properties, and what was found together.
 //! - [`widen`]: an image with wider words, for arenas that narrow words cannot address.
 
 pub mod auto;
 pub mod bmc;
+pub mod cegar;
 pub mod clock;
 pub mod explicit;
 mod found;
 pub mod ic3;
 pub mod ic3cfa;
+pub mod interpolate;
+mod job;
 pub mod kind;
 pub mod monolith;
 pub mod portfolio;
@@ -52,9 +57,11 @@ use with_view;
 
 pub use crate::answer::{Answer, Ended, ImageTrace};
 use crate::blast::AlignedImage;
+use crate::simplify::{Pass, Passes};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 use vouch_core::ic3::{BindError, Stats};
 use vouch_core::image::{Image, ImageError};
@@ -78,13 +85,17 @@ pub enum Engine {
     Explicit,
     /// IC3 on a tree of paths.
     Tree,
+    /// The same with interpolants.
+    TreeItp,
+    /// IC3 over predicates.
+    Cegar,
     /// What suits the model.
     Auto,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 8] = [
+    pub const ALL: [Engine; 10] = [
         Engine::Ic3Cfa,
         Engine::Eager,
         Engine::Ic3,
@@ -92,6 +103,8 @@ impl Engine {
         Engine::Kind,
         Engine::Explicit,
         Engine::Tree,
+        Engine::TreeItp,
+        Engine::Cegar,
         Engine::Auto,
     ];
 
@@ -105,6 +118,8 @@ impl Engine {
             Engine::Kind => "kind",
             Engine::Explicit => "explicit",
             Engine::Tree => "tree-ic3",
+            Engine::TreeItp => "tree-ic3-itp",
+            Engine::Cegar => "ic3-cegar",
             Engine::Auto => "auto",
         }
     }
@@ -125,6 +140,12 @@ impl Engine {
                 "all states, one after the other: shortest runs; for small or deterministic models"
             }
             Engine::Tree => "Tree-IC3: paths of the automaton, unwound into a tree",
+            Engine::TreeItp => {
+                "Tree-IC3+ITP: the same with interpolants of proofs while these are small"
+            }
+            Engine::Cegar => {
+                "IC3-CEGAR: lemmas over predicates on words, which it finds on the way"
+            }
             Engine::Auto => "ic3cfa, and explicit for a while where that may help",
         }
     }
@@ -132,6 +153,12 @@ impl Engine {
     /// Whether it can prove everything that is true, given the time and the memory.
     pub fn is_complete(self) -> bool {
         self != Engine::Bmc
+    }
+
+    /// The passes that suit it, if not those that suit the language: predicates on words want whole words.
+    pub fn passes(self) -> Option<Passes> {
+        let whole = || Passes::default().without(Pass::Equal).without(Pass::Narrow);
+        (self == Engine::Cegar).then(whole)
     }
 
     /// Whether the runs that it finds are shortest ones.
@@ -154,7 +181,9 @@ impl Engine {
             Engine::Bmc => bmc::run(image, setup, watch),
             Engine::Kind => kind::run(image, setup, watch),
             Engine::Explicit => explicit::run(image, setup, watch),
-            Engine::Tree => tree::run(image, setup, watch),
+            Engine::Tree => tree::run(image, setup, false, watch),
+            Engine::TreeItp => tree::run(image, setup, true, watch),
+            Engine::Cegar => cegar::run(image, setup, watch),
             Engine::Auto => Ok(auto::run(image, setup, watch)?.1),
         }
     }
@@ -211,6 +240,26 @@ pub struct Setup {
     pub timeout: Option<Duration>,
     /// How much memory there is.
     pub memory: Memory,
+    /// What the image's bits mean, for [`Engine::Cegar`]: without it there are only bits.
+    pub words: Option<Arc<cegar::Words>>,
+    /// What only some engines know.
+    pub tuning: Tuning,
+}
+
+/// How engines work, where one can choose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tuning {
+    /// How many times as large as an interpolant its clauses may be, for [`Engine::TreeItp`].
+    pub growth: u32,
+    /// What is switched on, for [`Engine::Cegar`].
+    pub cegar: cegar::Config,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        // As in the paper.
+        Tuning { growth: 5, cegar: cegar::Config::default() }
+    }
 }
 
 /// Why an engine could not run at all.

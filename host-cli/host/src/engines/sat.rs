@@ -13,18 +13,114 @@ use vouch_core::ic3::Limit;
 /// A literal of the solver.
 pub type SatLit = varisat::Lit;
 
+/// What takes clauses.
+pub trait Clauses {
+    /// A literal of its own.
+    fn fresh(&mut self) -> SatLit;
+    /// Adds a clause.
+    fn add(&mut self, clause: &[SatLit]);
+}
+
 /// Gates as clauses, each when it is first needed.
 #[derive(Default)]
-pub struct Encoder<'a> {
-    solver: Solver<'a>,
-    clock: Option<&'a Clock<'a>>,
+pub struct Gates {
     /// By node.
     lits: Vec<Option<SatLit>>,
+}
+
+impl Gates {
+    /// A gate's literal.
+    pub fn lit(&mut self, graph: &Graph, lit: Lit, clauses: &mut impl Clauses) -> SatLit {
+        if self.lits.len() < graph.len() {
+            self.lits.resize(graph.len(), None);
+        }
+        let mut stack = vec![lit.var()];
+        while let Some(&node) = stack.last() {
+            crate::deadline::tick();
+            let before = stack.len();
+            if self.lits[node].is_none() {
+                stack.extend(graph.operands(node).filter(|o| self.lits[*o].is_none()));
+                if stack.len() == before {
+                    self.gate(graph, node, clauses);
+                }
+            }
+            if stack.len() == before {
+                stack.pop();
+            }
+        }
+        self.of(lit).unwrap_or_else(|| clauses.fresh())
+    }
+
+    /// A gate's literal, if there has been need for one.
+    pub fn of(&self, lit: Lit) -> Option<SatLit> {
+        let own = self.lits.get(lit.var()).copied().flatten()?;
+        Some(if lit.is_positive() { own } else { !own })
+    }
+
+    fn gate(&mut self, graph: &Graph, node: usize, clauses: &mut impl Clauses) {
+        let y = clauses.fresh();
+        self.lits[node] = Some(y);
+        let of = |lit: Lit| self.of(lit).unwrap_or(y);
+        match graph.node(node) {
+            Node::True => clauses.add(&[y]),
+            Node::Leaf(_) => {}
+            Node::And(a, b) => {
+                let (a, b) = (of(a), of(b));
+                clauses.add(&[!y, a]);
+                clauses.add(&[!y, b]);
+                clauses.add(&[y, !a, !b]);
+            }
+            Node::Xor(a, b) => {
+                let (a, b) = (of(a), of(b));
+                clauses.add(&[!y, a, b]);
+                clauses.add(&[!y, !a, !b]);
+                clauses.add(&[y, !a, b]);
+                clauses.add(&[y, a, !b]);
+            }
+            Node::Mux(s, t, e) => {
+                let (s, t, e) = (of(s), of(t), of(e));
+                clauses.add(&[!s, !t, y]);
+                clauses.add(&[!s, t, !y]);
+                clauses.add(&[s, !e, y]);
+                clauses.add(&[s, e, !y]);
+            }
+        }
+    }
+}
+
+/// Questions about gates.
+#[derive(Default)]
+pub struct Encoder<'a> {
+    clauses: Counted<'a>,
+    clock: Option<&'a Clock<'a>>,
+    gates: Gates,
     /// By variable of the solver, after an answer *satisfiable*.
     model: Vec<bool>,
     /// Assumptions that cannot hold together, after an answer *unsatisfiable*.
     core: Vec<SatLit>,
+}
+
+/// A solver, and how many variables it has.
+#[derive(Default)]
+struct Counted<'a> {
+    solver: Solver<'a>,
     vars: usize,
+    /// Assumed in each question, once there was one.
+    always: Option<SatLit>,
+}
+
+impl Clauses for Counted<'_> {
+    fn fresh(&mut self) -> SatLit {
+        self.vars += 1;
+        self.solver.new_lit()
+    }
+    fn add(&mut self, clause: &[SatLit]) {
+        match (clause, self.always) {
+            // varisat 0.2 says *unsatisfiable* of what is not if units come between questions with assumptions.
+            ([unit], Some(always)) => self.solver.add_clause(&[*unit, !always]),
+            _ => self.solver.add_clause(clause),
+        }
+    }
 }
 
 /// Ends a search whose time is over. varisat knows no such thing, but gives up when it cannot write its
@@ -47,92 +143,40 @@ impl<'a> Encoder<'a> {
     /// A solver that works within limits.
     pub fn new(clock: &'a Clock<'a>) -> Encoder<'a> {
         let mut encoder = Encoder { clock: Some(clock), ..Encoder::default() };
-        encoder.solver.write_proof(Pulse(clock), ProofFormat::Varisat);
+        encoder.clauses.solver.write_proof(Pulse(clock), ProofFormat::Varisat);
         encoder
     }
 
     /// A literal of its own.
     pub fn fresh(&mut self) -> SatLit {
-        self.vars += 1;
-        self.solver.new_lit()
+        self.clauses.fresh()
     }
 
     /// About how many bytes it takes.
     pub fn bytes(&self) -> usize {
         // A gate has about four clauses of three literals, each watched twice.
-        self.vars * 250
+        self.clauses.vars * 250
     }
 
     /// Adds a clause.
     pub fn add(&mut self, clause: &[SatLit]) {
-        self.solver.add_clause(clause);
+        self.clauses.add(clause);
     }
 
     /// A gate's literal.
     pub fn lit(&mut self, graph: &Graph, lit: Lit) -> SatLit {
-        if self.lits.len() < graph.len() {
-            self.lits.resize(graph.len(), None);
-        }
-        let mut stack = vec![lit.var()];
-        while let Some(&node) = stack.last() {
-            crate::deadline::tick();
-            let before = stack.len();
-            if self.lits[node].is_none() {
-                stack.extend(graph.operands(node).filter(|o| self.lits[*o].is_none()));
-                if stack.len() == before {
-                    self.gate(graph, node);
-                }
-            }
-            if stack.len() == before {
-                stack.pop();
-            }
-        }
-        self.of(lit).unwrap_or_else(|| self.fresh())
-    }
-
-    /// A gate's literal, if there has been need for one.
-    fn of(&self, lit: Lit) -> Option<SatLit> {
-        let own = self.lits.get(lit.var()).copied().flatten()?;
-        Some(if lit.is_positive() { own } else { !own })
-    }
-
-    fn gate(&mut self, graph: &Graph, node: usize) {
-        let y = self.fresh();
-        self.lits[node] = Some(y);
-        let of = |lit: Lit| self.of(lit).unwrap_or(y);
-        match graph.node(node) {
-            Node::True => self.add(&[y]),
-            Node::Leaf(_) => {}
-            Node::And(a, b) => {
-                let (a, b) = (of(a), of(b));
-                self.add(&[!y, a]);
-                self.add(&[!y, b]);
-                self.add(&[y, !a, !b]);
-            }
-            Node::Xor(a, b) => {
-                let (a, b) = (of(a), of(b));
-                self.add(&[!y, a, b]);
-                self.add(&[!y, !a, !b]);
-                self.add(&[y, !a, b]);
-                self.add(&[y, a, !b]);
-            }
-            Node::Mux(s, t, e) => {
-                let (s, t, e) = (of(s), of(t), of(e));
-                self.add(&[!s, !t, y]);
-                self.add(&[!s, t, !y]);
-                self.add(&[s, !e, y]);
-                self.add(&[s, e, !y]);
-            }
-        }
+        self.gates.lit(graph, lit, &mut self.clauses)
     }
 
     /// Whether all clauses can be satisfied together with the assumptions.
     pub fn solve(&mut self, assumptions: &[SatLit]) -> Result<bool, Stop> {
         if let Some(clock) = self.clock {
             clock.count(|stats| stats.queries = stats.queries.saturating_add(1));
-            clock.work(1 + self.vars as u64 / 8)?;
+            clock.work(1 + self.clauses.vars as u64 / 8)?;
         }
-        let mut assumptions = assumptions.to_vec();
+        let always = self.clauses.always.unwrap_or_else(|| self.clauses.fresh());
+        self.clauses.always = Some(always);
+        let mut assumptions = [assumptions, &[always]].concat();
         assumptions.sort();
         assumptions.dedup();
         // varisat's proofs break on assumptions that contradict each other.
@@ -140,20 +184,20 @@ impl<'a> Encoder<'a> {
             self.core = pair.to_vec();
             return Ok(false);
         }
-        self.solver.assume(&assumptions);
-        let Ok(answer) = self.solver.solve() else {
+        self.clauses.solver.assume(&assumptions);
+        let Ok(answer) = self.clauses.solver.solve() else {
             let stopped = self.clock.and_then(Clock::stopped);
             return Err(stopped.unwrap_or(Stop::Limit(Limit::Capacity)));
         };
         if answer {
-            self.model = vec![false; self.vars];
-            for lit in self.solver.model().into_iter().flatten() {
+            self.model = vec![false; self.clauses.vars];
+            for lit in self.clauses.solver.model().into_iter().flatten() {
                 if let Some(value) = self.model.get_mut(lit.index()) {
                     *value = lit.is_positive();
                 }
             }
         } else {
-            self.core = self.solver.failed_core().unwrap_or_default().to_vec();
+            self.core = self.clauses.solver.failed_core().unwrap_or_default().to_vec();
         }
         Ok(answer)
     }
@@ -170,7 +214,7 @@ impl<'a> Encoder<'a> {
 
     /// A gate's value in the last model, if the solver knows the gate.
     pub fn gate_value(&self, lit: Lit) -> Option<bool> {
-        self.of(lit).map(|lit| self.value(lit))
+        self.gates.of(lit).map(|lit| self.value(lit))
     }
 }
 
@@ -209,6 +253,48 @@ mod tests {
                 let other = if want { !own } else { own };
                 assert_eq!(encoder.solve(&[&assumed[..], &[other]].concat()), Ok(false));
                 assert!(encoder.core().iter().all(|l| assumed.contains(l) || *l == other));
+            }
+        }
+    }
+
+    /// Clauses between questions, among them units, against all valuations.
+    #[test]
+    fn clauses_between_questions() {
+        let mut random = 1u64;
+        let mut below = |n: u64| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % n
+        };
+        for _ in 0..400 {
+            let mut encoder = Encoder::default();
+            let vars: Vec<SatLit> = (0..10).map(|_| encoder.fresh()).collect();
+            let mut clauses: Vec<Vec<(usize, bool)>> = vec![];
+            for _ in 0..40 {
+                let length = if below(3) == 0 { 1 } else { 2 + below(3) };
+                let clause: Vec<(usize, bool)> =
+                    (0..length).map(|_| (below(10) as usize, below(2) == 0)).collect();
+                let lit =
+                    |&(var, value): &(usize, bool)| if value { vars[var] } else { !vars[var] };
+                let holds = |clause: &[(usize, bool)], state: u64| {
+                    clause.iter().any(|(var, value)| (state >> var & 1 == 1) == *value)
+                };
+                let is_possible = |clauses: &[Vec<(usize, bool)>]| {
+                    (0..1 << 10).any(|state| clauses.iter().all(|c| holds(c, state)))
+                };
+                // What makes all impossible ends the game.
+                let more = [&clauses[..], std::slice::from_ref(&clause)].concat();
+                if is_possible(&more) {
+                    encoder.add(&clause.iter().map(lit).collect::<Vec<_>>());
+                    clauses = more;
+                }
+                let assumed: Vec<(usize, bool)> =
+                    (0..below(5)).map(|_| (below(10) as usize, below(2) == 0)).collect();
+                let units: Vec<Vec<(usize, bool)>> = assumed.iter().map(|a| vec![*a]).collect();
+                let want = is_possible(&[&clauses[..], &units[..]].concat());
+                let lits: Vec<SatLit> = assumed.iter().map(lit).collect();
+                assert_eq!(encoder.solve(&lits), Ok(want));
             }
         }
     }

@@ -6,7 +6,8 @@
 //! simplifies them across steps: a run without a choice becomes constants.
 
 use super::ImageTrace;
-use super::clock::{Clock, Stop};
+use super::clock::Stop;
+use super::job::Job;
 use crate::gates::aig::{Graph, Lit};
 use std::collections::BTreeMap;
 use vouch_core::image::Image;
@@ -36,8 +37,8 @@ struct Layer {
 }
 
 /// Runs of so many steps.
-pub struct Unrolling<'i, W> {
-    image: &'i Image<'i, W>,
+pub(super) struct Unrolling<'j, W> {
+    job: &'j Job<'j, W>,
     /// All gates.
     pub graph: Graph,
     leaves: u32,
@@ -82,29 +83,18 @@ pub fn leading_to<W: Word>(
     leads
 }
 
-impl<'i, W: Word> Unrolling<'i, W> {
-    fn new(image: &'i Image<'i, W>, targets: impl Iterator<Item = usize>) -> Unrolling<'i, W> {
-        let leads = leading_to(image, targets);
-        let mut leaving = vec![vec![]; image.locations()];
-        for e in 0..image.edges() {
-            let (from, to) = image.ends(e);
-            if leads[to] {
-                leaving[from].push(e);
-            }
-        }
-        Unrolling { image, graph: Graph::default(), leaves: 0, layers: vec![], leaving }
+impl<'j, W: Word> Unrolling<'j, W> {
+    fn new(job: &'j Job<'j, W>, targets: &[usize]) -> Unrolling<'j, W> {
+        let (leaving, _) = job.leaving(targets);
+        Unrolling { job, graph: Graph::default(), leaves: 0, layers: vec![], leaving }
     }
 
-    /// Runs from the initial location on, to one of the targets. `bound` has the bits that have a value there.
-    pub fn from_start(
-        image: &'i Image<'i, W>,
-        bound: &BTreeMap<u32, bool>,
-        targets: impl Iterator<Item = usize>,
-    ) -> Unrolling<'i, W> {
-        let mut unrolling = Unrolling::new(image, targets);
+    /// Runs from the initial location on, to one of the targets.
+    pub fn from_start(job: &'j Job<'j, W>, targets: &[usize]) -> Unrolling<'j, W> {
+        let mut unrolling = Unrolling::new(job, targets);
         let mut values = vec![];
-        for bit in image.location(0).live {
-            values.push(match bound.get(&(bit.get() as u32)) {
+        for bit in job.image.location(0).live {
+            values.push(match job.bound.get(&(bit.get() as u32)) {
                 Some(value) => Lit::FALSE.negated_if(*value),
                 None => unrolling.leaf(),
             });
@@ -115,21 +105,18 @@ impl<'i, W: Word> Unrolling<'i, W> {
     }
 
     /// Steps from anywhere on but the initial location, in any state, to one of the targets.
-    pub fn from_anywhere(
-        image: &'i Image<'i, W>,
-        targets: impl Iterator<Item = usize>,
-    ) -> Unrolling<'i, W> {
-        let mut unrolling = Unrolling::new(image, targets);
+    pub fn from_anywhere(job: &'j Job<'j, W>, targets: &[usize]) -> Unrolling<'j, W> {
+        let mut unrolling = Unrolling::new(job, targets);
         let mut places = BTreeMap::new();
         let mut elsewhere = Lit::TRUE;
-        for location in 1..image.locations() {
+        for location in 1..job.image.locations() {
             if unrolling.leaving[location].is_empty() {
                 continue;
             }
             let choice = unrolling.leaf();
             let here = unrolling.graph.and(elsewhere, choice);
             elsewhere = unrolling.graph.and(elsewhere, !choice);
-            let live = image.location(location).live.len();
+            let live = job.image.location(location).live.len();
             let values = (0..live).map(|_| unrolling.leaf()).collect();
             places.insert(location, Place { here, values });
         }
@@ -155,13 +142,13 @@ impl<'i, W: Word> Unrolling<'i, W> {
 
     /// Puts an edge's gates into the graph. Returns its guard, its next values and its inputs.
     pub fn import(&mut self, edge: usize, values: &[Lit]) -> (Lit, Vec<Lit>, Vec<Lit>) {
-        let inputs: Vec<Lit> = (0..self.image.edge(edge).inputs).map(|_| self.leaf()).collect();
-        let (guard, next) = import(&mut self.graph, self.image, edge, values, &inputs);
+        let inputs: Vec<Lit> = (0..self.job.image.edge(edge).inputs).map(|_| self.leaf()).collect();
+        let (guard, next) = import(&mut self.graph, self.job.image, edge, values, &inputs);
         (guard, next, inputs)
     }
 
     /// Adds a step.
-    pub fn extend(&mut self, clock: &Clock<'_>) -> Result<(), Stop> {
+    pub fn extend(&mut self) -> Result<(), Stop> {
         let last = self.layers.len() - 1;
         let mut next: BTreeMap<usize, Place> = BTreeMap::new();
         let mut all = vec![];
@@ -169,7 +156,7 @@ impl<'i, W: Word> Unrolling<'i, W> {
             let mut ways = vec![];
             for edge in self.leaving[location].clone() {
                 // An edge without gates is work, too.
-                clock.work(16 + self.image.edge(edge).gates.len() as u64)?;
+                self.job.clock.work(16 + self.job.image.edge(edge).gates.len() as u64)?;
                 let way = self.import(edge, &place.values);
                 if way.0 != Lit::FALSE {
                     ways.push((edge, way));
@@ -185,14 +172,14 @@ impl<'i, W: Word> Unrolling<'i, W> {
                 }
                 rest = self.graph.and(rest, !taken);
                 if taken != Lit::FALSE {
-                    self.enter(&mut next, self.image.ends(edge).1, taken, values);
+                    self.enter(&mut next, self.job.image.ends(edge).1, taken, values);
                     all.push(Taken { edge, taken, inputs });
                 }
             }
         }
         self.layers[last].taken = all;
         self.layers.push(Layer { places: next, taken: vec![] });
-        clock.uses(self.graph.len() * 64)
+        self.job.clock.uses(self.graph.len() * 64)
     }
 
     /// Enters a location, if it is not another way that was taken.

@@ -16,16 +16,15 @@ pub mod certificate;
 pub mod compile;
 pub mod store;
 
-use super::clock::{Clock, Stop};
+use super::clock::Stop;
 use super::found::Found;
 use super::ic3cfa::Watch;
+use super::job::{Job, with_job};
 use super::{Answer, EngineError, ImageTrace, Setup, bindings, with_view};
 use crate::blast::AlignedImage;
 use compile::{LANES, Program};
-use std::collections::BTreeMap;
 use store::{Origin, States};
 use vouch_core::ic3::{Limit, Verdict};
-use vouch_core::image::Image;
 use vouch_core::word::Word;
 
 /// Most input bits of an edge, and most free bits of the initial state.
@@ -45,13 +44,12 @@ const COUNT: [u64; 6] = [
 
 /// Checks `image`.
 pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
-    with_view!(image, view => {
-        let clock = Clock::new(setup, watch);
-        let bound = bindings(&view, setup)?;
-        let mut found = Found::new(view.header.properties as usize, setup.property);
-        let stop = decide(&view, &bound, &clock, &mut found).err();
-        Ok(found.end(stop, &clock))
-    })
+    with_job!(image, setup, watch, search)
+}
+
+fn search<'j, W: Word>(job: &'j Job<'j, W>, mut found: Found) -> Result<Answer, EngineError> {
+    let stop = decide(job, &mut found).err();
+    Ok(found.end(stop, &job.clock))
 }
 
 /// Whether the states and inputs to be tried are few enough to begin.
@@ -65,14 +63,9 @@ pub(super) fn is_suitable(image: &AlignedImage, setup: &Setup) -> Result<bool, E
     })
 }
 
-fn decide<'c, W: Word>(
-    image: &Image<'_, W>,
-    bound: &BTreeMap<u32, bool>,
-    clock: &'c Clock<'c>,
-    found: &mut Found,
-) -> Result<(), Stop> {
-    let mut search = Search::new(image, clock, found);
-    search.begin(bound)?;
+fn decide<'j, W: Word>(job: &'j Job<'j, W>, found: &mut Found) -> Result<(), Stop> {
+    let mut search = Search::new(job, found);
+    search.begin()?;
     search.explore(found)?;
     let safe = found.open();
     if safe.is_empty() {
@@ -88,13 +81,11 @@ fn known(found: &mut Found, open: &[usize], steps: u32) {
     open.iter().for_each(|p| found.answer.steps[*p] = steps);
 }
 
-struct Search<'i, 'c, W> {
-    image: &'i Image<'i, W>,
-    clock: &'c Clock<'c>,
+struct Search<'j, W> {
+    job: &'j Job<'j, W>,
     /// The edges that leave each location.
     leaving: Vec<Vec<Program>>,
     states: Vec<States>,
-    errors: Vec<usize>,
     buffers: Buffers,
     batches: u32,
 }
@@ -112,14 +103,13 @@ struct Buffers {
     after: Vec<u64>,
 }
 
-impl<'i, 'c, W: Word> Search<'i, 'c, W> {
-    fn new(image: &'i Image<'i, W>, clock: &'c Clock<'c>, found: &Found) -> Self {
-        let errors: Vec<usize> = image.properties().map(|p| p.error as usize).collect();
-        let asked: Vec<usize> = found.open().into_iter().map(|p| errors[p]).collect();
+impl<'j, W: Word> Search<'j, W> {
+    fn new(job: &'j Job<'j, W>, found: &Found) -> Self {
+        let (image, asked) = (job.image, job.targets(found));
         let mut leaving: Vec<Vec<Program>> = (0..image.locations()).map(|_| vec![]).collect();
         for e in 0..image.edges() {
             let (from, to) = image.ends(e);
-            if !errors.contains(&to) || asked.contains(&to) {
+            if !job.errors.contains(&to) || asked.contains(&to) {
                 leaving[from].push(Program::new(image, e));
             }
         }
@@ -127,22 +117,22 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
         let bits = |l: usize| image.location(l).live.len();
         let states = (0..image.locations()).map(|l| States::new(bits(l))).collect();
         let buffers = Buffers { values: vec![0; most], ..Buffers::default() };
-        Search { image, clock, leaving, states, errors, buffers, batches: 0 }
+        Search { job, leaving, states, buffers, batches: 0 }
     }
 
     /// Adds all initial states.
-    fn begin(&mut self, bound: &BTreeMap<u32, bool>) -> Result<(), Stop> {
-        let live = self.image.location(0).live;
+    fn begin(&mut self) -> Result<(), Stop> {
+        let live = self.job.image.location(0).live;
         let mut state = vec![0; self.states[0].width()];
         let mut free = vec![];
         for (at, bit) in live.iter().enumerate() {
-            match bound.get(&(bit.get() as u32)) {
+            match self.job.bound.get(&(bit.get() as u32)) {
                 Some(value) => state[at / 64] |= (*value as u64) << (at % 64),
                 None => free.push(at),
             }
         }
         if free.len() > CHOICE_BITS {
-            return self.clock.stop(Stop::Limit(Limit::Capacity));
+            return self.job.clock.stop(Stop::Limit(Limit::Capacity));
         }
         for choice in 0..1u64 << free.len() {
             let mut state = state.clone();
@@ -175,14 +165,14 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
             }
             active.sort_unstable();
             active.dedup();
-            let is_broken = |p: &usize| !self.states[self.errors[*p]].is_empty();
+            let is_broken = |p: &usize| !self.states[self.job.errors[*p]].is_empty();
             if open.iter().any(is_broken) {
                 for property in open.iter().copied().filter(is_broken) {
-                    found.broken(self.trace(property, self.errors[property]));
+                    found.broken(self.trace(property, self.job.errors[property]));
                 }
                 open = found.open();
             }
-            self.clock.count(|stats| stats.frontier = steps);
+            self.job.clock.count(|stats| stats.frontier = steps);
         }
         known(found, &open, steps);
         Ok(())
@@ -195,7 +185,7 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
         at: usize,
         range: std::ops::Range<usize>,
     ) -> Result<Option<usize>, Stop> {
-        let Search { clock, leaving, states, buffers, batches, .. } = self;
+        let Search { job: Job { clock, .. }, leaving, states, buffers, batches, .. } = self;
         let Buffers { values, set, next, after } = buffers;
         let program = &leaving[location][at];
         if program.inputs > CHOICE_BITS {
@@ -266,14 +256,14 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
         let mut steps = vec![];
         while location != 0 {
             let Origin { before, edge, input } = self.states[location].origin(number);
-            let inputs = self.image.edge(edge as usize).inputs;
+            let inputs = self.job.image.edge(edge as usize).inputs;
             steps.push((edge as usize, (0..inputs).map(|i| input >> i & 1 == 1).collect()));
-            (location, number) = (self.image.ends(edge as usize).0, before as usize);
+            (location, number) = (self.job.image.ends(edge as usize).0, before as usize);
         }
         steps.reverse();
         let words = self.states[0].get(number);
         let bit = |at: usize| words[at / 64] >> (at % 64) & 1 == 1;
-        let initial = (0..self.image.location(0).live.len()).map(bit).collect();
+        let initial = (0..self.job.image.location(0).live.len()).map(bit).collect();
         ImageTrace { property, initial, steps }
     }
 
@@ -282,11 +272,11 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
         let mut room = certificate::Room::default();
         let mut clauses = vec![];
         // No run is at the errors that were asked for, and any initial state is possible.
-        clauses.extend(safe.iter().map(|p| (self.errors[*p], vec![])));
-        for location in (1..self.states.len()).filter(|l| !self.errors.contains(l)) {
+        clauses.extend(safe.iter().map(|p| (self.job.errors[*p], vec![])));
+        for location in (1..self.states.len()).filter(|l| !self.job.errors.contains(l)) {
             let states = &self.states[location];
-            let live = self.image.location(location).live;
-            let own = certificate::clauses(states, live.len(), &mut room, self.clock)?;
+            let live = self.job.image.location(location).live;
+            let own = certificate::clauses(states, live.len(), &mut room, &self.job.clock)?;
             let global = |&(bit, value): &(usize, bool)| 2 * live[bit].get() as u32 + !value as u32;
             clauses.extend(own.iter().map(|c| (location, c.iter().map(global).collect())));
         }

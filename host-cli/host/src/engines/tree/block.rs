@@ -33,13 +33,13 @@ struct Obligation {
     inputs: Vec<bool>,
 }
 
-impl<W: Word> Search<'_, '_, W> {
+impl<W: Word> Search<'_, W> {
     /// Blocks a cube at the end of a path of at least two nodes.
     pub fn block(&mut self, path: &[Id], cube: Lits) -> Result<Blocked, Stop> {
         let mut queue = vec![Obligation { cube, at: path.len() - 1, inputs: vec![] }];
         while let Some(Obligation { cube, at, .. }) = queue.last() {
             let (at, cube) = (*at, cube.clone());
-            self.clock.count(|stats| stats.obligations = stats.obligations.saturating_add(1));
+            self.job.clock.count(|stats| stats.obligations = stats.obligations.saturating_add(1));
             match self.step(path, at, &cube)? {
                 Reply::Blocked(core) => {
                     queue.pop();
@@ -63,7 +63,8 @@ impl<W: Word> Search<'_, '_, W> {
                     });
                 }
                 Reply::Reached { state, inputs } => {
-                    let cube = preimage(self.image, self.edge(path[at]), &state, &inputs, &cube);
+                    let cube =
+                        preimage(self.job.image, self.edge(path[at]), &state, &inputs, &cube);
                     queue.push(Obligation { cube, at: at - 1, inputs });
                 }
             }
@@ -72,7 +73,7 @@ impl<W: Word> Search<'_, '_, W> {
     }
 
     /// Whether the edge to the node of this position leads to a cube.
-    fn step(&mut self, path: &[Id], at: usize, cube: &[u32]) -> Result<Reply, Stop> {
+    pub(super) fn step(&mut self, path: &[Id], at: usize, cube: &[u32]) -> Result<Reply, Stop> {
         let edge = self.edge(path[at]);
         self.solvers.step(edge, path[at - 1], &self.tree.nodes[path[at - 1]].clauses, cube)
     }

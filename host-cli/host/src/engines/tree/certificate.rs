@@ -16,15 +16,15 @@ const CLAUSES: usize = 5000;
 /// Clauses as answers have them: locations, and literals `2 * state bit + sign`.
 type Clauses = Vec<(usize, Vec<u32>)>;
 
-impl<W: Word> Search<'_, '_, W> {
+impl<W: Word> Search<'_, W> {
     /// The invariant that shows that no run reaches the errors of these properties; or, where that is too much,
     /// all clauses that might help.
     pub(super) fn invariant(&mut self, safe: &[usize]) -> Result<Result<Clauses, Clauses>, Stop> {
-        let errors: Vec<usize> = safe.iter().map(|p| self.errors[*p]).collect();
+        let errors: Vec<usize> = safe.iter().map(|p| self.job.errors[*p]).collect();
         let mut clauses: Clauses = vec![];
         let mut is_whole = true;
-        for location in 1..self.image.locations() {
-            let is_error = self.errors.contains(&location);
+        for location in 1..self.job.image.locations() {
+            let is_error = self.job.errors.contains(&location);
             if !self.leads[location] || is_error && !errors.contains(&location) {
                 continue;
             }
@@ -36,7 +36,7 @@ impl<W: Word> Search<'_, '_, W> {
                     nodes.flat_map(|id| self.tree.nodes[*id].clauses.clone()).collect()
                 }
             };
-            let live = self.image.location(location).live;
+            let live = self.job.image.location(location).live;
             let global = |lit: &u32| 2 * live[*lit as usize / 2].get() as u32 + (lit & 1);
             clauses.extend(own.iter().map(|c| (location, c.iter().map(global).collect())));
         }
@@ -53,7 +53,7 @@ impl<W: Word> Search<'_, '_, W> {
             let own = reduced(self.tree.nodes[id].clauses.clone());
             let mut either: Vec<Lits> = vec![];
             for (a, b) in all.iter().flat_map(|a| own.iter().map(move |b| (a, b))) {
-                self.clock.work(1 + either.len() as u64 / 8)?;
+                self.job.clock.work(1 + either.len() as u64 / 8)?;
                 if let Some(clause) = union(a, b)
                     && !either.iter().any(|other| is_subset(other, &clause))
                 {

@@ -1,57 +1,60 @@
 //! Tree-IC3 (Cimatti, Griggio: *Software Model Checking via IC3*, CAV'12, §4).
 //!
-//! The automaton is unwound into an abstract reachability tree ([`art`]), depth first. A path to the error is
-//! blocked as IC3 blocks cubes ([`block`], Fig. 2): nodes on it get the clauses that show that no run takes it.
+//! The automaton is unwound into an abstract reachability tree (`art`), depth first. A path to the error is
+//! blocked as IC3 blocks cubes (`block`, Fig. 2): nodes on it get the clauses that show that no run takes it.
 //! Instead of a fixpoint of frames there is *covering*: a node whose states are all in an older one at the same
 //! location is closed. To that end clauses of nodes above are carried to those below them, one by one
-//! (*strengthening*). The four steps of Fig. 3 are [`Search::expand`] (ART unwinding), [`Search::refute`]
-//! (path blocking), [`Search::close`] (node covering) and [`Search::strengthen`]; the order in which they are
+//! (*strengthening*). The four steps of Fig. 3 are `expand` (ART unwinding), `refute`
+//! (path blocking), `close` (node covering) and `strengthen`; the order in which they are
 //! applied is that of §6.1, McMillan's depth first search. Edges are large blocks already: passes have merged the
 //! others.
 //!
 //! Two things differ from the paper. Its formulas are over rationals; here they are bits, and APPROX-PREIMAGE is
-//! [`query::preimage`]. And a node that is compared with an older one gets the clauses that it lacks and that follow
+//! `query::preimage`. And a node that is compared with an older one gets the clauses that it lacks and that follow
 //! from its parent's over its edge, and where a cube is blocked, clauses of other nodes at the location are tried
 //! first: on bits, clauses of one path are seldom those of another by themselves.
 //!
+//! Tree-IC3+ITP (§5) is the same with interpolants from proofs where these are good (`hybrid`).
+//!
 //! A complete tree is an invariant: at each location, the clauses of one of its open nodes hold. Certificates have
-//! clauses only, so the disjunction is multiplied out ([`certificate`]). Where that is too much, the
+//! clauses only, so the disjunction is multiplied out (`certificate`). Where that is too much, the
 //! [core's engine](super::ic3cfa) gets the clauses to begin with.
 
-pub mod art;
-pub mod block;
-pub mod certificate;
-pub mod query;
+mod art;
+mod block;
+mod certificate;
+mod hybrid;
+mod query;
 
-use super::clock::{Clock, Stop};
+use super::clock::Stop;
 use super::found::Found;
 use super::ic3cfa::Watch;
-use super::unroll::leading_to;
-use super::{Answer, EngineError, ImageTrace, Setup, bindings, bmc, with_view};
+use super::job::{Job, with_job};
+use super::{Answer, EngineError, ImageTrace, Setup};
 use crate::blast::AlignedImage;
 use art::{Id, Tree};
 use block::Blocked;
 use query::{Lits, Path, Reply, Solvers, is_subset, negated};
-use std::collections::BTreeMap;
 use vouch_core::ic3::Verdict;
-use vouch_core::image::Image;
 use vouch_core::word::Word;
 
-/// Checks `image`.
-pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
-    with_view!(image, view => search(image, &view, setup, watch))
-}
-
-fn search<W: Word>(
-    bytes: &AlignedImage,
-    image: &Image<'_, W>,
+/// Checks `image`, with interpolants or without.
+pub fn run(
+    image: &AlignedImage,
     setup: &Setup,
+    hybrid: bool,
     watch: Watch<'_>,
 ) -> Result<Answer, EngineError> {
-    let clock = Clock::new(setup, watch);
-    let bound = bindings(image, setup)?;
-    let mut found = Found::new(image.header.properties as usize, setup.property);
-    let mut search = Search::new(image, &bound, &clock, &found);
+    let growth = hybrid.then_some(setup.tuning.growth as usize);
+    with_job!(image, setup, watch, |job, found| search(job, found, growth))
+}
+
+fn search<'j, W: Word>(
+    job: &'j Job<'j, W>,
+    mut found: Found,
+    growth: Option<usize>,
+) -> Result<Answer, EngineError> {
+    let mut search = Search::new(job, &found, growth);
     let unwound = search.unwind(&mut found);
     let clauses = unwound.and_then(|()| search.invariant(&found.open()));
     let stop = match clauses {
@@ -61,51 +64,35 @@ fn search<W: Word>(
             found.answer.clauses = clauses;
             None
         }
-        Ok(Err(guesses)) => {
-            let setup = Setup { guesses, ..setup.clone() };
-            bmc::certify(bytes, &setup, &clock, found.open(), &mut found)?
-        }
+        Ok(Err(guesses)) => job.certify(found.open(), guesses, &mut found)?,
     };
-    Ok(found.end(stop, &clock))
+    Ok(found.end(stop, &job.clock))
 }
 
 /// The search.
-pub struct Search<'i, 'c, W> {
-    image: &'i Image<'i, W>,
-    clock: &'c Clock<'c>,
+struct Search<'j, W> {
+    job: &'j Job<'j, W>,
     tree: Tree,
-    solvers: Solvers<'i, 'c, W>,
+    solvers: Solvers<'j, W>,
     /// The edges that leave each location, on the way to an error that matters.
     leaving: Vec<Vec<usize>>,
     /// Whether a location is on such a way.
     leads: Vec<bool>,
-    errors: Vec<usize>,
+    /// How much larger than an interpolant its clauses may be; `None`: no interpolants.
+    growth: Option<usize>,
 }
 
-impl<'i, 'c, W: Word> Search<'i, 'c, W> {
-    fn new(
-        image: &'i Image<'i, W>,
-        bound: &BTreeMap<u32, bool>,
-        clock: &'c Clock<'c>,
-        found: &Found,
-    ) -> Self {
-        let errors: Vec<usize> = image.properties().map(|p| p.error as usize).collect();
-        let leads = leading_to(image, found.open().into_iter().map(|p| errors[p]));
-        let mut leaving = vec![vec![]; image.locations()];
-        for e in 0..image.edges() {
-            let (from, to) = image.ends(e);
-            if leads[to] {
-                leaving[from].push(e);
-            }
-        }
-        let mut tree = Tree::new(image.locations());
-        for (at, bit) in image.location(0).live.iter().enumerate() {
-            if let Some(value) = bound.get(&(bit.get() as u32)) {
+impl<'j, W: Word> Search<'j, W> {
+    fn new(job: &'j Job<'j, W>, found: &Found, growth: Option<usize>) -> Self {
+        let (leaving, leads) = job.leaving(&job.targets(found));
+        let mut tree = Tree::new(job.image.locations());
+        for (at, bit) in job.image.location(0).live.iter().enumerate() {
+            if let Some(value) = job.bound.get(&(bit.get() as u32)) {
                 tree.strengthen(0, vec![2 * at as u32 + !value as u32]);
             }
         }
-        let solvers = Solvers::new(image, clock);
-        Search { image, clock, tree, solvers, leaving, leads, errors }
+        let solvers = Solvers::new(job);
+        Search { job, tree, solvers, leaving, leads, growth }
     }
 
     /// The edge that enters a node.
@@ -138,18 +125,19 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
                 continue;
             }
             let location = self.tree.nodes[id].location;
-            let broken = found.open().into_iter().find(|p| self.errors[*p] == location);
+            let broken = found.open().into_iter().find(|p| self.job.errors[*p] == location);
             match broken {
                 Some(property) => self.refute(id, property, found)?,
                 None => stack.extend(self.expand(id)?.into_iter().rev()),
             }
             let depth = self.tree.upwards(id).count() as u32;
             let lemmas = self.tree.lits as u32;
-            self.clock.count(|stats| {
+            self.job.clock.count(|stats| {
                 stats.frontier = stats.frontier.max(depth);
                 stats.lemmas = lemmas;
             });
-            self.clock
+            self.job
+                .clock
                 .uses(self.solvers.bytes() + 300 * self.tree.nodes.len() + 16 * self.tree.lits)?;
         }
     }
@@ -157,8 +145,8 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
     /// Whether something is to be done at a node.
     fn is_open_leaf(&self, id: Id, found: &Found) -> bool {
         let node = &self.tree.nodes[id];
-        let is_error = self.errors.contains(&node.location);
-        let is_asked = || found.open().iter().any(|p| self.errors[*p] == node.location);
+        let is_error = self.job.errors.contains(&node.location);
+        let is_asked = || found.open().iter().any(|p| self.job.errors[*p] == node.location);
         node.children.is_none() && (!is_error || is_asked()) && !self.tree.is_closed(id)
     }
 
@@ -171,7 +159,7 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
         let location = self.tree.nodes[id].location;
         let mut children = vec![];
         for edge in self.leaving[location].clone() {
-            children.push(self.tree.add(self.image.ends(edge).1, Some((id, edge))));
+            children.push(self.tree.add(self.job.image.ends(edge).1, Some((id, edge))));
         }
         self.tree.nodes[id].children = Some(children.clone());
         for child in &children {
@@ -196,7 +184,7 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
 
     /// The clause over another location's bits, if it has them all.
     fn translate(&self, from: usize, to: usize, clause: &[u32]) -> Option<Lits> {
-        let (from, to) = (self.image.location(from).live, self.image.location(to).live);
+        let (from, to) = (self.job.image.location(from).live, self.job.image.location(to).live);
         let lit = |lit: &u32| {
             let at = to.binary_search(&from[*lit as usize / 2]).ok()?;
             Some(2 * at as u32 + (lit & 1))
@@ -231,7 +219,15 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
     /// Path blocking: a run that breaks the property, or clauses that exclude this path to its error.
     fn refute(&mut self, id: Id, property: usize, found: &mut Found) -> Result<(), Stop> {
         let path = self.tree.path(0, id);
-        match self.block(&path, vec![])? {
+        let interpolated = match self.growth {
+            Some(growth) => self.interpolate(&path, growth)?,
+            None => None,
+        };
+        let blocked = match interpolated {
+            Some(blocked) => blocked,
+            None => self.block(&path, vec![])?,
+        };
+        match blocked {
             Blocked::Yes => {
                 for above in path {
                     if !self.tree.is_closed(above) {
@@ -303,7 +299,7 @@ impl<'i, 'c, W: Word> Search<'i, 'c, W> {
             return Ok(());
         }
         let path = self.tree.path(above, id);
-        let mut formula = Path::from(self.image, self.clock, location);
+        let mut formula = Path::from(self.job, location);
         for (at, node) in path.iter().enumerate() {
             if at > 0 {
                 formula.take(self.edge(*node))?;

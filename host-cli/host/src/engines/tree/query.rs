@@ -3,7 +3,8 @@
 //! Each edge has a solver of its own, with its gates; so has each location, without gates. A node's clauses are
 //! added when they are first needed and hold while the node is assumed: nodes only ever get more of them.
 
-use crate::engines::clock::{Clock, Stop};
+use crate::engines::clock::Stop;
+use crate::engines::job::Job;
 use crate::engines::sat::{Encoder, SatLit};
 use crate::engines::unroll::import;
 use crate::gates::aig::{Graph, Lit};
@@ -85,17 +86,16 @@ struct OfLocation<'c> {
 }
 
 /// The solvers.
-pub struct Solvers<'i, 'c, W> {
-    image: &'i Image<'i, W>,
-    clock: &'c Clock<'c>,
-    edges: HashMap<usize, OfEdge<'c>>,
-    locations: HashMap<usize, OfLocation<'c>>,
+pub struct Solvers<'j, W> {
+    job: &'j Job<'j, W>,
+    edges: HashMap<usize, OfEdge<'j>>,
+    locations: HashMap<usize, OfLocation<'j>>,
 }
 
-impl<'i, 'c, W: Word> Solvers<'i, 'c, W> {
+impl<'j, W: Word> Solvers<'j, W> {
     /// None yet.
-    pub fn new(image: &'i Image<'i, W>, clock: &'c Clock<'c>) -> Self {
-        Solvers { image, clock, edges: HashMap::default(), locations: HashMap::default() }
+    pub fn new(job: &'j Job<'j, W>) -> Self {
+        Solvers { job, edges: HashMap::default(), locations: HashMap::default() }
     }
 
     /// About how many bytes they take.
@@ -116,7 +116,7 @@ impl<'i, 'c, W: Word> Solvers<'i, 'c, W> {
         let own = match self.edges.entry(edge) {
             std::collections::hash_map::Entry::Occupied(own) => own.into_mut(),
             std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(OfEdge::new(self.image, edge, self.clock)?)
+                place.insert(OfEdge::new(self.job, edge)?)
             }
         };
         let target: Vec<SatLit> = cube.iter().map(|lit| signed(&own.next, *lit)).collect();
@@ -145,8 +145,8 @@ impl<'i, 'c, W: Word> Solvers<'i, 'c, W> {
         if clauses.iter().any(|own| is_subset(own, clause)) {
             return Ok(true);
         }
-        let live = self.image.location(location).live.len();
-        let clock = self.clock;
+        let live = self.job.image.location(location).live.len();
+        let clock = &self.job.clock;
         let own = self.locations.entry(location).or_insert_with(|| {
             let mut encoder = Encoder::new(clock);
             let state = (0..live).map(|_| encoder.fresh()).collect();
@@ -159,13 +159,9 @@ impl<'i, 'c, W: Word> Solvers<'i, 'c, W> {
 }
 
 impl<'c> OfEdge<'c> {
-    fn new<W: Word>(
-        image: &Image<'_, W>,
-        edge: usize,
-        clock: &'c Clock<'c>,
-    ) -> Result<OfEdge<'c>, Stop> {
-        let mut path = Path::new(image, clock);
-        let live = image.location(image.ends(edge).0).live.len();
+    fn new<W: Word>(job: &'c Job<'c, W>, edge: usize) -> Result<OfEdge<'c>, Stop> {
+        let mut path = Path::new(job);
+        let live = job.image.location(job.image.ends(edge).0).live.len();
         let state: Vec<Lit> = (0..live).map(|_| path.leaf()).collect();
         let (guard, next, inputs) = path.import(edge, &state)?;
         let Path { graph, mut encoder, .. } = path;
@@ -179,27 +175,26 @@ impl<'c> OfEdge<'c> {
 }
 
 /// The formula of a path: edges one after the other, with the clauses of the nodes between them.
-pub struct Path<'i, 'c, W> {
-    image: &'i Image<'i, W>,
-    clock: &'c Clock<'c>,
+pub struct Path<'j, W> {
+    job: &'j Job<'j, W>,
     graph: Graph,
-    encoder: Encoder<'c>,
+    encoder: Encoder<'j>,
     leaves: u32,
     /// The values of the live bits where it ends.
     state: Vec<Lit>,
 }
 
-impl<'i, 'c, W: Word> Path<'i, 'c, W> {
+impl<'j, W: Word> Path<'j, W> {
     /// The empty path.
-    fn new(image: &'i Image<'i, W>, clock: &'c Clock<'c>) -> Self {
-        let (graph, encoder) = (Graph::default(), Encoder::new(clock));
-        Path { image, clock, graph, encoder, leaves: 0, state: vec![] }
+    fn new(job: &'j Job<'j, W>) -> Self {
+        let (graph, encoder) = (Graph::default(), Encoder::new(&job.clock));
+        Path { job, graph, encoder, leaves: 0, state: vec![] }
     }
 
     /// The path of length 0 from a location.
-    pub fn from(image: &'i Image<'i, W>, clock: &'c Clock<'c>, location: usize) -> Self {
-        let mut path = Path::new(image, clock);
-        let live = image.location(location).live.len();
+    pub fn from(job: &'j Job<'j, W>, location: usize) -> Self {
+        let mut path = Path::new(job);
+        let live = job.image.location(location).live.len();
         path.state = (0..live).map(|_| path.leaf()).collect();
         path
     }
@@ -210,10 +205,10 @@ impl<'i, 'c, W: Word> Path<'i, 'c, W> {
     }
 
     fn import(&mut self, edge: usize, state: &[Lit]) -> Result<(Lit, Vec<Lit>, Vec<Lit>), Stop> {
-        let own = self.image.edge(edge);
-        self.clock.work(own.gates.len() as u64)?;
+        let own = self.job.image.edge(edge);
+        self.job.clock.work(own.gates.len() as u64)?;
         let inputs: Vec<Lit> = (0..own.inputs).map(|_| self.leaf()).collect();
-        let (guard, next) = import(&mut self.graph, self.image, edge, state, &inputs);
+        let (guard, next) = import(&mut self.graph, self.job.image, edge, state, &inputs);
         Ok((guard, next, inputs))
     }
 
