@@ -4,6 +4,7 @@
 //! - [`excerpt`]: what of a text can be shown.
 //! - [`limits`]: names of what is not modelled.
 //! - [`lint`]: questions that a model raises beyond its properties.
+//! - [`moves`]: which transitions of the source the edges of an automaton take.
 //! - [`outline`]: what a model looks like from afar.
 //! - [`source`]: texts and where they come from.
 //! - [`c`]: C, `docs/c.md`.
@@ -20,6 +21,7 @@ pub mod elf;
 pub mod excerpt;
 pub mod limits;
 pub mod lint;
+pub mod moves;
 pub mod outline;
 pub mod source;
 pub mod vch;
@@ -247,6 +249,19 @@ pub fn questions(
         Language::Vch => vch::questions(&source.text, options).map(Some),
         Language::C => c::questions(source, options).map(Some),
         Language::Aiger | Language::Btor2 | Language::Elf => Ok(None),
+    }
+}
+
+/// The automaton of a source text with the transitions that its edges take, if its language has transitions; or the
+/// errors, in the order of the text.
+pub fn moves(
+    source: &Source,
+    lang: Language,
+    options: &Options,
+) -> Result<Option<moves::Moves>, Vec<Diagnostic>> {
+    match lang {
+        Language::Vch => vch::moves(&source.text, options).map(Some),
+        Language::C | Language::Aiger | Language::Btor2 | Language::Elf => Ok(None),
     }
 }
 

@@ -21,6 +21,7 @@ mod step;
 use super::hir::{Model, VarKind};
 use super::types::Ty;
 use crate::lint::Lint;
+use crate::moves::{self, Moves};
 use crate::{Diagnostic, Options};
 use constraint::Constraints;
 pub use engine::constant;
@@ -66,6 +67,9 @@ struct Lowering<'m> {
     tried: BTreeMap<[usize; 4], (bool, bool)>,
     /// If there are to be questions in place of the properties.
     questions: Option<Questions>,
+    /// If it is to be known which transitions each edge takes: those of the edges so far. Then steps that change
+    /// nothing are edges, too.
+    taken: Option<Vec<Vec<[usize; 4]>>>,
 }
 
 /// The automaton of a model, and warnings about parts of it that do nothing.
@@ -86,6 +90,53 @@ pub fn ask(model: &Model, text: &str, options: &Options) -> Result<Lint, Diagnos
     lowering.build()?;
     let questions = lowering.questions.as_ref().map_or_else(Vec::new, |q| q.list.clone());
     checked(lowering.finish()).map(|cfa| Lint { cfa, questions })
+}
+
+/// The automaton with the transitions that its edges take.
+pub fn moves(model: &Model, text: &str, options: &Options) -> Result<Moves, Diagnostic> {
+    let mut lowering = lowering(model, text, options, None);
+    lowering.taken = Some(vec![]);
+    lowering.build()?;
+    let mut at: Vec<Vec<usize>> = vec![vec![]; lowering.engine.cfa.locations.len()];
+    for (config, location) in &lowering.locations {
+        at[location.index()].clone_from(config);
+    }
+    let (mut transitions, mut numbers) = (vec![], HashMap::new());
+    let machines = model.machines.iter().enumerate().map(|(m, machine)| {
+        for (s, state) in machine.states.iter().enumerate() {
+            for (r, rule) in state.rules.iter().enumerate() {
+                for (t, transition) in rule.iter().enumerate() {
+                    numbers.insert([m, s, r, t], transitions.len());
+                    transitions.push(moves::Transition {
+                        machine: m,
+                        from: s,
+                        to: transition.target.unwrap_or(s),
+                        guard: guard_text(transition, text),
+                        span: transition.span,
+                    });
+                }
+            }
+        }
+        let states = machine.states.iter().map(|s| (s.name.clone(), s.span)).collect();
+        moves::Machine { name: machine.name.clone(), states }
+    });
+    let machines = machines.collect();
+    let taken = lowering.taken.take().unwrap_or_default();
+    let number = |key: &[usize; 4]| numbers.get(key).copied();
+    let taken = taken.iter().map(|keys| keys.iter().filter_map(number).collect()).collect();
+    let observed = lowering.observers.iter().map(observe::Observer::var).collect();
+    let cfa = checked(lowering.finish())?;
+    Ok(Moves { cfa, machines, transitions, taken, at, observed }.complete())
+}
+
+/// The guard of a transition as it is written.
+fn guard_text(transition: &super::hir::Transition, text: &str) -> String {
+    let Span { start, end } = transition.guard.span;
+    let words = text.get(start as usize..end as usize).unwrap_or_default();
+    match transition.is_else {
+        true => "else".into(),
+        false => words.split_whitespace().collect::<Vec<&str>>().join(" "),
+    }
 }
 
 fn checked(cfa: Cfa) -> Result<Cfa, Diagnostic> {
@@ -116,6 +167,7 @@ fn lowering<'m>(
         observers: vec![],
         tried: BTreeMap::new(),
         questions,
+        taken: None,
     }
 }
 
@@ -333,10 +385,10 @@ impl<'m> Lowering<'m> {
         let mut failed = vec![];
         let outcomes = self.run(schedule, config, &start, &mut failed)?;
         self.fail(from, failed, given, &constraints)?;
-        for Outcome { guard, path, config: next, span } in outcomes {
+        for Outcome { guard, path, config: next, span, taken } in outcomes {
             let mut updates = self.updates(&path.values);
             updates.extend(&observed);
-            if updates.is_empty() && next == config {
+            if updates.is_empty() && next == config && self.taken.is_none() {
                 // Nothing changes: a run with such a step is as good as one without.
                 continue;
             }
@@ -347,7 +399,14 @@ impl<'m> Lowering<'m> {
             }
             let guard = constraints.complete(cfa, guard, &updates);
             let to = self.location_of(&next)?;
+            let number = self.engine.cfa.edges.len();
             self.add_edge(Edge { from, to, guard, updates, span })?;
+            if let Some(all) = &mut self.taken
+                && self.engine.cfa.edges.len() > number
+            {
+                all.resize(number, vec![]);
+                all.push(taken);
+            }
         }
         Ok(())
     }

@@ -28,6 +28,8 @@ pub struct Outcome {
     pub path: Path,
     pub config: Vec<usize>,
     pub span: Span,
+    /// The transitions that it takes: machine, state, rule and number in the rule.
+    pub taken: Vec<[usize; 4]>,
 }
 
 impl Lowering<'_> {
@@ -56,8 +58,8 @@ impl Lowering<'_> {
             Schedule::Sequence(parts) => {
                 let guard = self.engine.cfa.pool.bool(true);
                 let path = path.clone();
-                let start = Outcome { guard, path, config: config.to_vec(), span: Span::default() };
-                let mut all = vec![start];
+                let (config, span) = (config.to_vec(), Span::default());
+                let mut all = vec![Outcome { guard, path, config, span, taken: vec![] }];
                 for part in parts {
                     let mut next = vec![];
                     for so_far in all {
@@ -67,7 +69,8 @@ impl Lowering<'_> {
                         for outcome in more {
                             let guard = self.engine.cfa.pool.and(so_far.guard, outcome.guard);
                             let span = first_span(so_far.span, outcome.span);
-                            next.push(Outcome { guard, span, ..outcome });
+                            let taken = [&so_far.taken[..], &outcome.taken].concat();
+                            next.push(Outcome { guard, span, taken, ..outcome });
                         }
                         self.engine.work(64 * next.len(), so_far.span)?;
                     }
@@ -82,6 +85,7 @@ impl Lowering<'_> {
                     path: path.clone(),
                     config: config.to_vec(),
                     span: Span::default(),
+                    taken: vec![],
                 }];
                 // Machines that share a function must not share the choices made in it.
                 let mut passed = path.passed.clone();
@@ -121,6 +125,7 @@ impl Lowering<'_> {
             path: Path { values, passed: HashMap::new() },
             config: states.map(|((a, b), old)| if a == old { *b } else { *a }).collect(),
             span: first_span(a.span, b.span),
+            taken: [&a.taken[..], &b.taken].concat(),
         }
     }
 
@@ -190,6 +195,7 @@ impl Lowering<'_> {
                     path: Path { values: engine.env.values.clone(), passed: engine.passed.clone() },
                     config: engine.config.clone(),
                     span: transition.span,
+                    taken: vec![[m, s, r, t]],
                 });
                 let live_after = self.engine.live;
                 let pool = &mut self.engine.cfa.pool;
@@ -216,7 +222,8 @@ impl Lowering<'_> {
             let guard = self.engine.cfa.pool.and(guard, live);
             let values = self.engine.env.values.clone();
             let path = Path { values, passed: self.engine.passed.clone() };
-            outcomes.push(Outcome { guard, path, config: config.to_vec(), span: state.span });
+            let (config, span) = (config.to_vec(), state.span);
+            outcomes.push(Outcome { guard, path, config, span, taken: vec![] });
         }
         Ok(outcomes)
     }
