@@ -2,7 +2,7 @@
 //! an edge takes.
 
 use vouch_ir::formats::Names;
-use vouch_ir::{Cfa, EdgeId, LocId, Span, VarId};
+use vouch_ir::{Cfa, EdgeId, LocId, Span};
 
 /// An automaton, and what it is in the source.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,8 +17,6 @@ pub struct Moves {
     pub taken: Vec<Vec<usize>>,
     /// For each location: the state of each machine. Empty where they have none yet, or none any more.
     pub at: Vec<Vec<usize>>,
-    /// Variables that are not the model's own: they remember what properties need.
-    pub observed: Vec<VarId>,
 }
 
 /// A machine.
@@ -77,7 +75,7 @@ impl Moves {
             }
         }
         let machines = vec![Machine { name: cfa.name.clone(), states }];
-        Moves { cfa: cfa.clone(), machines, transitions, taken, at, observed: vec![] }
+        Moves { cfa: cfa.clone(), machines, transitions, taken, at }
     }
 
     /// An entry for each edge and location, those of errors included.

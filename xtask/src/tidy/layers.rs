@@ -94,20 +94,23 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 17] = [
+const HOST: [Layer; 20] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
     ("write", &[]),
+    ("walk", &[]),
+    ("words", &[]),
     ("pipeline", &[]),
     ("bind", &["pipeline"]),
-    ("report", &["replay", "verdict"]),
+    ("report", &["replay", "suite", "verdict", "walk"]),
     ("export", &[]),
     ("signing", &["pipeline"]),
     ("transport", &["write"]),
     ("engines", &["answer", "pipeline"]),
     ("judge", &["answer", "verdict"]),
     ("lint", &["engines", "judge"]),
+    ("suite", &["engines", "judge", "walk", "words"]),
     ("client", &["answer", "memory", "signing", "transport"]),
     ("replay", &["judge", "pipeline", "transport", "verdict"]),
     ("check", &["answer", "client", "engines", "judge", "pipeline", "replay"]),

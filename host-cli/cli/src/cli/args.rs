@@ -3,6 +3,7 @@
 
 use super::c_args::CArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
+use super::suite::TestsArgs;
 use clap::builder::{ArgPredicate, FalseyValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -253,6 +254,9 @@ Examples:
   vouch export pump.vch -o pump.aig
   vouch export pump.vch --to smt2 --property never_dry | z3 -in")]
     Export(ExportArgs),
+    /// Make tests from a model: runs that cover all that is reachable, and a proof for what is not
+    #[command(after_help = super::suite::AFTER_HELP)]
+    Tests(TestsArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
 }
@@ -270,6 +274,7 @@ impl Command {
             Certify(args) => args.model.settle(&[]),
             Replay(args) => args.model.settle(&[]),
             Export(args) => args.model.settle(&[]),
+            Tests(args) => args.model.settle(&[]),
             Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_) => {}
         }
     }

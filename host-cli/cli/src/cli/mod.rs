@@ -33,11 +33,13 @@ mod keys;
 mod lint;
 mod list;
 mod monitor;
+mod moves;
 mod passes;
 mod picture;
 mod plan;
 mod replay;
 mod run;
+mod suite;
 mod verdict;
 mod witness;
 
@@ -118,6 +120,7 @@ fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
         Command::Flash(args) => flash::command(args, context),
         Command::Provision(args) => flash::provision(args, context),
         Command::Export(args) => export::command(args, context),
+        Command::Tests(args) => suite::command(args, context),
         Command::List(args) => list::command(args, context),
     }
 }

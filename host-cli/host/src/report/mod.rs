@@ -1,6 +1,7 @@
 //! What people and programs get to see of a verdict.
 //!
 //! - [`formats`]: the file formats for runs.
+//! - [`suite`]: test suites, for programs, in C and in Rust.
 //! - [`svg`]: state machines as pictures.
 //! - [`table`]: a counterexample as a table of steps.
 //! - [`text`]: the summary of a check.
@@ -9,6 +10,7 @@
 
 pub mod formats;
 pub mod json;
+pub mod suite;
 pub mod svg;
 pub mod table;
 pub mod text;

@@ -124,9 +124,8 @@ pub fn moves(model: &Model, text: &str, options: &Options) -> Result<Moves, Diag
     let taken = lowering.taken.take().unwrap_or_default();
     let number = |key: &[usize; 4]| numbers.get(key).copied();
     let taken = taken.iter().map(|keys| keys.iter().filter_map(number).collect()).collect();
-    let observed = lowering.observers.iter().map(observe::Observer::var).collect();
     let cfa = checked(lowering.finish())?;
-    Ok(Moves { cfa, machines, transitions, taken, at, observed }.complete())
+    Ok(Moves { cfa, machines, transitions, taken, at }.complete())
 }
 
 /// The guard of a transition as it is written.

@@ -17,13 +17,6 @@ pub struct Observer {
     var: VarId,
 }
 
-impl Observer {
-    /// The variable that remembers.
-    pub fn var(&self) -> VarId {
-        self.var
-    }
-}
-
 /// A variable for each property that needs one.
 pub fn declare(model: &Model, cfa: &mut Cfa) -> Vec<Observer> {
     let mut observers = vec![];
