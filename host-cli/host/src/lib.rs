@@ -17,6 +17,7 @@ pub mod answer;
 pub mod bind;
 pub mod check;
 pub mod client;
+pub mod conform;
 pub mod engines;
 pub mod export;
 pub mod judge;

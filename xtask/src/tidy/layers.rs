@@ -94,7 +94,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 20] = [
+const HOST: [Layer; 21] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
@@ -111,6 +111,7 @@ const HOST: [Layer; 20] = [
     ("judge", &["answer", "verdict"]),
     ("lint", &["engines", "judge"]),
     ("suite", &["engines", "judge", "walk", "words"]),
+    ("conform", &["engines", "walk"]),
     ("client", &["answer", "memory", "signing", "transport"]),
     ("replay", &["judge", "pipeline", "transport", "verdict"]),
     ("check", &["answer", "client", "engines", "judge", "pipeline", "replay"]),

@@ -2,6 +2,7 @@
 //! `VOUCH_NO_VALIDATE`.
 
 use super::c_args::CArgs;
+use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
 use super::suite::TestsArgs;
 use clap::builder::{ArgPredicate, FalseyValueParser};
@@ -257,6 +258,9 @@ Examples:
     /// Make tests from a model: runs that cover all that is reachable, and a proof for what is not
     #[command(after_help = super::suite::AFTER_HELP)]
     Tests(TestsArgs),
+    /// Compare a recorded log with a model: is it a run, and if not, which line cannot be?
+    #[command(after_help = super::conform::AFTER_HELP)]
+    Conform(ConformArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
 }
@@ -275,6 +279,7 @@ impl Command {
             Replay(args) => args.model.settle(&[]),
             Export(args) => args.model.settle(&[]),
             Tests(args) => args.model.settle(&[]),
+            Conform(args) => args.model.settle(&[]),
             Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_) => {}
         }
     }

@@ -18,6 +18,7 @@ mod c_args;
 mod certify;
 mod check;
 mod compile;
+mod conform;
 mod context;
 mod device_args;
 mod dot;
@@ -120,6 +121,7 @@ fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
         Command::Flash(args) => flash::command(args, context),
         Command::Provision(args) => flash::provision(args, context),
         Command::Export(args) => export::command(args, context),
+        Command::Conform(args) => conform::command(args, context),
         Command::Tests(args) => suite::command(args, context),
         Command::List(args) => list::command(args, context),
     }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use vouch_host::engines::Setup;
 use vouch_host::frontend::source::Place;
 use vouch_host::pipeline::Loaded;
+use vouch_host::report::count;
 use vouch_host::report::suite::{Script, c, json, rust};
 use vouch_host::suite::{self, Cover, Found, Suite};
 
@@ -82,14 +83,19 @@ pub fn command(args: &TestsArgs, context: &mut Context) -> Result<u8, Failure> {
         })
     });
     context.finish();
-    let over = |_| Failure::new(Kind::Limit, "the time is over before there are tests\nhelp: allow more with `--timeout`");
+    let over = |_| {
+        Failure::new(
+            Kind::Limit,
+            "the time is over before there are tests\nhelp: allow more with `--timeout`",
+        )
+    };
     let suite = suite.map_err(over)?.map_err(|e| Failure::new(Kind::Limit, e.to_string()))?;
     let json = || json::write(&moves, &model.source, args.cover, &suite);
     let text = match (args.c, args.rust) {
         (false, false) => format!("{:#}\n", json()),
         (is_c, _) => {
-            let script = Script::of_suite(&moves, &suite)
-                .map_err(|why| Failure::new(Kind::Input, why))?;
+            let script =
+                Script::of_suite(&moves, &suite).map_err(|why| Failure::new(Kind::Input, why))?;
             if is_c { c::write(&script) } else { rust::write(&script) }
         }
     };
@@ -116,12 +122,13 @@ pub fn command(args: &TestsArgs, context: &mut Context) -> Result<u8, Failure> {
 fn summary(model: &Loaded, cover: Cover, suite: &Suite) -> String {
     let steps: usize = suite.cases.iter().map(|c| c.walk.steps.len().saturating_sub(1)).sum();
     let mut text = format!(
-        "{}: {} of {} {} covered by {} tests with {steps} steps",
+        "{}: {} of {} {} covered by {} with {}",
         model.cfa.name,
         suite.covered(),
         suite.goals.len(),
         cover.name(),
-        suite.cases.len(),
+        count(suite.cases.len(), "test"),
+        count(steps, "step"),
     );
     let mut list = |title: &str, is_wanted: &dyn Fn(&Found) -> Option<String>| {
         let all = suite.goals.iter().filter_map(|(g, f)| Some((g, is_wanted(f)?)));

@@ -7,6 +7,7 @@
 //! - [`text`]: the summary of a check.
 //! - [`json`]: the same for programs.
 //! - [`vcd`]: a counterexample as waveforms.
+//! - [`walk`]: runs that break nothing, step by step.
 
 pub mod formats;
 pub mod json;
@@ -15,6 +16,7 @@ pub mod svg;
 pub mod table;
 pub mod text;
 pub mod vcd;
+pub mod walk;
 
 pub use crate::ir::value;
 use crate::verdict::Verdict;
@@ -69,6 +71,6 @@ impl Style {
 }
 
 /// A number of things: `1 step`, `2 steps`.
-fn count(n: usize, what: &str) -> String {
+pub fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -105,7 +105,11 @@ fn automaton(goals: &Goals<'_>, open: &[usize], bindings: &[(VarId, Word)]) -> A
     let mut real = vec![];
     for goal in open {
         let to = cfa.add_location(format!("goal {goal}"), Span::default());
-        cfa.properties.push(Property { name: format!("goal {goal}"), error: to, span: Span::default() });
+        cfa.properties.push(Property {
+            name: format!("goal {goal}"),
+            error: to,
+            span: Span::default(),
+        });
         let mut lead = |cfa: &mut Cfa, from: LocId, guard: ExprId, edge: Option<EdgeId>| {
             cfa.add_edge(Edge { from, to, guard, updates: vec![], span: Span::default() });
             real.push(edge);
@@ -168,8 +172,7 @@ fn remember(cfa: &mut Cfa, moves: &Moves) -> Vec<VarId> {
         let name = format!("last transition of {name}");
         Var { name, width, ty: Type::Unsigned, kind: VarKind::State }
     };
-    let vars: Vec<VarId> =
-        moves.machines.iter().map(|m| cfa.add_var(variable(&m.name))).collect();
+    let vars: Vec<VarId> = moves.machines.iter().map(|m| cfa.add_var(variable(&m.name))).collect();
     for id in 0..moves.cfa.edges.len() {
         let mut numbers: Vec<Option<Word>> = vec![None; vars.len()];
         if cfa.edges[id].from == cfa.init {

@@ -230,7 +230,9 @@ impl<'m> Goals<'m> {
             let var = |id: VarId| from.values[id.index()];
             let input = |id: InputId| step.inputs.iter().find(|i| i.0 == id).map_or(0, |i| i.1);
             let values = eval::expressions(&self.moves.cfa.pool, &roots, var, input);
-            covers.extend(own.iter().zip(values).filter_map(|((_, goals), v)| goals[(v != 0) as usize]));
+            covers.extend(
+                own.iter().zip(values).filter_map(|((_, goals), v)| goals[(v != 0) as usize]),
+            );
         }
         covers
     }

@@ -28,7 +28,7 @@ const WALKS: u64 = 400;
 /// Inputs that are looked at in each step of a walk for one that covers something new.
 const LOOKS: usize = 6;
 /// The time for walks.
-const TIME: Duration = Duration::from_secs(2);
+const TIME: Duration = Duration::from_secs(1);
 
 /// Whether a goal is covered.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -132,9 +132,13 @@ fn at_random(
         for _ in 0..STEPS {
             let mut best = None;
             for _ in 0..LOOKS {
-                let Some((inputs, edges)) = walker.possible(walk.last(), &mut random) else { break };
+                let Some((inputs, edges)) = walker.possible(walk.last(), &mut random) else {
+                    break;
+                };
                 let edge = edges[random.below(edges.len())];
-                let Some((taken, state)) = walker.step(walk.last(), edge, &inputs) else { continue };
+                let Some((taken, state)) = walker.step(walk.last(), edge, &inputs) else {
+                    continue;
+                };
                 let covers = goals.step(walk.last(), &taken, &state, &memory);
                 let is_new = covers.iter().any(|g| !is_covered[*g]);
                 if is_new || best.is_none() {

@@ -21,7 +21,10 @@ pub fn write(script: &Script) -> String {
     if !script.machines.is_empty() {
         let list: Vec<String> =
             script.machines.iter().enumerate().map(|(m, n)| format!("{m}: {}", shown(n))).collect();
-        text += &format!("// A bit of `moves` says that a machine moves in the step: {}.\n", list.join(", "));
+        text += &format!(
+            "// A bit of `moves` says that a machine moves in the step: {}.\n",
+            list.join(", ")
+        );
     }
     text += "#include <stdbool.h>\n#include <stdint.h>\n#include <stdio.h>\n\n";
     for (what, fields) in [
@@ -45,7 +48,9 @@ pub fn write(script: &Script) -> String {
     }
     let calls: String =
         (1..=script.tests.len()).map(|n| format!("    failed += {name}_test_{n}();\n")).collect();
-    text += &format!("int {name}_run_tests(void) {{\n    int failed = 0;\n{calls}    return failed;\n}}\n");
+    text += &format!(
+        "int {name}_run_tests(void) {{\n    int failed = 0;\n{calls}    return failed;\n}}\n"
+    );
     text += &format!(
         "\n#ifndef {0}\nint main(void) {{\n    int failed = {name}_run_tests();\n    \
          printf(\"%d of {1} tests failed\\n\", failed);\n    return failed ? 1 : 0;\n}}\n#endif\n",
@@ -106,13 +111,18 @@ fn structure(name: &str, what: &str, fields: &[Field]) -> String {
     for field in fields {
         let all = constants(&prefix, field);
         if !all.is_empty() {
-            let list: Vec<String> = all.iter().map(|(v, n, _)| format!("    {n} = {v},\n")).collect();
+            let list: Vec<String> =
+                all.iter().map(|(v, n, _)| format!("    {n} = {v},\n")).collect();
             text += &format!("enum {{\n{}}};\n", list.concat());
         }
     }
     text += &format!("struct {name}_{what} {{\n");
     for field in fields {
-        let note = if field.name == field.ident { String::new() } else { format!(" // {}", shown(&field.name)) };
+        let note = if field.name == field.ident {
+            String::new()
+        } else {
+            format!(" // {}", shown(&field.name))
+        };
         text += &format!("    {} {};{note}\n", ty(field), field.ident);
     }
     if fields.is_empty() {
@@ -187,7 +197,8 @@ fn one(script: &Script, number: usize, test: &Test) -> String {
     for (inputs, state, what) in std::iter::once(start).chain(rows) {
         let inputs = literals(name, "inputs", &script.inputs, inputs);
         let state = literals(name, "state", &script.state, state);
-        text += &format!("        {{{inputs},\n         {state},\n         \"{}\"}},\n", shown(what));
+        text +=
+            &format!("        {{{inputs},\n         {state},\n         \"{}\"}},\n", shown(what));
     }
     let (loud, mismatch, end) = match &test.breaks {
         None => ("true", "return 1", "    return 0;\n".to_string()),

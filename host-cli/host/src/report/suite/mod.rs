@@ -174,7 +174,8 @@ impl Script {
             field(names.input(*id), input.ty.clone(), input.width, used)
         };
         let mut used = BTreeSet::new();
-        let parameter_fields: Result<_, _> = parameters.iter().map(|id| var(id, &mut used)).collect();
+        let parameter_fields: Result<_, _> =
+            parameters.iter().map(|id| var(id, &mut used)).collect();
         used.clear();
         let first_fields: Result<_, _> = first.iter().map(|id| input(id, &mut used)).collect();
         used.clear();
@@ -259,12 +260,7 @@ impl Script {
     }
 }
 
-fn field(
-    name: String,
-    ty: Type,
-    width: u32,
-    used: &mut BTreeSet<String>,
-) -> Result<Field, String> {
+fn field(name: String, ty: Type, width: u32, used: &mut BTreeSet<String>) -> Result<Field, String> {
     if width > 64 {
         return Err(too_wide(&name, width));
     }

@@ -14,7 +14,10 @@ pub fn write(script: &Script) -> String {
     if !script.machines.is_empty() {
         let list: Vec<String> =
             script.machines.iter().enumerate().map(|(m, n)| format!("{m}: {}", shown(n))).collect();
-        text += &format!("//! A bit of `moves` says that a machine moves in the step: {}.\n", list.join(", "));
+        text += &format!(
+            "//! A bit of `moves` says that a machine moves in the step: {}.\n",
+            list.join(", ")
+        );
     }
     text += "#![allow(dead_code, non_snake_case)]\n\nuse super::Machine;\n\n";
     for (name, about, fields) in [
@@ -23,9 +26,16 @@ pub fn write(script: &Script) -> String {
         ("Inputs", "What a step gets to see.", &script.inputs),
         ("State", "What is to be compared after a step.", &script.state),
     ] {
-        text += &format!("/// {about}\n#[derive(Clone, Copy, PartialEq, Eq, Debug)]\npub struct {name} {{\n");
+        text += &format!(
+            "/// {about}\n#[derive(Clone, Copy, PartialEq, Eq, Debug)]\npub struct {name} {{\n"
+        );
         for field in fields {
-            text += &format!("    /// `{}`\n    pub {}: {},\n", shown(&field.name), field.ident, ty(field));
+            text += &format!(
+                "    /// `{}`\n    pub {}: {},\n",
+                shown(&field.name),
+                field.ident,
+                ty(field)
+            );
         }
         text += "}\n\n";
     }
@@ -76,12 +86,13 @@ fn literals(name: &str, fields: &[Field], words: &[Word]) -> String {
         Type::Enum(_) => format!("\"{}\"", shown(&value::show(&field.ty, field.width, word))),
         _ => value::show(&field.ty, field.width, word),
     };
-    let list: Vec<String> = fields
-        .iter()
-        .zip(words)
-        .map(|(f, w)| format!("{}: {}", f.ident, literal(f, *w)))
-        .collect();
-    if list.is_empty() { format!("{name} {{}}") } else { format!("{name} {{ {} }}", list.join(", ")) }
+    let list: Vec<String> =
+        fields.iter().zip(words).map(|(f, w)| format!("{}: {}", f.ident, literal(f, *w))).collect();
+    if list.is_empty() {
+        format!("{name} {{}}")
+    } else {
+        format!("{name} {{ {} }}", list.join(", "))
+    }
 }
 
 fn one(script: &Script, number: usize, test: &Test) -> String {
