@@ -17,6 +17,8 @@ pub struct Moves {
     pub taken: Vec<Vec<usize>>,
     /// For each location: the state of each machine. Empty where they have none yet, or none any more.
     pub at: Vec<Vec<usize>>,
+    /// For each edge: the one that it is in the automaton that is checked, unless it changes nothing.
+    pub plain: Vec<Option<EdgeId>>,
 }
 
 /// A machine.
@@ -75,13 +77,20 @@ impl Moves {
             }
         }
         let machines = vec![Machine { name: cfa.name.clone(), states }];
-        Moves { cfa: cfa.clone(), machines, transitions, taken, at }
+        let plain = (0..cfa.edges.len() as u32).map(|e| Some(EdgeId(e))).collect();
+        Moves { cfa: cfa.clone(), machines, transitions, taken, at, plain }
     }
 
     /// An entry for each edge and location, those of errors included.
     pub(crate) fn complete(mut self) -> Moves {
         self.taken.resize(self.cfa.edges.len(), vec![]);
         self.at.resize(self.cfa.locations.len(), vec![]);
+        let mut count = 0;
+        for edge in &self.cfa.edges {
+            let is_idle = edge.from == edge.to && edge.updates.is_empty();
+            self.plain.push((!is_idle).then_some(EdgeId(count)));
+            count += !is_idle as u32;
+        }
         self
     }
 }

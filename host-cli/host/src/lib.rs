@@ -28,6 +28,7 @@ pub mod pipeline;
 pub mod replay;
 pub mod report;
 pub mod signing;
+pub mod simulate;
 pub mod suite;
 pub mod transport;
 pub mod verdict;

@@ -94,7 +94,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 21] = [
+const HOST: [Layer; 22] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
@@ -116,6 +116,7 @@ const HOST: [Layer; 21] = [
     ("replay", &["judge", "pipeline", "transport", "verdict"]),
     ("check", &["answer", "client", "engines", "judge", "pipeline", "replay"]),
     ("log", &["client"]),
+    ("simulate", &["engines", "report", "walk"]),
 ];
 
 /// The roots of packages, which may import everything.

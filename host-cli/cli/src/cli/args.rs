@@ -4,6 +4,7 @@
 use super::c_args::CArgs;
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
+use super::simulate::SimulateArgs;
 use super::suite::TestsArgs;
 use clap::builder::{ArgPredicate, FalseyValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -261,6 +262,9 @@ Examples:
     /// Compare a recorded log with a model: is it a run, and if not, which line cannot be?
     #[command(after_help = super::conform::AFTER_HELP)]
     Conform(ConformArgs),
+    /// Step through a model: choose what happens, back and forward
+    #[command(after_help = super::simulate::after_help())]
+    Simulate(SimulateArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
 }
@@ -280,6 +284,7 @@ impl Command {
             Export(args) => args.model.settle(&[]),
             Tests(args) => args.model.settle(&[]),
             Conform(args) => args.model.settle(&[]),
+            Simulate(args) => args.model.settle(&[]),
             Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_) => {}
         }
     }

@@ -40,6 +40,7 @@ mod picture;
 mod plan;
 mod replay;
 mod run;
+mod simulate;
 mod suite;
 mod verdict;
 mod witness;
@@ -122,6 +123,7 @@ fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
         Command::Provision(args) => flash::provision(args, context),
         Command::Export(args) => export::command(args, context),
         Command::Conform(args) => conform::command(args, context),
+        Command::Simulate(args) => simulate::command(args, context),
         Command::Tests(args) => suite::command(args, context),
         Command::List(args) => list::command(args, context),
     }

@@ -69,15 +69,19 @@ impl Header {
             Err(_) => return Err(line.expected(&number, "a version number")),
         }
         line.end()?;
-        let mut line = lines.expect_line("`model NAME`")?;
-        line.keyword("model", "`model NAME`")?;
-        let model = line.name("the model's name")?.name;
-        line.end()?;
-        let mut line = lines.expect_line("`source sha256:…`")?;
-        line.keyword("source", "`source sha256:…`")?;
-        let source = digest(&mut line)?;
-        line.end()?;
-        Ok(Header { model, source })
+        let mut header = Header::default();
+        // What is written by hand need not say which model it is for.
+        if let Some(mut line) = lines.next_if("model") {
+            line.keyword("model", "`model NAME`")?;
+            header.model = line.name("the model's name")?.name;
+            line.end()?;
+        }
+        if let Some(mut line) = lines.next_if("source") {
+            line.keyword("source", "`source sha256:…`")?;
+            header.source = digest(&mut line)?;
+            line.end()?;
+        }
+        Ok(header)
     }
 }
 

@@ -125,7 +125,7 @@ pub fn moves(model: &Model, text: &str, options: &Options) -> Result<Moves, Diag
     let number = |key: &[usize; 4]| numbers.get(key).copied();
     let taken = taken.iter().map(|keys| keys.iter().filter_map(number).collect()).collect();
     let cfa = checked(lowering.finish())?;
-    Ok(Moves { cfa, machines, transitions, taken, at }.complete())
+    Ok(Moves { cfa, machines, transitions, taken, at, plain: vec![] }.complete())
 }
 
 /// The guard of a transition as it is written.
