@@ -4,6 +4,7 @@
 use super::c_args::CArgs;
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
+use super::page::PageArgs;
 use super::simulate::SimulateArgs;
 use super::suite::TestsArgs;
 use clap::builder::{ArgPredicate, FalseyValueParser};
@@ -435,6 +436,8 @@ pub struct CheckArgs {
     #[arg(default_value_t = 1, conflicts_with = "engine")]
     #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=64))]
     pub threads: usize,
+    #[command(flatten)]
+    pub page: PageArgs,
     /// Memory for the engine, as in 40K, 512M or 2G [default: as much as it needs, up to 1G]
     #[arg(long, env = "VOUCH_MEMORY", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes)]
@@ -644,6 +647,8 @@ pub struct ReplayArgs {
     #[arg(help = run_file("Write the run to a file"))]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub page: PageArgs,
 }
 
 /// Arguments of `lint`.

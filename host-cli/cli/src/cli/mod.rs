@@ -35,6 +35,7 @@ mod lint;
 mod list;
 mod monitor;
 mod moves;
+mod page;
 mod passes;
 mod picture;
 mod plan;

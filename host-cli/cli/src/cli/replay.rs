@@ -70,6 +70,7 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
         files::write_trace(path, &model, &trace, &run, &inputs)?;
         context.note(&format!("run written to {}", path.display()));
     }
+    args.page.write(&args.model, &model, &outcome, Some(&run), None, context)?;
     if !context.json && !context.quiet {
         verdict::show_run(context, &model.cfa, &run, outcome.verdict != Verdict::Unsafe);
     }
@@ -89,9 +90,9 @@ fn of_nothing(
         let message = format!("{} is not a run of this model: {why}", args.input.display());
         Failure::new(Kind::Mismatch, message)
     })?;
-    if args.trace.is_some() {
+    if args.trace.is_some() || args.page.html.is_some() {
         let help = "only a run that breaks a property is written in other formats\n\
-                    help: leave `--trace` out";
+                    help: leave `--trace` and `--html` out";
         return Err(Failure::usage(help));
     }
     let walk = session.walk();

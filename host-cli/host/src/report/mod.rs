@@ -5,11 +5,13 @@
 //! - [`svg`]: state machines as pictures.
 //! - [`table`]: a counterexample as a table of steps.
 //! - [`text`]: the summary of a check.
+//! - [`html`]: a verdict as a page.
 //! - [`json`]: the same for programs.
 //! - [`vcd`]: a counterexample as waveforms.
 //! - [`walk`]: runs that break nothing, step by step.
 
 pub mod formats;
+pub mod html;
 pub mod json;
 pub mod suite;
 pub mod svg;

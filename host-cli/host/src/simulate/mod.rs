@@ -141,8 +141,9 @@ impl<'m> Session<'m> {
     /// A property is broken only where nothing else is possible. Fails with what would be.
     pub fn step(&mut self) -> Result<(), String> {
         let choices = self.choices();
-        let first = choices.iter().find(|c| c.breaks.is_none()).or_else(|| choices.first());
-        match first.cloned() {
+        let mut fair = choices.iter().filter(|c| c.breaks.is_none());
+        let plain = fair.clone().find(|c| c.inputs == self.given);
+        match plain.or_else(|| fair.next()).or_else(|| choices.first()).cloned() {
             Some(choice) if self.take(&choice) => Ok(()),
             _ => Err(format!("no step is possible here with these inputs\n{}", self.possible())),
         }

@@ -50,7 +50,7 @@ pub fn write_run(
 /// and that it is a run for `vouch-validate` to check.
 pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Trace), ParseError> {
     let mut lines = Lines::new(text);
-    Header::parse(&mut lines, FORMAT, VERSION)?;
+    Header::parse_by_hand(&mut lines, FORMAT, VERSION)?;
     // Only what breaks something is a trace.
     lines.expect_line("`property NAME`")?.keyword("property", "`property NAME`")?;
     let (header, _, trace) = parse_run(cfa, text)?;
@@ -61,7 +61,7 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Trace), ParseError> {
 pub fn parse_run(cfa: &Cfa, text: &str) -> Result<(Header, Option<PropertyId>, Trace), ParseError> {
     let names = Names::new(cfa);
     let mut lines = Lines::new(text);
-    let header = Header::parse(&mut lines, FORMAT, VERSION)?;
+    let header = Header::parse_by_hand(&mut lines, FORMAT, VERSION)?;
     let mut broken = None;
     if let Some(mut line) = lines.next_if("property") {
         line.keyword("property", "`property NAME`")?;
