@@ -79,6 +79,9 @@ pub enum What {
     },
 }
 
+/// A condition, with the goals for false and true.
+type Condition = (ExprId, [usize; 2]);
+
 /// All goals for a model, and what finds them.
 pub struct Goals<'m> {
     /// What they are about.
@@ -88,8 +91,8 @@ pub struct Goals<'m> {
     at: BTreeMap<LocId, Vec<usize>>,
     taken: BTreeMap<usize, usize>,
     pairs: BTreeMap<(usize, usize), usize>,
-    /// For each edge: conditions in its guard, with the goals for false and true.
-    conditions: BTreeMap<EdgeId, Vec<(ExprId, [Option<usize>; 2])>>,
+    /// For each edge: conditions in its guard.
+    conditions: BTreeMap<EdgeId, Vec<Condition>>,
 }
 
 impl<'m> Goals<'m> {
@@ -163,7 +166,7 @@ impl<'m> Goals<'m> {
             let leaving = leaving.filter(|(_, e)| !self.moves.at[e.to.index()].is_empty());
             let guards: Vec<(EdgeId, ExprId)> = leaving.map(|(id, e)| (id, e.guard)).collect();
             let always = required(cfa, guards.iter().map(|g| g.1));
-            let mut numbers: BTreeMap<ExprId, [Option<usize>; 2]> = BTreeMap::new();
+            let mut numbers: BTreeMap<ExprId, [usize; 2]> = BTreeMap::new();
             for (edge, guard) in &guards {
                 let mut own = vec![];
                 for atom in atoms(cfa, *guard) {
@@ -172,7 +175,7 @@ impl<'m> Goals<'m> {
                     }
                     let known = numbers.get(&atom).copied();
                     let goals = known.unwrap_or_else(|| {
-                        [false, true].map(|value| Some(self.add_condition(*edge, at, atom, value)))
+                        [false, true].map(|value| self.add_condition(*edge, at, atom, value))
                     });
                     numbers.insert(atom, goals);
                     own.push((atom, goals));
@@ -230,9 +233,7 @@ impl<'m> Goals<'m> {
             let var = |id: VarId| from.values[id.index()];
             let input = |id: InputId| step.inputs.iter().find(|i| i.0 == id).map_or(0, |i| i.1);
             let values = eval::expressions(&self.moves.cfa.pool, &roots, var, input);
-            covers.extend(
-                own.iter().zip(values).filter_map(|((_, goals), v)| goals[(v != 0) as usize]),
-            );
+            covers.extend(own.iter().zip(values).map(|((_, goals), v)| goals[(v != 0) as usize]));
         }
         covers
     }
