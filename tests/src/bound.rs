@@ -10,6 +10,7 @@ use vouch_core::image::{ImageBuilder, Isa, ProgramSpec, Span};
 use vouch_host::bind::{self, Wanted};
 use vouch_host::blast::{AlignedImage, certified};
 use vouch_host::engines::{Engine, Setup};
+use vouch_host::frontend::c::COptions;
 use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::frontend::elf::reader::Elf;
 use vouch_host::ir::Word;
@@ -30,14 +31,34 @@ pub fn own(elf: &Path, wanted: &Wanted) -> Loaded {
 }
 
 fn load_with(elf: &Path, elf_options: ElfOptions, wanted: &Wanted) -> Loaded {
-    let passes = wanted.places.then(Passes::none);
+    let passes = wanted.places.then(Passes::for_guard);
     let options = pipeline::Options { elf: elf_options, passes, ..pipeline::Options::default() };
     let mut model = pipeline::load(elf, &options).unwrap_or_else(|e| panic!("{e}"));
     bind::bind(&mut model, wanted).unwrap_or_else(|e| panic!("{e}"));
+    prove(&mut model);
+    model
+}
+
+/// The model of a C file, bound to the program that it was compiled into.
+pub fn load_source(
+    file: &Path,
+    c: COptions,
+    elf: &Path,
+    wanted: &Wanted,
+) -> Result<Loaded, pipeline::LoadError> {
+    let passes = wanted.places.then(Passes::for_guard);
+    let options = pipeline::Options { c, passes, ..pipeline::Options::default() };
+    let mut model = pipeline::load(file, &options)?;
+    let program = Some(std::fs::read(elf).unwrap());
+    bind::bind(&mut model, &Wanted { program, ..wanted.clone() })?;
+    Ok(model)
+}
+
+/// Puts a proof into the image of a model.
+pub fn prove(model: &mut Loaded) {
     let answer = Engine::default().run(&model.image, &Setup::default(), &mut |_| true).unwrap();
     assert!(answer.verdicts.iter().all(|v| *v == Verdict::Safe), "{:?}", answer.verdicts);
     model.image = certified::attach(&model.image, &answer.clauses).unwrap();
-    model
 }
 
 /// Whether a state fulfils the clauses of the certificate between two steps. It knows neither places nor the guard.
@@ -124,7 +145,7 @@ pub fn print(mut args: impl Iterator<Item = String>) -> ExitCode {
     for board in boards() {
         let elf = example(&folder, board);
         for (places, cover) in [(false, vec![]), (false, vec!["all".to_owned()]), (true, vec![])] {
-            let model = own(&elf, &Wanted { cover, places });
+            let model = own(&elf, &Wanted { cover, places, program: None });
             let Some(models) = product::models(board, &model.image) else { continue };
             let text = run(board, &flash_with(board, &elf, Some(&models)));
             let number = |before: &str| {

@@ -227,6 +227,60 @@ fn the_checker_alone_says_the_same() {
     }
 }
 
+/// The package for CMake finds header and library by the name of the processor; another processor is told what to do.
+#[test]
+fn cmake_finds_the_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let out = folder.join("out");
+    let library_folder = out.join("lib/thumbv7m-none-eabi");
+    std::fs::create_dir_all(&library_folder).unwrap();
+    std::fs::copy(library(), library_folder.join("libvouch.a")).unwrap();
+    for part in ["cmake", "include"] {
+        std::os::unix::fs::symlink(root().join("libvouch").join(part), out.join(part)).unwrap();
+    }
+    let image = product::image(&root().join("examples/flight-failsafe.vch"), true);
+    let model = file(folder, "model.img", &image);
+    let project = format!(
+        "cmake_minimum_required(VERSION 3.18)
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_C_COMPILER arm-none-eabi-gcc)
+set(CMAKE_ASM_COMPILER arm-none-eabi-gcc)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+project(checker C ASM)
+find_package(vouch REQUIRED PATHS {out}/cmake NO_DEFAULT_PATH)
+set(example {example})
+add_executable(checker.elf ${{example}}/checker.c ${{example}}/board.c ${{example}}/model.S)
+target_compile_definitions(checker.elf PRIVATE MODEL=\"{model}\")
+target_compile_options(checker.elf PRIVATE -mcpu=cortex-m3 -mthumb -Os -ffreestanding -ffunction-sections)
+target_link_options(checker.elf PRIVATE -mcpu=cortex-m3 -mthumb -nostdlib -Wl,--gc-sections -T ${{example}}/link.ld)
+target_link_libraries(checker.elf PRIVATE vouch::vouch gcc)
+",
+        out = out.display(),
+        example = root().join("libvouch/example").display(),
+    );
+    file(folder, "CMakeLists.txt", project.as_bytes());
+    let configure = |processor: &str| {
+        let mut cmake = Command::new("cmake");
+        cmake.arg("-S").arg(folder).arg("-B").arg(folder.join(processor));
+        cmake.arg(format!("-DCMAKE_SYSTEM_PROCESSOR={processor}")).args(["-G", "Unix Makefiles"]);
+        cmake
+    };
+    run(&mut configure("cortex-m3"));
+    run(Command::new("cmake").arg("--build").arg(folder.join("cortex-m3")));
+    assert_eq!(said(&folder.join("cortex-m3/checker.elf")), ["certificate 0"]);
+    for (processor, message) in
+        [("cortex-m0", "`cargo xtask libvouch` builds it"), ("z80", "set VOUCH_TARGET")]
+    {
+        let output = configure(processor).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(!output.status.success() && said.contains(message), "{processor}: {said}");
+    }
+}
+
 #[test]
 fn a_product_in_c_stores_a_signed_model() {
     let folder = tempfile::tempdir().unwrap();

@@ -78,6 +78,23 @@ fn machines_of_crates() {
     }
 }
 
+/// What vouch's own firmware decides, as it is linked: which bytes from the line are a frame, and which package is taken.
+#[test]
+fn decisions_of_vouch_itself() {
+    for fault in [false, true] {
+        let folder = programs::crates(&["frames", "decide"], "thumbv6m-none-eabi", fault);
+        let checksum = "vouch_core::link::frame::checksum".to_owned();
+        let frames = ElfOptions { inputs: vec![checksum], ..options(Some("init")) };
+        for (name, options) in [("frames", frames), ("decide", options(Some("init")))] {
+            let elf = folder.join(name);
+            match fault {
+                false => agrees(&elf, &options, Verdict::Safe),
+                true => assert_eq!(verdict(&elf, &options), Verdict::Unsafe, "{name}"),
+            }
+        }
+    }
+}
+
 /// A computed jump belongs to the order of instructions also where only one target is known so far: else a loop that
 /// it closes is not seen to be one, and run for ever.
 #[test]

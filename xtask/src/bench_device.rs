@@ -60,7 +60,7 @@ const BOUND: &str = "\
 # cargo xtask bench-bound; QEMU with -icount shift=0; firmware/examples/bound.rs with the model of its own step\n\
 # code_bytes: what the model is bound to, the step alone or with all that is flashed (--cover all)\n\
 # self_check: instructions of the whole self-check with its certificate\n\
-# guard: whether the model tells where the variables are (--guard), which leaves it as it was lifted, without simplification\n\
+# guard: whether the model tells where the variables are (--guard), which only joins locations\n\
 # guarded_step: instructions of one step of the application, with the guard if there is one\n";
 
 fn run(task: &str, program: &str, table: &str, head: &str, args: &[String]) -> Result<()> {

@@ -24,6 +24,7 @@ pub fn run() -> Result<()> {
         program(&CPP)?;
         program(&ARM_GCC)?;
         program(&GDB)?;
+        program(&CMAKE)?;
         crates()
     })
 }
@@ -79,6 +80,16 @@ const GDB: Program = Program {
   Arch:     pacman -S gdb
   macOS:    brew install gdb
 with a link named gdb-multiarch",
+};
+
+const CMAKE: Program = Program {
+    names: &["cmake"],
+    purpose: "builds firmware in C with the package of libvouch",
+    debian: "cmake make",
+    elsewhere: "  Fedora:   dnf install cmake make
+  Arch:     pacman -S cmake make
+  macOS:    brew install cmake make
+  Windows:  the installer from https://cmake.org/download, with its folder in PATH",
 };
 
 /// Bit-fields have to lie where the compiler for the target places them.

@@ -182,3 +182,47 @@ fn what_means_nothing_for_a_model_is_not_passed_over() {
         assert!(message.contains(&format!("`{option}` means nothing")), "{message}");
     }
 }
+
+/// The pump's source, bound to the program that it was compiled into; and what is wrong with what is asked for.
+#[test]
+fn a_model_of_c_is_bound_to_its_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    pump(folder);
+    let source = sources().join("pump.c");
+    let source = source.to_str().unwrap();
+    let step = ["compile", source, "--entry", "step", "--loop", "--data-model", "arm32"];
+    let with = |more: &[&str]| vouch(folder, &[&step[..], more].concat(), None);
+    let output = with(&["--elf", "pump.elf", "-o", "c.vimg"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("bound to"), "{}", text(&output.stdout));
+    let verify = |elf: &str| vouch(folder, &["verify", "c.vimg", "--elf", elf], None).status.code();
+    assert_eq!(verify("pump.elf"), Some(0));
+    let mut other = std::fs::read(folder.join("pump.elf")).unwrap();
+    let table = other.windows(5).position(|bytes| bytes == [0, 20, 100, 30, 0]).unwrap();
+    other[table + 1] += 1;
+    std::fs::write(folder.join("other.elf"), other).unwrap();
+    assert_eq!(verify("other.elf"), Some(5));
+
+    let wrong: [(&[&str], &str); 6] = [
+        (&["--elf", "nowhere.elf"], "cannot read nowhere.elf"),
+        (&["--elf", source], "this is not an ELF file"),
+        (&["--cover", "main"], "`--elf FIRMWARE.elf`"),
+        (&["--guard"], "`--elf FIRMWARE.elf`"),
+        (&["--elf", "pump.elf", "--cover", "nobody"], "no function, object or section `nobody`"),
+        (&["--state-type", "state.txt"], "`.rs` for Rust, `.h` for C"),
+    ];
+    for (args, message) in wrong {
+        let output = with(&[args, &["-o", "wrong.vimg"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(message), "{args:?}: {}", text(&output.stderr));
+    }
+    let model = sources().join("../../examples/watchdog.vch");
+    let model = model.to_str().unwrap();
+    let output = vouch(folder, &["compile", model, "--elf", "pump.elf", "-o", "w.vimg"], None);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("`--elf` is for C"), "{}", text(&output.stderr));
+    let output = vouch(folder, &["compile", model, "--state-type", "w.h", "-o", "w.vimg"], None);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(std::fs::read_to_string(folder.join("w.h")).unwrap().contains("static inline void"));
+}

@@ -5,6 +5,7 @@
 //! - [`limits`]: names of what is not modelled.
 //! - [`lint`]: questions that a model raises beyond its properties.
 //! - [`moves`]: which transitions of the source the edges of an automaton take.
+//! - [`origin`]: what models are made of.
 //! - [`outline`]: what a model looks like from afar.
 //! - [`source`]: texts and where they come from.
 //! - [`c`]: C, `docs/c.md`.
@@ -22,11 +23,13 @@ pub mod excerpt;
 pub mod limits;
 pub mod lint;
 pub mod moves;
+pub mod origin;
 pub mod outline;
 pub mod source;
 pub mod vch;
 
 pub use diagnostic::{Diagnostic, Severity, render, render_with};
+pub use origin::Origin;
 pub use source::Source;
 use std::path::Path;
 use std::str::FromStr;
@@ -39,8 +42,8 @@ pub struct Compiled {
     pub cfa: ir::Cfa,
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
-    /// The program that it was lifted from.
-    pub binary: Option<std::sync::Arc<elf::Binary>>,
+    /// What it was made of.
+    pub origin: Origin,
 }
 
 /// What arithmetic does when a result does not fit its type.

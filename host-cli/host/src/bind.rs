@@ -4,14 +4,16 @@
 use crate::blast::code::Piece;
 use crate::blast::{AlignedImage, BlastError};
 use crate::frontend::Diagnostic;
-use crate::frontend::elf::flashed::{self, LIFTER};
+use crate::frontend::elf::flashed::{self, LIFTER, NOT_LIFTED};
 use crate::frontend::elf::isa::Isa;
+use crate::frontend::elf::linked::{self, Located};
 use crate::frontend::elf::reader::{Elf, Unreadable};
 use crate::frontend::elf::{Binary, Cell, Slot};
-use crate::ir::{self, VarId};
+use crate::frontend::origin::Parts;
+use crate::ir::{self, LocId, VarId};
 use crate::pipeline::{LoadError, Loaded, Origin};
-use crate::simplify::Back;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt;
 use vouch_core::image::{self, BuildError, Image, ImageBuilder, ImageError, Place, Preamble};
 use vouch_core::image::{ProgramSpec, Span};
@@ -24,35 +26,47 @@ pub struct Wanted {
     pub cover: Vec<String>,
     /// Whether the image tells where the variables lie in RAM.
     pub places: bool,
+    /// The program that a model was compiled into which was made of its source text.
+    pub program: Option<Vec<u8>>,
 }
 
-/// Binds a model to the program that it was lifted from. One that was not lifted from a program stays as it is.
+/// What of a program a model stands for.
+struct Code {
+    elf: Elf,
+    lifter: u32,
+    entry: u32,
+    parts: Vec<flashed::Part>,
+    /// Where the model is between two steps, and where its variables lie in RAM then.
+    steps: Vec<u32>,
+    places: Vec<Place>,
+}
+
+/// Binds a model to the program that it was lifted from, or that its source text was compiled into. One that has no program stays as it is.
 pub fn bind(model: &mut Loaded, wanted: &Wanted) -> Result<(), LoadError> {
-    let Origin::Program(binary) = &model.origin else { return Ok(()) };
-    let Binary { file, program } = &**binary;
-    let source = &model.source;
-    let wrong = |diagnostics| LoadError::Source { text: source.clone(), diagnostics };
-    let elf = read(file).map_err(|(what, help)| {
-        wrong(vec![Diagnostic::error(what, ir::Span::default(), "").help(help)])
-    })?;
-    let parts = flashed::parts(&elf, program, &wanted.cover).map_err(wrong)?;
-    let (spans, bytes) = flashed::spans(&parts);
+    let wrong = |diagnostics| LoadError::Source { text: model.source.clone(), diagnostics };
+    let code = match (&model.origin, &wanted.program) {
+        (Origin::Program(binary), _) => lifted(model, binary, wanted).map_err(wrong)?,
+        (Origin::Source(parts), Some(file)) => {
+            compiled(model, parts, file, wanted).map_err(wrong)?
+        }
+        _ => return Ok(()),
+    };
+    let (spans, bytes) = flashed::spans(&code.parts);
     let span = |span: std::ops::Range<u32>| Span { start: span.start, len: span.end - span.start };
-    let (steps, places) = if wanted.places { places(model, binary) } else { (vec![], vec![]) };
     let spec = ProgramSpec {
-        isa: match elf.isa {
+        isa: match code.elf.isa {
             Isa::V6m => image::Isa::Armv6M,
             Isa::V7m => image::Isa::Armv7M,
             Isa::Rv32 => image::Isa::Rv32Imac,
         },
-        lifter: LIFTER,
-        entry: program.entry,
+        lifter: code.lifter,
+        entry: code.entry,
         hash: Sha256::digest(&bytes).into(),
         spans: spans.into_iter().map(span).collect(),
-        steps,
-        places,
+        steps: code.steps,
+        places: code.places,
     };
-    let broken = |error| LoadError::Compile { path: source.path.clone(), error };
+    let broken = |error| LoadError::Compile { path: model.source.path.clone(), error };
     let image = attach(&model.image, spec).map_err(broken)?;
     let piece = |part: &flashed::Part| Piece {
         name: part.name.clone(),
@@ -60,9 +74,54 @@ pub fn bind(model: &mut Loaded, wanted: &Wanted) -> Result<(), LoadError> {
         len: part.bytes.len() as u32,
         hash: Sha256::digest(&part.bytes).into(),
     };
-    model.code = parts.iter().map(piece).collect();
+    model.code = code.parts.iter().map(piece).collect();
     model.image = image;
     Ok(())
+}
+
+/// What a model was lifted from.
+fn lifted(model: &Loaded, binary: &Binary, wanted: &Wanted) -> Result<Code, Vec<Diagnostic>> {
+    let Binary { file, program } = binary;
+    let elf = read(file).map_err(diagnostics)?;
+    let parts = flashed::parts(&elf, &program.spans, &program.ram, &wanted.cover)?;
+    let in_ram = |var: VarId| Some((in_ram(binary, var)?, 0));
+    let (steps, places) = match program.step {
+        Some(step) if wanted.places => places(model, step, &in_ram),
+        _ => (vec![], vec![]),
+    };
+    Ok(Code { elf, lifter: LIFTER, entry: program.entry, parts, steps, places })
+}
+
+/// What a compiler has made of the text that a model is of.
+fn compiled(
+    model: &Loaded,
+    source: &Parts,
+    file: &[u8],
+    wanted: &Wanted,
+) -> Result<Code, Vec<Diagnostic>> {
+    let elf = read(file).map_err(diagnostics)?;
+    let Located { entry, spans, ram } = linked::locate(&elf, source, &wanted.cover)?;
+    let parts = flashed::parts(&elf, &spans, &ram, &wanted.cover)?;
+    let (mut steps, mut pieces) = (vec![], vec![]);
+    if wanted.places {
+        let Some((step, live)) = source.step.and_then(|step| Some((step, live(model, step)?.1)))
+        else {
+            let what = "there are no steps between which a guard could look";
+            return Err(diagnostics((
+                what.into(),
+                "the entry is called again and again with `--loop`",
+            )));
+        };
+        let bit = |bit: &u32| model.map.bits.get(*bit as usize).map(|(var, _)| *var);
+        let live: BTreeSet<VarId> = live.iter().filter_map(bit).collect();
+        let addresses = linked::addresses(&elf, source, &|var| live.contains(&var))?;
+        (steps, pieces) = places(model, step, &|var| addresses.get(&var).copied());
+    }
+    Ok(Code { elf, lifter: NOT_LIFTED, entry, parts, steps, places: pieces })
+}
+
+fn diagnostics((what, help): (String, &'static str)) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(what, ir::Span::default(), "").help(help)]
 }
 
 fn read(file: &[u8]) -> Result<Elf, (String, &'static str)> {
@@ -86,21 +145,27 @@ fn attach(image: &AlignedImage, spec: ProgramSpec) -> Result<AlignedImage, Blast
     Ok(AlignedImage::new(&bytes))
 }
 
-/// Where a model is between two steps, and where its variables lie in RAM then. Nothing if it was simplified: then its
-/// bits are not those of the program.
-fn places(model: &Loaded, binary: &Binary) -> (Vec<u32>, Vec<Place>) {
-    let at_step = binary.program.step.and_then(|step| {
-        let at = model.map.locations.iter().position(|location| *location == step)?;
-        Some((at as u32, model.map.live.get(at)?))
-    });
-    let Some((step, live)) = at_step.filter(|_| model.simplified.back == Back::default()) else {
-        return (vec![], vec![]);
-    };
+/// The number of a location in the image, and the bits that matter there.
+fn live(model: &Loaded, location: LocId) -> Option<(u32, &Vec<u32>)> {
+    let at = model.map.locations.iter().position(|l| *l == location)?;
+    Some((at as u32, model.map.live.get(at)?))
+}
+
+/// The location between two steps in the image, and where its variables lie in RAM then, by the address of each and its first bit
+/// there. Nothing if a pass has changed what its bits are.
+fn places(
+    model: &Loaded,
+    step: LocId,
+    address: &dyn Fn(VarId) -> Option<(u32, u32)>,
+) -> (Vec<u32>, Vec<Place>) {
+    let at_step = live(model, step).filter(|_| model.simplified.back.keeps_variables());
+    let Some((step, live)) = at_step else { return (vec![], vec![]) };
     let mut places: Vec<Place> = vec![];
     for bit in live {
         let Some((var, of_var)) = model.map.bits.get(*bit as usize).copied() else { continue };
-        let Some(start) = in_ram(binary, var) else { continue };
-        let (address, shift) = (start + of_var / 8, (of_var % 8) as u8);
+        let Some((start, first)) = address(var) else { continue };
+        let at = first + of_var;
+        let (address, shift) = (start.saturating_add(at / 8), (at % 8) as u8);
         match places.last_mut() {
             Some(last) if continues(last, address, shift, *bit) => last.bits += 1,
             _ => places.push(Place { address, shift, first_bit: *bit, bits: 1 }),
@@ -175,7 +240,8 @@ impl fmt::Display for Other {
         match self {
             Other::Unbound => f.write_str(
                 "the image is not bound to a program\n\
-                 help: compile it from the linked program: `vouch compile FIRMWARE.elf --entry STEP`",
+                 help: compile it from the linked program, `vouch compile FIRMWARE.elf --entry STEP`, or from its \
+                 source with `--elf FIRMWARE.elf`",
             ),
             Other::NotAProgram(what, help) => write!(f, "{what}\nhelp: {help}"),
             Other::Differs(pieces) => {

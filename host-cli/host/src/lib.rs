@@ -20,6 +20,7 @@ pub mod client;
 pub mod conform;
 pub mod engines;
 pub mod export;
+pub mod glue;
 pub mod judge;
 pub mod lint;
 pub mod log;

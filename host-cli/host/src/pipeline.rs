@@ -4,8 +4,9 @@ use crate::blast::code::{self, Piece};
 use crate::blast::debug::{self, Debug, DebugError};
 use crate::blast::{self, AlignedImage, BlastError, Map, Model};
 use crate::deadline;
+pub use crate::frontend::Origin;
 use crate::frontend::c::COptions;
-use crate::frontend::elf::{Binary, ElfOptions};
+use crate::frontend::elf::ElfOptions;
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::{BitLit, Cfa, Clause, LocId, VarId};
 use crate::read;
@@ -14,7 +15,6 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use vouch_core::image::{ImageError, Preamble, VERSION, VERSION_UNBOUND};
 
 /// What an image file's name ends with.
@@ -45,17 +45,6 @@ impl Options {
     }
 }
 
-/// What a model was made from.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Origin {
-    /// It was written as such.
-    Model,
-    /// It was lifted from this program.
-    Program(Arc<Binary>),
-    /// It was lifted from a program that is not at hand.
-    Elsewhere,
-}
-
 /// A model, ready to be checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loaded {
@@ -73,7 +62,7 @@ pub struct Loaded {
     pub digest: [u8; 32],
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
-    /// Whether it was a program.
+    /// What it was made of.
     pub origin: Origin,
     /// The pieces of flash that the image is bound to.
     pub code: Vec<Piece>,
@@ -236,7 +225,8 @@ fn finish(
     };
     let broken = |error| LoadError::Compile { path: source.path.clone(), error };
     compiled.cfa.check().map_err(|why| broken(BlastError::IllFormed(why)))?;
-    let simplified = simplify::run(&compiled.cfa, passes);
+    let passes = passes.clone().between(compiled.origin.step());
+    let simplified = simplify::run(&compiled.cfa, &passes);
     deadline::phase("making gates of the automaton");
     let model = blast::compile(&simplified.cfa, digest, &blast::Options::default());
     let model = model.map_err(broken)?;
@@ -248,7 +238,7 @@ fn finish(
         source,
         digest,
         warnings: compiled.warnings,
-        origin: compiled.binary.map_or(Origin::Model, Origin::Program),
+        origin: compiled.origin,
         code: vec![],
     })
 }
@@ -320,7 +310,7 @@ impl Loaded {
             map: self.map.clone(),
             source_path: name.map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
             source: self.source.text.clone(),
-            is_program: self.origin != Origin::Model,
+            is_program: self.origin.is_lifted(),
         };
         let model = Model { image: self.image.to_vec(), map: self.map.clone() };
         [debug::write(&model, &debug), code::write(&self.code)].concat()

@@ -94,7 +94,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 22] = [
+const HOST: [Layer; 23] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
@@ -103,6 +103,7 @@ const HOST: [Layer; 22] = [
     ("words", &[]),
     ("pipeline", &[]),
     ("bind", &["pipeline"]),
+    ("glue", &["pipeline"]),
     ("report", &["replay", "suite", "verdict", "walk"]),
     ("export", &[]),
     ("signing", &["pipeline"]),

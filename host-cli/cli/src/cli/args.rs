@@ -487,8 +487,18 @@ pub struct CompileArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Code")]
 pub struct CodeArgs {
+    /// The linked program that this source is compiled into: the image is bound to the functions in it that the model
+    /// was made of (C only)
+    #[arg(
+        long,
+        env = "VOUCH_ELF",
+        hide_env = true,
+        value_name = "PROGRAM",
+        conflicts_with = "unbound"
+    )]
+    pub elf: Option<PathBuf>,
     /// Bind this function, object or section of the program, too, besides all that the step depends on: the vector
-    /// table, the main loop, or `all`; can be repeated (ELF only)
+    /// table, the main loop, or `all`; can be repeated (ELF, or C with `--elf`)
     #[arg(long, env = "VOUCH_COVER", hide_env = true, value_name = "SYMBOL")]
     #[arg(value_delimiter = ',')]
     pub cover: Vec<String>,
@@ -496,11 +506,21 @@ pub struct CodeArgs {
     #[arg(long, env = "VOUCH_UNBOUND", hide_env = true, conflicts_with = "cover")]
     #[arg(value_parser = FalseyValueParser::new())]
     pub unbound: bool,
-    /// Tell the device where the program's variables are, so that its guard reads them by itself; the model is not
-    /// simplified then (ELF only)
+    /// Tell the device where the program's variables are, so that its guard reads them by itself; the model is
+    /// hardly simplified then (ELF, or C with `--elf`)
     #[arg(long, env = "VOUCH_GUARD", hide_env = true, conflicts_with_all = ["unbound", "passes"])]
     #[arg(value_parser = FalseyValueParser::new())]
     pub guard: bool,
+    /// Write a struct with the model's variables that packs them for the guard, as Rust (`.rs`) or C (`.h`); the model
+    /// is not simplified then
+    #[arg(
+        long,
+        env = "VOUCH_STATE_TYPE",
+        hide_env = true,
+        value_name = "FILE",
+        conflicts_with = "passes"
+    )]
+    pub state_type: Option<PathBuf>,
 }
 
 /// Arguments of `keygen`.

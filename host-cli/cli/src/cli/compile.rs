@@ -10,11 +10,13 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use vouch_core::certificate::Check;
 use vouch_device::package::{Release, key_id};
-use vouch_host::bind;
+use vouch_host::bind::{self, Wanted};
 use vouch_host::blast::certified::{self, Effort};
 use vouch_host::check::{self, By, Checked, Request};
 use vouch_host::engines::{Engine, Memory};
-use vouch_host::pipeline::{IMAGE_EXTENSION, Loaded, Origin};
+use vouch_host::glue;
+use vouch_host::pipeline::{IMAGE_EXTENSION, LoadError, Loaded, Origin};
+use vouch_host::read;
 use vouch_host::report::text::size;
 use vouch_host::signing;
 use vouch_host::simplify::Passes;
@@ -24,6 +26,10 @@ use vouch_host::verdict::Verdict;
 pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure> {
     let mut model_args = args.model.clone();
     if args.code.guard {
+        // The bits stay those of the program.
+        model_args.passes = Some(Passes::for_guard());
+    }
+    if args.code.state_type.is_some() {
         model_args.passes = Some(Passes::none());
     }
     let mut model = files::load(&model_args, context)?;
@@ -58,6 +64,10 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
         inputs.push(path);
     }
     files::write(&output, &bytes, &inputs)?;
+    if let Some(path) = &args.code.state_type {
+        inputs.push(&output);
+        state_type(path, &model, &inputs)?;
+    }
     if context.json {
         let hash: String = model.digest.iter().map(|b| format!("{b:02x}")).collect();
         let outcome = super::verdict::outcome_of(&model);
@@ -108,10 +118,26 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
     Ok(0)
 }
 
-/// Binds the image to the program that the model was lifted from.
+/// Binds the image to the program that the model was lifted from, or that it was compiled into.
 fn code(args: &CodeArgs, model: &mut Loaded) -> Result<(), Failure> {
-    if let Origin::Program(_) = model.origin {
-        let wanted = bind::Wanted { cover: args.cover.clone(), places: args.guard };
+    let is_source = matches!(model.origin, Origin::Source(_));
+    let is_program = matches!(model.origin, Origin::Program(_));
+    let program = match &args.elf {
+        Some(path) if is_source => {
+            let read =
+                read::file(path).map_err(|source| LoadError::Read { path: path.clone(), source });
+            Some(read?)
+        }
+        Some(_) => {
+            return Err(Failure::usage(
+                "`--elf` is for C: it tells which program the source is compiled into\n\
+                 help: leave it out; a program that is the model itself is always bound",
+            ));
+        }
+        None => None,
+    };
+    if is_program || program.is_some() {
+        let wanted = Wanted { cover: args.cover.clone(), places: args.guard, program };
         if !args.unbound {
             bind::bind(model, &wanted)?;
         }
@@ -123,9 +149,31 @@ fn code(args: &CodeArgs, model: &mut Loaded) -> Result<(), Failure> {
         None => Ok(()),
         Some((_, option)) => Err(Failure::usage(format!(
             "`{option}` is for linked programs (ELF): only they have code that an image can be bound to\n\
-             help: leave it out"
+             help: {}",
+            match is_source {
+                true => "name the program that this source is compiled into: `--elf FIRMWARE.elf`",
+                false => "leave it out",
+            }
         ))),
     }
+}
+
+/// Writes the struct that a guard is asked about.
+fn state_type(path: &Path, model: &Loaded, inputs: &[&Path]) -> Result<(), Failure> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let Some(language) = glue::Language::of(extension) else {
+        return Err(Failure::usage(format!(
+            "`--state-type {}`: no language has such files\nhelp: `.rs` for Rust, `.h` for C",
+            path.display()
+        )));
+    };
+    let Some(text) = glue::glue(model, language) else {
+        return Err(Failure::usage(
+            "the image was simplified when it was compiled: its bits are not those of the source\n\
+             help: compile it from the source, with `--state-type`",
+        ));
+    };
+    files::write(path, text.as_bytes(), inputs)
 }
 
 /// Proves the model and puts the invariant into its image; or the exit code, if it is not proved.

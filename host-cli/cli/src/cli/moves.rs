@@ -4,7 +4,7 @@ use super::args::ModelArgs;
 use super::failure::{self, Failure, Kind};
 use vouch_host::frontend::moves::Moves;
 use vouch_host::frontend::{self, Language};
-use vouch_host::pipeline::{self, Loaded, Origin};
+use vouch_host::pipeline::{self, Loaded};
 use vouch_host::simplify::Passes;
 
 fn language(args: &ModelArgs) -> Option<Language> {
@@ -24,7 +24,7 @@ pub fn is_program(args: &ModelArgs) -> bool {
 /// The transitions of the source; where it has none, the edges of the automaton.
 pub fn of(model: &Loaded, args: &ModelArgs) -> Result<Moves, Failure> {
     let alone = || Moves::of_automaton(&model.cfa);
-    let Some(language) = language(args).filter(|_| model.origin == Origin::Model) else {
+    let Some(language) = language(args) else {
         return Ok(alone());
     };
     let options =

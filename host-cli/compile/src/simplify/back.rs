@@ -131,6 +131,14 @@ impl Back {
         self.steps.push(step);
     }
 
+    /// Whether variables are what they were, all that is left of them: at most locations are passed.
+    pub fn keeps_variables(&self) -> bool {
+        let keeps = |s: &Step| {
+            s.facts.is_empty() && s.terms.is_empty() && s.merged.is_empty() && s.unfolded.is_empty()
+        };
+        self.steps.iter().all(keeps)
+    }
+
     /// Whether this can be used without looking twice; one that was read from a file may be anything.
     pub fn is_sound(&self) -> bool {
         self.steps.iter().all(Step::is_sound)

@@ -48,8 +48,10 @@ pub fn run(
     cfa: &mut Cfa,
     arcs: impl FnOnce() -> BTreeSet<(LocId, LocId)>,
     groups: Vec<LocId>,
+    kept: Option<LocId>,
 ) -> Step {
     let mut builder = Builder::new(cfa, groups);
+    kept.into_iter().for_each(|l| builder.fixed[l.index()] = true);
     builder.join_all();
     let is_passable =
         |g: &LocId| builder.members.get(g).is_some_and(|members| builder.is_passable(*g, members));
@@ -80,7 +82,7 @@ struct Builder<'a> {
     /// By location, the numbers of blocks, ascending.
     entering: Vec<BTreeSet<usize>>,
     leaving: Vec<BTreeSet<usize>>,
-    /// Initial and error locations.
+    /// Initial and error locations, and one that is kept.
     fixed: Vec<bool>,
     /// The group of each location.
     groups: Vec<LocId>,

@@ -95,8 +95,9 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
         let start = Instant::now();
         let kept = Kept::of(&result.cfa);
         let mine = mine.share(2);
-        let step =
-            mine.enter(|| pass.run(&mut result.cfa, cfa, &result.back)).unwrap_or_else(|_| {
+        let step = mine
+            .enter(|| pass.run(&mut result.cfa, cfa, &result.back, passes.kept()))
+            .unwrap_or_else(|_| {
                 deadline::look();
                 // It has taken its share: the model does without it.
                 kept.put_back(&mut result.cfa);

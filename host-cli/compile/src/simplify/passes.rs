@@ -6,7 +6,7 @@ use super::{
 };
 use std::fmt;
 use std::str::FromStr;
-use vouch_ir::Cfa;
+use vouch_ir::{Cfa, LocId};
 
 /// A pass.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -68,15 +68,15 @@ impl Pass {
         }
     }
 
-    /// Runs it on what passes with the steps `back` have made of `first`.
-    pub fn run(self, cfa: &mut Cfa, first: &Cfa, back: &Back) -> Step {
+    /// Runs it on what passes with the steps `back` have made of `first`. `kept` stays a location.
+    pub fn run(self, cfa: &mut Cfa, first: &Cfa, back: &Back, kept: Option<LocId>) -> Step {
         match self {
             Pass::Constants => constants::run(cfa),
             Pass::Slice => slice::run(cfa),
             Pass::Dead => dead::run(cfa),
             Pass::Blocks => {
                 let groups = back.groups(cfa.locations.len());
-                blocks::run(cfa, || back.arcs(first), groups)
+                blocks::run(cfa, || back.arcs(first), groups, kept)
             }
             Pass::Narrow => narrow::run(cfa),
             Pass::Equal => equal::run(cfa),
@@ -116,28 +116,50 @@ const SCHEDULE: [Pass; 17] = [
 
 /// Those that are switched on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Passes(Vec<Pass>);
+pub struct Passes {
+    on: Vec<Pass>,
+    /// Whether a guard reads the state between two steps.
+    guarded: bool,
+    /// A location that is not passed.
+    kept: Option<LocId>,
+}
 
 impl Passes {
+    fn of(on: Vec<Pass>) -> Passes {
+        Passes { on, guarded: false, kept: None }
+    }
+    /// Those that leave variables what they are, and the location between two steps.
+    pub fn for_guard() -> Passes {
+        Passes { guarded: true, ..Passes::only(Pass::Blocks) }
+    }
+    /// Says which location that is, if there is one.
+    pub fn between(self, step: Option<LocId>) -> Passes {
+        let kept = step.filter(|_| self.guarded);
+        Passes { kept, ..self }
+    }
+    /// A location that is not passed.
+    pub fn kept(&self) -> Option<LocId> {
+        self.kept
+    }
     /// Every pass.
     pub fn all() -> Passes {
-        Passes(Pass::ALL.to_vec())
+        Passes::of(Pass::ALL.to_vec())
     }
     /// No pass: the automaton as the front end made it.
     pub fn none() -> Passes {
-        Passes(vec![])
+        Passes::of(vec![])
     }
     /// One pass alone.
     pub fn only(pass: Pass) -> Passes {
-        Passes(vec![pass])
+        Passes::of(vec![pass])
     }
     /// Whether this one is on.
     pub fn has(&self, pass: Pass) -> bool {
-        self.0.contains(&pass)
+        self.on.contains(&pass)
     }
     /// Switches one off.
     pub fn without(mut self, pass: Pass) -> Passes {
-        self.0.retain(|p| *p != pass);
+        self.on.retain(|p| *p != pass);
         self
     }
     /// What is run, in order.
@@ -168,7 +190,7 @@ impl FromStr for Passes {
     /// begins with `-name` begins with the default.
     fn from_str(list: &str) -> Result<Passes, String> {
         let begins_with_minus = list.trim_start().starts_with('-');
-        let mut on = if begins_with_minus { Passes::default().0 } else { vec![] };
+        let mut on = if begins_with_minus { Passes::default().on } else { vec![] };
         for word in list.split(',').map(str::trim) {
             let (name, add) = match word.strip_prefix('-') {
                 Some(name) => (name, false),
@@ -176,7 +198,7 @@ impl FromStr for Passes {
             };
             let named = match name {
                 "all" => Pass::ALL.to_vec(),
-                "default" => Passes::default().0,
+                "default" => Passes::default().on,
                 "none" if add => {
                     on.clear();
                     continue;
@@ -195,7 +217,7 @@ impl FromStr for Passes {
             }
         }
         on.sort();
-        Ok(Passes(on))
+        Ok(Passes::of(on))
     }
 }
 

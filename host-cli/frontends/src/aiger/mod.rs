@@ -10,7 +10,7 @@ mod parse;
 mod tests;
 
 use super::circuit::Circuit;
-use super::{Compiled, Diagnostic};
+use super::{Compiled, Diagnostic, Origin};
 pub use parse::{Aig, Latch, parse};
 use vouch_ir::{ExprId, Input, Span, Type, Var, VarKind};
 
@@ -42,7 +42,7 @@ pub fn compile(bytes: &[u8], model: &str) -> Result<Compiled, Vec<Diagnostic>> {
         let what = "the circuit has neither bad states nor outputs: there is nothing to check";
         warnings.push(Diagnostic::warning(what, Span::default(), ""));
     }
-    Ok(Compiled { cfa: circuit.finish(), warnings, binary: None })
+    Ok(Compiled { cfa: circuit.finish(), warnings, origin: Origin::Model })
 }
 
 fn build(aig: &Aig, model: &str) -> Result<Circuit, Box<Diagnostic>> {

@@ -21,7 +21,7 @@ mod tests;
 mod value;
 mod wide;
 
-use super::{Compiled, Diagnostic};
+use super::{Compiled, Diagnostic, Origin};
 pub use build::{Node, Nodes};
 use vouch_ir::Span;
 
@@ -43,7 +43,7 @@ pub fn read(text: &str, model: &str) -> Result<(Compiled, Nodes), Vec<Diagnostic
         let what = "the circuit has no bad states: there is nothing to check";
         warnings.push(Diagnostic::warning(what, Span::default(), ""));
     }
-    Ok((Compiled { cfa: circuit.finish(), warnings, binary: None }, nodes))
+    Ok((Compiled { cfa: circuit.finish(), warnings, origin: Origin::Model }, nodes))
 }
 
 type Result1<T> = Result<T, Box<Diagnostic>>;

@@ -96,7 +96,7 @@ impl Builtin {
 /// What a function of this name does, if it is known.
 pub fn find(name: &str) -> Option<Builtin> {
     Some(match name {
-        "__VERIFIER_error" | "reach_error" => Builtin::Error,
+        "__VERIFIER_error" | "reach_error" | "vouch_fail" => Builtin::Error,
         "__assert_fail" | "__assert" | "__assert_func" | "__assert_perror_fail" => {
             Builtin::AssertFail
         }

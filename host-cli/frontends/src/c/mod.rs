@@ -38,8 +38,10 @@ pub use project::gather;
 pub use types::DataModel;
 
 use super::lint::Lint;
-use super::{Compiled, Diagnostic, Options, Source};
+use super::origin::Parts;
+use super::{Compiled, Diagnostic, Options, Origin, Source};
 use places::Places;
+use std::sync::Arc;
 use vouch_ir::deadline;
 use vouch_ir::{Cfa, Span};
 
@@ -200,7 +202,8 @@ pub fn compile(source: &Source, options: &Options) -> Result<Compiled, Vec<Diagn
     on_large_stack(|| {
         let program = Program::new(source, options)?;
         let warnings = warn::warnings(&program, options);
-        Ok(Compiled { cfa: program.into_cfa(), warnings, binary: None })
+        let origin = Origin::Source(Arc::new(program.parts(options)));
+        Ok(Compiled { cfa: program.into_cfa(), warnings, origin })
     })
 }
 
@@ -306,6 +309,19 @@ impl Program {
     /// The place in the source for one in the text that was read.
     fn original(&self, span: Span) -> Span {
         self.places.as_ref().map_or(span, |p| p.original(span))
+    }
+
+    /// What a linker knows of it.
+    fn parts(&self, options: &Options) -> Parts {
+        let handlers = options.c.interrupts.iter().map(|(handler, _)| handler);
+        Parts {
+            is_32_bit: self.unit.types.model != DataModel::Lp64,
+            entries: options.c.called().chain(handlers).cloned().collect(),
+            functions: self.notes.functions.clone(),
+            elsewhere: self.notes.elsewhere.keys().cloned().collect(),
+            variables: self.notes.variables.clone(),
+            step: self.notes.step,
+        }
     }
 
     /// The automaton, with the spans of the source.

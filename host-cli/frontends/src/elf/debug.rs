@@ -35,6 +35,7 @@ pub struct Function {
 pub struct Debug {
     statics: BTreeMap<u32, Static>,
     functions: BTreeMap<u32, Function>,
+    inlined: Vec<(String, u32)>,
 }
 
 impl Debug {
@@ -95,6 +96,11 @@ impl Debug {
                     let function = types.function(number, entry, is_rust)?;
                     self.functions.entry(start).or_insert(function);
                 }
+                gimli::DW_TAG_inlined_subroutine => {
+                    let first = types.dwarf.die_ranges(unit, entry)?.next()?;
+                    let name = types.name(number, entry);
+                    self.inlined.extend(name.zip(first.map(|range| range.begin as u32)));
+                }
                 _ => {}
             }
         }
@@ -111,6 +117,11 @@ impl Debug {
         let at = at.checked_add(found.at)?;
         let Found { path, ty, .. } = found.kind.find(at, bytes)?;
         Some((format!("{}{path}", found.name), ty))
+    }
+
+    /// Functions that are parts of others, and where.
+    pub fn inlined(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.inlined.iter().map(|(name, at)| (name.as_str(), *at))
     }
 
     /// A function that was wanted.

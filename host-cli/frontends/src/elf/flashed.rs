@@ -3,14 +3,17 @@
 //!
 //! A proof holds for these bytes. Who has them hashed where they lie knows that it is of this program.
 
+use super::error;
 use super::reader::{Elf, Symbol};
-use super::{Program, error};
 use crate::Diagnostic;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The version of what makes automata of programs: the same program may become another automaton in another one.
 pub const LIFTER: u32 = 1;
+
+/// What images have instead whose automaton was made of the source.
+pub const NOT_LIFTED: u32 = 0;
 
 /// Functions that only say what is wanted are in sections whose names begin like this, which need not be flashed.
 const UNFLASHED: &str = ".vouch";
@@ -33,14 +36,19 @@ impl Part {
     }
 }
 
-/// The pieces of flash that an automaton depends on, by address. `more` names functions, objects and sections that
-/// are wanted, too; `all` is everything that is flashed.
-pub fn parts(elf: &Elf, program: &Program, more: &[String]) -> Result<Vec<Part>, Vec<Diagnostic>> {
+/// The pieces of flash that an automaton depends on, by address: code and constants at `spans`, and what is copied to
+/// `ram`. `more` names functions, objects and sections that are wanted, too; `all` is everything that is flashed.
+pub fn parts(
+    elf: &Elf,
+    spans: &[Range<u32>],
+    ram: &[Range<u32>],
+    more: &[String],
+) -> Result<Vec<Part>, Vec<Diagnostic>> {
     let mut ranges: BTreeMap<(u32, u32), String> = BTreeMap::new();
     let mut add = |name: String, range: Range<u32>| {
         ranges.entry((range.start, range.end)).or_insert(name);
     };
-    for span in &program.spans {
+    for span in spans {
         let mut at = span.start;
         while at < span.end {
             let (name, range) = whole(elf, at, span.end);
@@ -51,7 +59,7 @@ pub fn parts(elf: &Elf, program: &Program, more: &[String]) -> Result<Vec<Part>,
     // What statics begin with was copied from flash.
     for section in elf.sections().iter().filter(|s| s.is_writable && s.bytes.is_some()) {
         let range = section.start..section.end();
-        let is_used = program.ram.iter().any(|r| r.start < range.end && range.start < r.end);
+        let is_used = ram.iter().any(|r| r.start < range.end && range.start < r.end);
         if is_used && elf.is_flashed(range.start) {
             add(section.name.clone(), range);
         }

@@ -13,6 +13,7 @@
 //! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
 //! - `lift`, `meet`: locations, and what is known at each. `constants`: addresses in code. `shared`: what other code may change. `build`, `names`: the automaton.
 //!   `about`: what people want to know of it. [`flashed`]: the bytes that it depends on.
+//! - [`linked`]: a model that was made of source, in the program that a compiler made of the same.
 
 mod abi;
 mod about;
@@ -32,6 +33,7 @@ mod jump;
 mod layout;
 mod lift;
 mod lines;
+pub mod linked;
 pub mod marker;
 mod meet;
 mod names;
@@ -44,7 +46,7 @@ mod state;
 mod types;
 mod value;
 
-use super::{Compiled, Diagnostic};
+use super::{Compiled, Diagnostic, Origin};
 pub use base::Slot;
 pub use build::{At, Outside, Program, Read};
 use choice::Choice;
@@ -97,7 +99,7 @@ pub fn compile(
     }
     let cfa = program.cfa.clone();
     let binary = Binary { file: bytes.to_vec(), program };
-    Ok(Compiled { cfa, warnings, binary: Some(Arc::new(binary)) })
+    Ok(Compiled { cfa, warnings, origin: Origin::Program(Arc::new(binary)) })
 }
 
 /// A program as a file and as an automaton: what it takes to run the one along the other.

@@ -22,7 +22,7 @@ pub use outline::outline;
 
 use super::lint::Lint;
 use super::moves::Moves;
-use super::{Compiled, Diagnostic, Options, diagnostic};
+use super::{Compiled, Diagnostic, Options, Origin, diagnostic};
 use vouch_ir::Span;
 
 /// Nesting is limited, but to what fits here and not to what fits any caller's stack.
@@ -71,7 +71,7 @@ fn compile_here(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnosti
     let (model, mut warnings) = read(text)?;
     let (cfa, more) = lower::lower(&model, text, options).map_err(|error| vec![error])?;
     warnings.extend(more);
-    Ok(Compiled { cfa, warnings: in_order(warnings), binary: None })
+    Ok(Compiled { cfa, warnings: in_order(warnings), origin: Origin::Model })
 }
 
 /// The model that a text describes, and warnings.

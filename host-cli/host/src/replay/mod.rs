@@ -68,7 +68,7 @@ fn attempt(_: &Binary, _: &plan::Plan) -> Replayed {
 /// Takes back every *unsafe* that does not happen on the program that the model was lifted from. The runs are kept
 /// beside the findings.
 pub fn confirm(model: &Loaded, judgement: &mut Judgement) {
-    if model.origin == Origin::Model {
+    if !model.origin.is_lifted() {
         return;
     }
     for (property, finding) in judgement.findings.iter_mut().chain(&mut judgement.besides) {

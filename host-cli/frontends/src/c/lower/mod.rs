@@ -195,6 +195,7 @@ pub fn lower(
     };
     lower.run(&steps, init)?;
     lower.note_names();
+    lower.note_parts();
     let (mut cfa, notes) = (lower.cfa, lower.notes);
     if cfa.properties.is_empty() {
         // Nothing can go wrong; that is worth a verdict too.
@@ -269,6 +270,7 @@ impl Lower<'_> {
         self.call_all(&Vec::from_iter(init))?;
         if self.options.c.repeat {
             let again = self.location("loop", span);
+            self.notes.step = Some(again);
             self.jump(again);
             self.block = self.fresh_block(again);
             self.pause_here();

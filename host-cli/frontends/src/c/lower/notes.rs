@@ -2,8 +2,10 @@
 //! which speak of calls, branches, loops and variables as the programmer wrote them.
 
 use super::Lower;
-use crate::c::tree::{FunctionId, GlobalId, LocalId, Stmt, StmtKind};
+use super::object::Cell;
+use crate::c::tree::{Function, FunctionId, GlobalId, LocalId, Stmt, StmtKind};
 use crate::c::types::Type;
+use crate::origin::{self, Variable};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use vouch_ir::{EdgeId, ExprId, InputId, LocId, Span, VarId};
 
@@ -30,6 +32,12 @@ pub struct Notes {
     pub unknown: BTreeMap<String, Span>,
     /// Functions that are declared only, and where one is called.
     pub elsewhere: BTreeMap<String, Span>,
+    /// Functions of which the automaton has the body.
+    pub functions: Vec<String>,
+    /// Variables that live as long as the program.
+    pub variables: Vec<Variable>,
+    /// Where the automaton is between two calls of the step.
+    pub step: Option<LocId>,
 }
 
 /// An assertion as one of its copies in the automaton.
@@ -206,5 +214,28 @@ impl Lower<'_> {
                 self.notes.names.insert(cell.var, named);
             }
         }
+    }
+
+    /// All is lowered and has names: what a linker knows of it.
+    pub(super) fn note_parts(&mut self) {
+        let functions = self.unit.functions.iter().enumerate();
+        let has_body =
+            |(id, f): &(FunctionId, &Function)| f.body.is_some() && self.reach.is_reached(*id);
+        self.notes.functions =
+            functions.filter(has_body).map(|(_, f)| f.name.to_string()).collect();
+        let mut variables: Vec<Variable> = vec![];
+        let globals = self.globals.values().map(|object| &self.objects[*object]);
+        for object in globals.filter(|object| !object.register) {
+            let cell = |cell: &Cell| origin::Cell {
+                offset: cell.offset,
+                width: cell.width,
+                var: cell.var,
+                path: self.notes.names.get(&cell.var).map(|named| named.path.clone()),
+            };
+            let (name, size) = (object.name.clone(), object.size);
+            variables.push(Variable { name, size, cells: object.cells.iter().map(cell).collect() });
+        }
+        variables.sort_by(|a, b| a.name.cmp(&b.name));
+        self.notes.variables = variables;
     }
 }

@@ -45,7 +45,7 @@ impl Story {
             Origin::Elsewhere => Err("this format needs the program, not its image alone\n\
                  help: check the ELF file itself"
                 .into()),
-            Origin::Model => {
+            Origin::Model | Origin::Source(_) => {
                 Err("this format is for runs of programs in machine code (ELF files) and, as a test, of `.vch` models\n\
                  help: end the file's name in `.vcd`, `.json` or `.txt`"
                     .into())
