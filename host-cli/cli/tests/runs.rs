@@ -309,7 +309,7 @@ fn a_page_shows_a_run_and_can_be_stepped() {
         let text = String::from_utf8_lossy(&node.stdout).into_owned();
         assert!(node.status.success(), "{}", String::from_utf8_lossy(&node.stderr));
         let lines: Vec<&str> = text.lines().collect();
-        let last = lines[4].split(' ').nth(2).unwrap().to_string();
+        let last = lines[4].split(' ').nth(3).unwrap().to_string();
         assert_eq!(lines[0], format!("0 0 of {last}  "), "{text}");
         assert_eq!(lines[1], format!("1 1 of {last} Idle 5"), "{text}");
         assert!(lines[2].starts_with(&format!("2 2 of {last} Running 6")), "{text}");

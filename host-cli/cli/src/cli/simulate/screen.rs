@@ -14,7 +14,7 @@ use vouch_host::simulate::{Choice, Session};
 
 /// Steps that `R` does.
 const MANY: usize = 10;
-const KEYS: &str = " Tab pane  ↑↓ select  Enter take/set  ←→ back/forward  r/R random  x unset  w watch  l/s load/save  q quit";
+const KEYS: &str = " Tab ↑↓ select · Enter take/set · ←→ back/forward · r R random · x unset · w watch · l s file · q quit";
 
 /// What can be selected in.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -123,12 +123,17 @@ fn properties(outcome: &Outcome) -> String {
 /// The line that led to each state, and where machines are then.
 fn steps_json(page: &Page<'_>, run: &Run) -> serde_json::Value {
     let cfa = page.cfa;
+    let is_error = |id: LocId| cfa.properties.iter().any(|p| p.error == id);
     let state = |(number, state): (usize, &crate::validate::State)| {
         let edge = number.checked_sub(1).and_then(|n| run.steps.get(n));
         let span = edge.and_then(|e| cfa.edges.get(e.edge.index())).map(|e| e.span);
-        let location = &cfa.locations[state.location.index()];
-        let line = line_of(page.source, span.unwrap_or(location.span).start);
-        let states: Vec<&str> = location.name.split('|').collect();
+        let line = span.and_then(|span| line_of(page.source, span.start));
+        // Where something breaks the machines stay where they are.
+        let at = match number.checked_sub(1).and_then(|n| run.states.get(n)) {
+            Some(before) if is_error(state.location) => before.location,
+            _ => state.location,
+        };
+        let states: Vec<&str> = cfa.locations[at.index()].name.split('|').collect();
         json!({ "line": line, "states": states })
     };
     run.states.iter().enumerate().map(state).collect()
