@@ -95,6 +95,23 @@ fn decisions_of_vouch_itself() {
     }
 }
 
+/// What clang makes of C: it uses other instructions than GCC, and has no marks on RISC-V that tell where code begins.
+#[test]
+fn programs_by_clang() {
+    let folder = tempfile::tempdir().unwrap();
+    for target in ["thumbv6m-none-eabi", "thumbv7m-none-eabi", "riscv32-none-elf"] {
+        for level in ["-Oz", "-O2"] {
+            for name in ["pump", "level", "address"] {
+                let good = programs::clang(name, target, &[level], folder.path());
+                let options = options(None);
+                assert_eq!(verdict(&good, &options), Verdict::Safe, "{}", good.display());
+                let broken = programs::clang(name, target, &[level, "-DBROKEN"], folder.path());
+                assert_eq!(verdict(&broken, &options), Verdict::Unsafe, "{}", broken.display());
+            }
+        }
+    }
+}
+
 /// A computed jump belongs to the order of instructions also where only one target is known so far: else a loop that
 /// it closes is not seen to be one, and run for ever.
 #[test]

@@ -25,6 +25,8 @@ pub fn run() -> Result<()> {
         program(&ARM_GCC)?;
         program(&GDB)?;
         program(&CMAKE)?;
+        program(&CLANG)?;
+        program(&LLD)?;
         crates()
     })
 }
@@ -80,6 +82,26 @@ const GDB: Program = Program {
   Arch:     pacman -S gdb
   macOS:    brew install gdb
 with a link named gdb-multiarch",
+};
+
+const CLANG: Program = Program {
+    names: &["clang"],
+    purpose: "makes other machine code of C than GCC, which the tests lift",
+    debian: "clang",
+    elsewhere: "  Fedora:   dnf install clang
+  Arch:     pacman -S clang
+  macOS:    brew install llvm
+  Windows:  the installer from https://releases.llvm.org, with its folder in PATH",
+};
+
+const LLD: Program = Program {
+    names: &["ld.lld"],
+    purpose: "links what clang makes",
+    debian: "lld",
+    elsewhere: "  Fedora:   dnf install lld
+  Arch:     pacman -S lld
+  macOS:    brew install lld
+  Windows:  the installer from https://releases.llvm.org, with its folder in PATH",
 };
 
 const CMAKE: Program = Program {

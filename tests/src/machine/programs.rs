@@ -43,6 +43,19 @@ pub fn c_at(name: &str, flags: &[&str], flash: u32, ram: u32, folder: &Path) -> 
     elf
 }
 
+/// Builds a C program with clang, which `cargo xtask setup` installs.
+pub fn clang(name: &str, target: &str, flags: &[&str], folder: &Path) -> PathBuf {
+    let elf = folder.join(format!("{name}-{target}{}.elf", flags.concat()));
+    let mut clang = Command::new("clang");
+    clang.current_dir(sources()).args(["-g", "-ffreestanding", "-nostdlib", "-fuse-ld=lld"]);
+    clang.args(["-Wl,-T,link.x", "-Wl,-e,step", &format!("--target={target}")]);
+    if target.starts_with("riscv32") {
+        clang.args(["-march=rv32imac", "-mabi=ilp32"]);
+    }
+    run(clang.args(flags).args([&format!("{name}.c"), "io.c", "-o"]).arg(&elf));
+    elf
+}
+
 /// Builds a Rust program; flags are those of `rustc`.
 pub fn rust(name: &str, target: &str, flags: &[&str], folder: &Path) -> PathBuf {
     rust_as(name, &format!("{name}{}", flags.concat()), target, flags, folder)

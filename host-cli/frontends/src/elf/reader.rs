@@ -132,6 +132,9 @@ impl Elf {
             unknown: vec![],
         };
         elf.read_symbols(&file);
+        if isa == Isa::Rv32 {
+            elf.mark_functions();
+        }
         if elf.functions.is_empty() || elf.marks.is_empty() {
             let what = "the program has no symbols: what is code and what is data cannot be told";
             return unreadable(what, "link it without `-s`, and do not run `strip` on it");
@@ -185,6 +188,18 @@ impl Elf {
                 && function.end <= *start
             {
                 function.end = next;
+            }
+        }
+    }
+
+    /// Not all compilers for RISC-V tell where code begins: there is no data in functions. Whatever is between functions is not
+    /// known to be code then.
+    fn mark_functions(&mut self) {
+        let has_marks = !self.marks.is_empty();
+        for Symbol { start, end, .. } in self.functions.values() {
+            self.marks.entry(*start).or_insert(Mark::Code);
+            if !has_marks && !self.functions.contains_key(end) {
+                self.marks.insert(*end, Mark::Data);
             }
         }
     }
