@@ -5,7 +5,7 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, Ke
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
-use ratatui::widgets::{Block, List, ListItem, ListState, Paragraph};
+use ratatui::widgets::{Block, List, ListItem, ListState, Paragraph, Wrap};
 use std::io;
 use vouch_host::ir::{InputId, PropertyId, Type, VarId, value};
 use vouch_host::report::walk;
@@ -14,7 +14,8 @@ use vouch_host::simulate::{Choice, Session};
 
 /// Steps that `R` does.
 const MANY: usize = 10;
-const KEYS: &str = " Tab ↑↓ select · Enter take/set · ←→ back/forward · r R random · x unset · w watch · l s file · q quit";
+const KEYS: &str = "Tab pane · ↑↓ select · Enter take/set · Space toggle · ←→ back/forward · r step at random · \
+    R ten · x leave open · w watch · l load · s save · q quit";
 
 /// What can be selected in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -226,7 +227,7 @@ impl<'s, 'm> Screen<'s, 'm> {
             Constraint::Fill(3),
             Constraint::Fill(2),
             Constraint::Length(1),
-            Constraint::Length(1),
+            Constraint::Length(2),
         ])
         .areas(frame.area());
         let [possible, variables] =
@@ -259,8 +260,9 @@ impl<'s, 'm> Screen<'s, 'm> {
             None => format!(" {}", self.message),
         };
         frame.render_widget(Line::raw(line), ask);
-        frame
-            .render_widget(Line::styled(KEYS, Style::new().add_modifier(Modifier::REVERSED)), keys);
+        let bar = Style::new().add_modifier(Modifier::REVERSED);
+        let text = Paragraph::new(KEYS).style(bar).wrap(Wrap { trim: true });
+        frame.render_widget(text, keys);
     }
 
     fn prompt(&self, ask: Ask) -> String {
