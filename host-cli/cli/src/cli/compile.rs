@@ -50,7 +50,7 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
     };
     let sizes = plan::sizes(&model.image)
         .map_err(|e| Failure::new(Kind::Mismatch, format!("the image cannot be used: {e}")))?;
-    let fits = plan::fits(&sizes);
+    let fits = plan::fits(&sizes, effort.as_ref().map(|effort| effort.memory_bytes));
     let mut bytes = model.to_file();
     let mut inputs: Vec<&Path> = vec![&args.model.model];
     let mut signed = None;
