@@ -4,7 +4,7 @@
 //! - [`excerpt`]: what of a text can be shown.
 //! - [`limits`]: names of what is not modelled.
 //! - [`lint`]: questions that a model raises beyond its properties.
-//! - [`moves`]: which transitions of the source the edges of an automaton take.
+//! - [`machines`]: which transitions of the source the edges of an automaton take.
 //! - [`origin`]: what models are made of.
 //! - [`outline`]: what a model looks like from afar.
 //! - [`source`]: texts and where they come from.
@@ -22,7 +22,7 @@ pub mod elf;
 pub mod excerpt;
 pub mod limits;
 pub mod lint;
-pub mod moves;
+pub mod machines;
 pub mod origin;
 pub mod outline;
 pub mod source;
@@ -257,13 +257,13 @@ pub fn questions(
 
 /// The automaton of a source text with the transitions that its edges take, if its language has transitions; or the
 /// errors, in the order of the text.
-pub fn moves(
+pub fn machines(
     source: &Source,
     lang: Language,
     options: &Options,
-) -> Result<Option<moves::Moves>, Vec<Diagnostic>> {
+) -> Result<Option<machines::Machines>, Vec<Diagnostic>> {
     match lang {
-        Language::Vch => vch::moves(&source.text, options).map(Some),
+        Language::Vch => vch::machines(&source.text, options).map(Some),
         Language::C | Language::Aiger | Language::Btor2 | Language::Elf => Ok(None),
     }
 }

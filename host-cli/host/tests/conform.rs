@@ -7,24 +7,24 @@ use vouch_host::conform::log::{self, Column, Log};
 use vouch_host::conform::{Conformance, conform};
 use vouch_host::engines::Setup;
 use vouch_host::engines::clock::Clock;
-use vouch_host::frontend::moves::Moves;
+use vouch_host::frontend::machines::Machines;
 use vouch_host::frontend::{self, Language, Options, Source};
 use vouch_host::ir::formats::Names;
 use vouch_host::ir::{Cfa, EdgeId, InputId, LocId, VarId, VarKind, Word, eval, mask, value};
 use vouch_host::walk::{Random, Walk, Walker};
 
-fn example(name: &str) -> Moves {
+fn example(name: &str) -> Machines {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let text = std::fs::read_to_string(&path).unwrap();
     moves(&text)
 }
 
-fn moves(text: &str) -> Moves {
+fn moves(text: &str) -> Machines {
     let source = Source { path: "x.vch".into(), text: text.into() };
-    frontend::moves(&source, Language::Vch, &Options::default()).unwrap().unwrap()
+    frontend::machines(&source, Language::Vch, &Options::default()).unwrap().unwrap()
 }
 
-fn compare(moves: &Moves, log: &Log, gap: usize) -> Conformance {
+fn compare(moves: &Machines, log: &Log, gap: usize) -> Conformance {
     let mut watch = |_: &_| true;
     let clock = Clock::new(&Setup::default(), &mut watch);
     conform(moves, log, gap, &clock, &mut |_| {}).unwrap()
@@ -50,7 +50,7 @@ fn starts(cfa: &Cfa) -> States {
 }
 
 /// All states after one more step whose inputs are as the row says, each with whether the state fits the row, too.
-fn after(moves: &Moves, log: &Log, row: Option<usize>, from: &States) -> States {
+fn after(moves: &Machines, log: &Log, row: Option<usize>, from: &States) -> States {
     let cfa = &moves.cfa;
     let mut found = States::new();
     for (at, values) in from {
@@ -86,7 +86,7 @@ fn after(moves: &Moves, log: &Log, row: Option<usize>, from: &States) -> States 
     found
 }
 
-fn fits(moves: &Moves, log: &Log, row: usize, state: &(LocId, Vec<Word>)) -> bool {
+fn fits(moves: &Machines, log: &Log, row: usize, state: &(LocId, Vec<Word>)) -> bool {
     log.columns.iter().zip(&log.rows[row].values).all(|(column, wanted)| match (column, wanted) {
         (Column::Var(id, _), Some(w)) => state.1[id.index()] == *w,
         (Column::State(m, _), Some(w)) => moves.at[state.0.index()][*m] as Word == *w,
@@ -95,7 +95,7 @@ fn fits(moves: &Moves, log: &Log, row: usize, state: &(LocId, Vec<Word>)) -> boo
 }
 
 /// The first row that cannot be.
-fn oracle(moves: &Moves, log: &Log, gap: usize) -> Option<usize> {
+fn oracle(moves: &Machines, log: &Log, gap: usize) -> Option<usize> {
     let mut now = starts(&moves.cfa);
     for row in 0..log.rows.len() {
         let mut at_line = States::new();
@@ -114,7 +114,7 @@ fn oracle(moves: &Moves, log: &Log, gap: usize) -> Option<usize> {
 }
 
 /// A run at random.
-fn walk(moves: &Moves, steps: usize, random: &mut Random) -> Walk {
+fn walk(moves: &Machines, steps: usize, random: &mut Random) -> Walk {
     let walker = Walker::new(&moves.cfa);
     let mut values = walker.start(random);
     for (var, value) in moves.cfa.vars.iter().zip(&mut values) {
@@ -139,7 +139,7 @@ fn walk(moves: &Moves, steps: usize, random: &mut Random) -> Walk {
 }
 
 /// A run as CSV, with some of the columns, some of the values, and some of the lines.
-fn csv(moves: &Moves, walk: &Walk, gap: usize, random: &mut Random) -> String {
+fn csv(moves: &Machines, walk: &Walk, gap: usize, random: &mut Random) -> String {
     let cfa = &moves.cfa;
     let names = Names::new(cfa);
     let vars: Vec<VarId> =

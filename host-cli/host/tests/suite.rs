@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use vouch_host::engines::Setup;
-use vouch_host::frontend::moves::Moves;
+use vouch_host::frontend::machines::Machines;
 use vouch_host::frontend::{self, Language, Options, Source};
 use vouch_host::ir::{Cfa, EdgeId, InputId, LocId, VarKind, Word, eval};
 use vouch_host::report::suite::{Script, c, rust};
@@ -29,17 +29,17 @@ fn source(path: &Path) -> Source {
     Source { path: path.display().to_string(), text }
 }
 
-fn moves(source: &Source) -> Moves {
-    frontend::moves(source, Language::Vch, &Options::default()).unwrap().unwrap()
+fn moves(source: &Source) -> Machines {
+    frontend::machines(source, Language::Vch, &Options::default()).unwrap().unwrap()
 }
 
-fn make(moves: &Moves, cover: Cover) -> Suite {
+fn make(moves: &Machines, cover: Cover) -> Suite {
     let setup = Setup { timeout: Some(Duration::from_secs(120)), ..Setup::default() };
     suite::make(moves, cover, &[], &Passes::default(), &setup, &mut |_| true).unwrap()
 }
 
 /// The transitions that the cases take, run once more by the interpreter.
-fn taken(moves: &Moves, suite: &Suite) -> BTreeSet<usize> {
+fn taken(moves: &Machines, suite: &Suite) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for case in &suite.cases {
         let mut state = case.walk.states[0].clone();
@@ -58,7 +58,7 @@ fn taken(moves: &Moves, suite: &Suite) -> BTreeSet<usize> {
 }
 
 /// All transitions that any run takes, by trying everything; `None` if that is too much.
-fn reachable(moves: &Moves, mut work: u64) -> Option<BTreeSet<usize>> {
+fn reachable(moves: &Machines, mut work: u64) -> Option<BTreeSet<usize>> {
     let cfa = &moves.cfa;
     let mut found = BTreeSet::new();
     let mut seen: HashSet<(LocId, Vec<Word>)> = HashSet::new();

@@ -3,7 +3,7 @@
 use super::args::ModelArgs;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
-use super::{files, moves};
+use super::{files, machines};
 use clap::{Args, ValueHint};
 use serde_json::json;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use vouch_host::conform::log::{self, Log};
 use vouch_host::conform::{self, ConformError, Conformance, Fitting};
 use vouch_host::engines::Setup;
 use vouch_host::engines::clock::Clock;
-use vouch_host::frontend::moves::Moves;
+use vouch_host::frontend::machines::Machines;
 use vouch_host::ir::PropertyId;
 use vouch_host::report::{count, json as report_json, walk};
 use vouch_host::validate::Run;
@@ -53,7 +53,7 @@ pub struct ConformArgs {
 /// The command.
 pub fn command(args: &ConformArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
-    let moves = moves::of(&model, &args.model)?;
+    let moves = machines::of(&model, &args.model)?;
     let text = files::read_text(&args.log)?;
     let log = log::read(&moves, &text, &args.ignore)
         .map_err(|e| Failure::new(Kind::Input, format!("{}: {e}", args.log.display())))?;
@@ -84,7 +84,7 @@ pub fn command(args: &ConformArgs, context: &mut Context) -> Result<u8, Failure>
     Ok(if matches!(found, Conformance::Yes(_)) { 0 } else { NOT_A_RUN })
 }
 
-fn show(args: &ConformArgs, moves: &Moves, log: &Log, found: &Conformance, context: &Context) {
+fn show(args: &ConformArgs, moves: &Machines, log: &Log, found: &Conformance, context: &Context) {
     let name = &moves.cfa.name;
     let path = args.log.display();
     let Conformance::No { row, before, instead, others } = found else {
@@ -126,7 +126,7 @@ fn show(args: &ConformArgs, moves: &Moves, log: &Log, found: &Conformance, conte
     }
 }
 
-fn object(moves: &Moves, log: &Log, found: &Conformance) -> serde_json::Value {
+fn object(moves: &Machines, log: &Log, found: &Conformance) -> serde_json::Value {
     let fitting = match found {
         Conformance::Yes(fitting) => fitting,
         Conformance::No { before, .. } => before,

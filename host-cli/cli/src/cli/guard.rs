@@ -1,7 +1,7 @@
 //! Conditions of an automaton in a few words, for pictures.
 
+use vouch_host::conditions::comparison;
 use vouch_host::ir::{BinOp, Cfa, Expr, ExprId, UnOp, VarId};
-use vouch_host::words::comparison;
 
 /// Parts of a condition that are told.
 const PARTS: usize = 3;

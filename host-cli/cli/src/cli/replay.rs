@@ -7,7 +7,7 @@ use super::failure::{Failure, Kind};
 use super::{files, verdict};
 use std::path::Path;
 use vouch_host::formats::{self, Names};
-use vouch_host::frontend::moves::Moves;
+use vouch_host::frontend::machines::Machines;
 use vouch_host::ir::Trace;
 use vouch_host::judge::{Broken, Finding, Judgement};
 use vouch_host::pipeline::Loaded;
@@ -84,7 +84,7 @@ fn of_nothing(
     trace: &Trace,
     context: &Context,
 ) -> Result<u8, Failure> {
-    let moves = Moves::of_automaton(&model.cfa);
+    let moves = Machines::of_automaton(&model.cfa);
     let mut session = Session::new(&moves, &[]);
     session.load(trace).map_err(|why| {
         let message = format!("{} is not a run of this model: {why}", args.input.display());

@@ -4,7 +4,7 @@ use super::args::ModelArgs;
 use super::ask::bindings;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
-use super::{files, moves};
+use super::{files, machines};
 use clap::builder::FalseyValueParser;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ pub struct TestsArgs {
 /// The command.
 pub fn command(args: &TestsArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
-    if (args.c || args.rust) && moves::is_program(&args.model) {
+    if (args.c || args.rust) && machines::is_program(&args.model) {
         return Err(Failure::usage(
             "tests in C and Rust are made from `.vch` models and circuits, not from programs\n\
              help: leave `--c` and `--rust` out: JSON has the runs; `vouch check --harness` makes a \
@@ -71,11 +71,11 @@ pub fn command(args: &TestsArgs, context: &mut Context) -> Result<u8, Failure> {
         ));
     }
     let bindings = bindings(&model.cfa, &args.bind)?;
-    let moves = moves::of(&model, &args.model)?;
+    let moves = machines::of(&model, &args.model)?;
     context.stage("covering");
     let timeout = Some(context.deadline().left().unwrap_or(PATIENCE));
     let setup = Setup { timeout, ..Setup::default() };
-    let passes = moves::passes(&args.model);
+    let passes = machines::passes(&args.model);
     let suite = context.last_moments().enter(|| {
         suite::make(&moves, args.cover, &bindings, &passes, &setup, &mut |stats| {
             context.advance_engine(stats);

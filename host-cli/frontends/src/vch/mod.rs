@@ -21,7 +21,7 @@ pub use format::format;
 pub use outline::outline;
 
 use super::lint::Lint;
-use super::moves::Moves;
+use super::machines::Machines;
 use super::{Compiled, Diagnostic, Options, Origin, diagnostic};
 use vouch_ir::Span;
 
@@ -42,10 +42,10 @@ pub fn questions(text: &str, options: &Options) -> Result<Lint, Vec<Diagnostic>>
 }
 
 /// The automaton of a text with the transitions that its edges take; or all errors that were found.
-pub fn moves(text: &str, options: &Options) -> Result<Moves, Vec<Diagnostic>> {
+pub fn machines(text: &str, options: &Options) -> Result<Machines, Vec<Diagnostic>> {
     on_large_stack(|| {
         let (model, _) = read(text)?;
-        lower::moves(&model, text, options).map_err(|error| vec![error])
+        lower::machines(&model, text, options).map_err(|error| vec![error])
     })
 }
 

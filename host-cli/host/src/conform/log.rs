@@ -1,7 +1,7 @@
 //! Logs: JSON lines, or CSV with a header.
 
 use crate::formats::names::{Table, closest};
-use crate::frontend::moves::Moves;
+use crate::frontend::machines::Machines;
 use crate::ir::formats::Names;
 use crate::ir::{InputId, Type, VarId, Word, value};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ impl Column {
     }
 
     /// Its type and width.
-    fn ty(&self, moves: &Moves) -> (Type, u32) {
+    fn ty(&self, moves: &Machines) -> (Type, u32) {
         match self {
             Column::Var(id, _) => {
                 let var = &moves.cfa.vars[id.index()];
@@ -44,7 +44,7 @@ impl Column {
     }
 
     /// A value of it for people.
-    pub fn show(&self, moves: &Moves, word: Word) -> String {
+    pub fn show(&self, moves: &Machines, word: Word) -> String {
         let (ty, width) = self.ty(moves);
         value::show(&ty, width, word)
     }
@@ -85,7 +85,7 @@ fn error(line: usize, column: Option<&str>, message: impl Into<String>) -> LogEr
 }
 
 struct Reader<'m> {
-    moves: &'m Moves,
+    moves: &'m Machines,
     names: Names,
     ignored: &'m [String],
     /// By name; `None` for what is ignored.
@@ -94,7 +94,7 @@ struct Reader<'m> {
 }
 
 /// Reads a log of a model. Columns of the names `ignored` say nothing of it.
-pub fn read(moves: &Moves, text: &str, ignored: &[String]) -> Result<Log, LogError> {
+pub fn read(moves: &Machines, text: &str, ignored: &[String]) -> Result<Log, LogError> {
     let names = Names::new(&moves.cfa);
     let log = Log::default();
     let mut reader = Reader { moves, names, ignored, known: BTreeMap::new(), log };

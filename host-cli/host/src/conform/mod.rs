@@ -11,7 +11,7 @@ pub mod log;
 pub mod unroll;
 
 use crate::engines::clock::{Clock, Stop};
-use crate::frontend::moves::Moves;
+use crate::frontend::machines::Machines;
 use crate::gates::TooManyNodes;
 use crate::walk::{Inputs, Walk, Walker};
 use log::{Column, Log, Row};
@@ -73,7 +73,7 @@ impl From<TooManyNodes> for ConformError {
 
 /// Compares a log with a model. Between two lines, and before the first one, there are up to `gap` steps.
 pub fn conform<'c>(
-    moves: &Moves,
+    moves: &Machines,
     log: &Log,
     gap: usize,
     clock: &'c Clock<'c>,
@@ -123,7 +123,7 @@ fn allowed(unrolling: &mut Unrolling<'_, '_>, log: &Log, row: &Row) -> Result<Al
 }
 
 /// Runs it again in the reference interpreter, and compares it with the log; `None` if it does not fit.
-fn check(moves: &Moves, log: &Log, found: Fitting) -> Option<Fitting> {
+fn check(moves: &Machines, log: &Log, found: Fitting) -> Option<Fitting> {
     let walker = Walker::new(&moves.cfa);
     let vars = moves.cfa.vars.iter().zip(&found.walk.states.first()?.values);
     if !vars.into_iter().all(|(var, value)| crate::validate::within(var, *value)) {

@@ -8,7 +8,7 @@ use super::Fitting;
 use super::log::{Column, Log, Row};
 use crate::engines::clock::{Clock, Stop};
 use crate::engines::sat::{Encoder, SatLit};
-use crate::frontend::moves::Moves;
+use crate::frontend::machines::Machines;
 use crate::gates::aig::{Graph, Lit, Node};
 use crate::gates::{Blaster, Leaf, TooManyNodes};
 use crate::ir::{BinOp, Cfa, Edge, EdgeId, InputId, LocId, Type, VarKind, Word};
@@ -52,7 +52,7 @@ struct Edges {
 
 /// The runs that fit a log so far.
 pub struct Unrolling<'m, 'c> {
-    moves: &'m Moves,
+    moves: &'m Machines,
     clock: &'c Clock<'c>,
     edges: Edges,
     leaving: Vec<Vec<EdgeId>>,
@@ -133,7 +133,10 @@ impl Edges {
 
 impl<'m, 'c> Unrolling<'m, 'c> {
     /// Before the first line.
-    pub fn new(moves: &'m Moves, clock: &'c Clock<'c>) -> Result<Unrolling<'m, 'c>, TooManyNodes> {
+    pub fn new(
+        moves: &'m Machines,
+        clock: &'c Clock<'c>,
+    ) -> Result<Unrolling<'m, 'c>, TooManyNodes> {
         let cfa = &moves.cfa;
         let mut leaving = vec![vec![]; cfa.locations.len()];
         for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {

@@ -1,6 +1,6 @@
 //! Runs that break nothing, step by step.
 
-use crate::frontend::moves::Moves;
+use crate::frontend::machines::Machines;
 use crate::ir::formats::Names;
 use crate::ir::{EdgeId, VarId, value};
 use crate::suite::goals::transition_name;
@@ -8,7 +8,7 @@ use crate::validate::{State, Taken};
 use crate::walk::Walk;
 
 /// What a step is in the source: the transitions that it takes, or the locations.
-pub fn step(moves: &Moves, edge: EdgeId) -> String {
+pub fn step(moves: &Machines, edge: EdgeId) -> String {
     let cfa = &moves.cfa;
     match moves.taken.get(edge.index()).map_or(&[][..], |t| t) {
         [] => {
@@ -27,7 +27,7 @@ pub fn step(moves: &Moves, edge: EdgeId) -> String {
 }
 
 /// Inputs of a step: `start = true, level = 3`.
-pub fn inputs(moves: &Moves, taken: &Taken) -> String {
+pub fn inputs(moves: &Machines, taken: &Taken) -> String {
     let names = Names::new(&moves.cfa);
     let shown = taken.inputs.iter().map(|(id, word)| {
         let input = &moves.cfa.inputs[id.index()];
@@ -37,7 +37,7 @@ pub fn inputs(moves: &Moves, taken: &Taken) -> String {
 }
 
 /// Values that changed: `level: 3 -> 4`; all of them if there is nothing before.
-pub fn changes(moves: &Moves, before: Option<&State>, after: &State) -> String {
+pub fn changes(moves: &Machines, before: Option<&State>, after: &State) -> String {
     let names = Names::new(&moves.cfa);
     let mut shown = vec![];
     for (id, var) in (0..).map(VarId).zip(&moves.cfa.vars) {
@@ -53,7 +53,7 @@ pub fn changes(moves: &Moves, before: Option<&State>, after: &State) -> String {
 }
 
 /// The steps of a run from one on: a line for each, and more for what it reads and changes.
-pub fn steps(moves: &Moves, walk: &Walk, from: usize) -> Vec<String> {
+pub fn steps(moves: &Machines, walk: &Walk, from: usize) -> Vec<String> {
     let mut lines = vec![];
     for (at, taken) in walk.steps.iter().enumerate().skip(from) {
         lines.push(format!("{:>5}  {}", at, step(moves, taken.edge)));

@@ -7,7 +7,7 @@ pub mod inputs;
 pub mod script;
 
 use crate::formats::names::{Table, closest};
-use crate::frontend::moves::Moves;
+use crate::frontend::machines::Machines;
 use crate::ir::formats::Names;
 use crate::ir::{EdgeId, InputId, PropertyId, Step, Trace, Type, VarId, VarKind, Word, value};
 use crate::report::walk as shown;
@@ -30,7 +30,7 @@ pub struct Choice {
 /// A model, and where one is in it.
 pub struct Session<'m> {
     /// The model.
-    pub moves: &'m Moves,
+    pub moves: &'m Machines,
     /// Names in it.
     pub names: Names,
     walker: Walker<'m>,
@@ -47,7 +47,7 @@ pub struct Session<'m> {
 
 impl<'m> Session<'m> {
     /// At the beginning. Parameters that are not bound have their smallest value.
-    pub fn new(moves: &'m Moves, bindings: &[(VarId, Word)]) -> Session<'m> {
+    pub fn new(moves: &'m Machines, bindings: &[(VarId, Word)]) -> Session<'m> {
         let cfa = &moves.cfa;
         let first = |(id, var): (VarId, &crate::ir::Var)| {
             let bound = bindings.iter().find(|b| b.0 == id).map(|b| b.1);

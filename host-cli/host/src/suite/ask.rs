@@ -3,7 +3,7 @@
 use super::goals::{Goals, What};
 use crate::blast::{self, AlignedImage, BlastError};
 use crate::engines::{Engine, EngineError, Setup};
-use crate::frontend::moves::Moves;
+use crate::frontend::machines::Machines;
 use crate::ir::{
     Cfa, Edge, EdgeId, ExprId, LocId, Property, PropertyId, Span, Type, Var, VarId, VarKind, Word,
 };
@@ -43,7 +43,7 @@ struct Asked {
 
 /// Asks about some of the goals.
 pub fn ask(
-    moves: &Moves,
+    moves: &Machines,
     goals: &Goals<'_>,
     open: &[usize],
     bindings: &[(VarId, Word)],
@@ -76,7 +76,7 @@ pub fn ask(
 
 impl Asked {
     /// A run to a goal, as one of the model.
-    fn walk(&self, moves: &Moves, trace: &crate::ir::Trace) -> Option<Walk> {
+    fn walk(&self, moves: &Machines, trace: &crate::ir::Trace) -> Option<Walk> {
         let vars = moves.cfa.vars.len();
         let initial: Vec<_> =
             trace.initial.iter().filter(|(var, _)| var.index() < vars).copied().collect();
@@ -166,7 +166,7 @@ fn automaton(goals: &Goals<'_>, open: &[usize], bindings: &[(VarId, Word)]) -> A
 }
 
 /// A variable for each machine that tells its last transition; 0 if there was none.
-fn remember(cfa: &mut Cfa, moves: &Moves) -> Vec<VarId> {
+fn remember(cfa: &mut Cfa, moves: &Machines) -> Vec<VarId> {
     let width = usize::BITS - (moves.transitions.len() + 1).leading_zeros();
     let variable = |name: &str| {
         let name = format!("last transition of {name}");

@@ -1,6 +1,6 @@
 //! What is to be covered, and which steps cover it.
 
-use crate::frontend::moves::Moves;
+use crate::frontend::machines::Machines;
 use crate::ir::{BinOp, Cfa, EdgeId, Expr, ExprId, InputId, LocId, Span, UnOp, VarId, eval};
 use crate::validate::{State, Taken};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,7 +85,7 @@ type Condition = (ExprId, [usize; 2]);
 /// All goals for a model, and what finds them.
 pub struct Goals<'m> {
     /// What they are about.
-    pub moves: &'m Moves,
+    pub moves: &'m Machines,
     /// The goals.
     pub list: Vec<Goal>,
     at: BTreeMap<LocId, Vec<usize>>,
@@ -97,7 +97,7 @@ pub struct Goals<'m> {
 
 impl<'m> Goals<'m> {
     /// The goals that a model has.
-    pub fn new(moves: &'m Moves, cover: Cover) -> Goals<'m> {
+    pub fn new(moves: &'m Machines, cover: Cover) -> Goals<'m> {
         let mut goals = Goals {
             moves,
             list: vec![],
@@ -188,7 +188,7 @@ impl<'m> Goals<'m> {
     fn add_condition(&mut self, edge: EdgeId, at: LocId, atom: ExprId, value: bool) -> usize {
         let cfa = &self.moves.cfa;
         let place = &cfa.locations[at.index()].name;
-        let text = crate::words::condition(cfa, atom).unwrap_or_else(|| "a condition".into());
+        let text = crate::conditions::condition(cfa, atom).unwrap_or_else(|| "a condition".into());
         let name = format!("{place}: {text} is {value}");
         self.add(name, cfa.edges[edge.index()].span, What::Condition { at, atom, value })
     }
@@ -240,7 +240,7 @@ impl<'m> Goals<'m> {
 }
 
 /// `drive: ` if there are several machines.
-fn prefix(moves: &Moves, machine: usize) -> String {
+fn prefix(moves: &Machines, machine: usize) -> String {
     match &moves.machines[..] {
         [_] => String::new(),
         all => format!("{}: ", all[machine].name),
@@ -248,7 +248,7 @@ fn prefix(moves: &Moves, machine: usize) -> String {
 }
 
 /// A transition in the words of the source.
-pub fn transition_name(moves: &Moves, number: usize) -> String {
+pub fn transition_name(moves: &Machines, number: usize) -> String {
     let t = &moves.transitions[number];
     let machine = &moves.machines[t.machine];
     let (from, to) = (&machine.states[t.from].0, &machine.states[t.to].0);

@@ -13,7 +13,7 @@ pub mod choose;
 pub mod goals;
 
 use crate::engines::Setup;
-use crate::frontend::moves::Moves;
+use crate::frontend::machines::Machines;
 use crate::ir::{Step, VarId, Word};
 use crate::simplify::Passes;
 use crate::walk::{Random, Walk, Walker};
@@ -68,7 +68,7 @@ impl Suite {
 
 /// Makes a suite. `bindings` are parameters with a certain value.
 pub fn make(
-    moves: &Moves,
+    moves: &Machines,
     cover: Cover,
     bindings: &[(VarId, Word)],
     passes: &Passes,
@@ -103,7 +103,7 @@ pub fn make(
 
 /// Walks at random, as far as they cover something new.
 fn at_random(
-    moves: &Moves,
+    moves: &Machines,
     goals: &Goals<'_>,
     bindings: &[(VarId, Word)],
     is_covered: &mut [bool],
@@ -164,7 +164,7 @@ fn at_random(
 }
 
 /// Runs the choices of a run in the reference interpreter; `None` if they are not one.
-pub fn follow(moves: &Moves, initial: &[(VarId, Word)], steps: &[Step]) -> Option<Walk> {
+pub fn follow(moves: &Machines, initial: &[(VarId, Word)], steps: &[Step]) -> Option<Walk> {
     let walker = Walker::new(&moves.cfa);
     let mut values = vec![0; moves.cfa.vars.len()];
     for (var, word) in initial {

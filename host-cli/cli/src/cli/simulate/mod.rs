@@ -6,7 +6,7 @@ use super::args::ModelArgs;
 use super::ask::bindings;
 use super::context::Context;
 use super::failure::{Failure, Kind};
-use super::{files, moves};
+use super::{files, machines};
 use clap::{Args, ValueHint};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ impl Files for Disk<'_> {
 /// The command.
 pub fn command(args: &SimulateArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
-    let moves = moves::of(&model, &args.model)?;
+    let moves = machines::of(&model, &args.model)?;
     let bindings = bindings(&model.cfa, &args.bind)?;
     let mut session = Session::new(&moves, &bindings);
     let mut disk = Disk { model: &model, inputs: vec![&args.model.model] };

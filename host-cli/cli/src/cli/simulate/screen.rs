@@ -389,7 +389,8 @@ machine lamp {
     #[test]
     fn a_walk_by_keys() {
         let source = Source { path: "lamp.vch".into(), text: LAMP.into() };
-        let moves = frontend::moves(&source, Language::Vch, &Options::default()).unwrap().unwrap();
+        let moves =
+            frontend::machines(&source, Language::Vch, &Options::default()).unwrap().unwrap();
         let mut session = Session::new(&moves, &[]);
         let mut files = Nowhere;
         let mut screen = Screen::new(&mut session, &mut files);

@@ -21,7 +21,7 @@ mod step;
 use super::hir::{Model, VarKind};
 use super::types::Ty;
 use crate::lint::Lint;
-use crate::moves::{self, Moves};
+use crate::machines::{self, Machines};
 use crate::{Diagnostic, Options};
 use constraint::Constraints;
 pub use engine::constant;
@@ -93,7 +93,7 @@ pub fn ask(model: &Model, text: &str, options: &Options) -> Result<Lint, Diagnos
 }
 
 /// The automaton with the transitions that its edges take.
-pub fn moves(model: &Model, text: &str, options: &Options) -> Result<Moves, Diagnostic> {
+pub fn machines(model: &Model, text: &str, options: &Options) -> Result<Machines, Diagnostic> {
     let mut lowering = lowering(model, text, options, None);
     lowering.taken = Some(vec![]);
     lowering.build()?;
@@ -107,7 +107,7 @@ pub fn moves(model: &Model, text: &str, options: &Options) -> Result<Moves, Diag
             for (r, rule) in state.rules.iter().enumerate() {
                 for (t, transition) in rule.iter().enumerate() {
                     numbers.insert([m, s, r, t], transitions.len());
-                    transitions.push(moves::Transition {
+                    transitions.push(machines::Transition {
                         machine: m,
                         from: s,
                         to: transition.target.unwrap_or(s),
@@ -118,14 +118,14 @@ pub fn moves(model: &Model, text: &str, options: &Options) -> Result<Moves, Diag
             }
         }
         let states = machine.states.iter().map(|s| (s.name.clone(), s.span)).collect();
-        moves::Machine { name: machine.name.clone(), states }
+        machines::Machine { name: machine.name.clone(), states }
     });
     let machines = machines.collect();
     let taken = lowering.taken.take().unwrap_or_default();
     let number = |key: &[usize; 4]| numbers.get(key).copied();
     let taken = taken.iter().map(|keys| keys.iter().filter_map(number).collect()).collect();
     let cfa = checked(lowering.finish())?;
-    Ok(Moves { cfa, machines, transitions, taken, at, plain: vec![] }.complete())
+    Ok(Machines { cfa, machines, transitions, taken, at, plain: vec![] }.complete())
 }
 
 /// The guard of a transition as it is written.

@@ -1,7 +1,7 @@
 //! A suite for programs.
 
 use super::variables;
-use crate::frontend::moves::Moves;
+use crate::frontend::machines::Machines;
 use crate::frontend::source::{Place, Source};
 use crate::ir::formats::Names;
 use crate::ir::{InputId, VarId};
@@ -11,7 +11,7 @@ use crate::validate::{State, Taken};
 use serde_json::{Value, json};
 
 /// The object.
-pub fn write(moves: &Moves, source: &Source, cover: Cover, suite: &Suite) -> Value {
+pub fn write(moves: &Machines, source: &Source, cover: Cover, suite: &Suite) -> Value {
     let cfa = &moves.cfa;
     let names = Names::new(cfa);
     let (parameters, vars) = variables(cfa);

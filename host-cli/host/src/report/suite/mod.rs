@@ -7,7 +7,7 @@ pub mod c;
 pub mod json;
 pub mod rust;
 
-use crate::frontend::moves::Moves;
+use crate::frontend::machines::Machines;
 use crate::ir::formats::Names;
 use crate::ir::{Cfa, EdgeId, InputId, LocId, Type, VarId, VarKind, Word};
 use crate::suite::{Suite, goals::transition_name};
@@ -25,8 +25,8 @@ pub struct Parts {
 
 impl Parts {
     /// As the source has them.
-    pub fn of_moves(moves: &Moves) -> Parts {
-        let names = |m: &crate::frontend::moves::Machine| {
+    pub fn of_moves(moves: &Machines) -> Parts {
+        let names = |m: &crate::frontend::machines::Machine| {
             (m.name.clone(), m.states.iter().map(|s| s.0.clone()).collect())
         };
         Parts { machines: moves.machines.iter().map(names).collect(), at: moves.at.clone() }
@@ -215,7 +215,7 @@ impl Script {
     }
 
     /// A suite.
-    pub fn of_suite(moves: &Moves, suite: &Suite) -> Result<Script, String> {
+    pub fn of_suite(moves: &Machines, suite: &Suite) -> Result<Script, String> {
         let parts = Parts::of_moves(moves);
         let (mut script, places) = Script::new(&moves.cfa, &parts)?;
         for case in &suite.cases {

@@ -6,7 +6,7 @@ use vouch_ir::{Cfa, EdgeId, LocId, Span};
 
 /// An automaton, and what it is in the source.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Moves {
+pub struct Machines {
     /// The automaton. Unlike the one that is checked it has steps that change nothing.
     pub cfa: Cfa,
     /// The machines.
@@ -45,9 +45,9 @@ pub struct Transition {
     pub span: Span,
 }
 
-impl Moves {
+impl Machines {
     /// Of an automaton alone: one machine, whose states are locations and whose transitions are edges.
-    pub fn of_automaton(cfa: &Cfa) -> Moves {
+    pub fn of_automaton(cfa: &Cfa) -> Machines {
         let names = Names::new(cfa);
         let is_error = |id: LocId| cfa.properties.iter().any(|p| p.error == id);
         let mut states = vec![];
@@ -78,11 +78,11 @@ impl Moves {
         }
         let machines = vec![Machine { name: cfa.name.clone(), states }];
         let plain = (0..cfa.edges.len() as u32).map(|e| Some(EdgeId(e))).collect();
-        Moves { cfa: cfa.clone(), machines, transitions, taken, at, plain }
+        Machines { cfa: cfa.clone(), machines, transitions, taken, at, plain }
     }
 
     /// An entry for each edge and location, those of errors included.
-    pub(crate) fn complete(mut self) -> Moves {
+    pub(crate) fn complete(mut self) -> Machines {
         self.taken.resize(self.cfa.edges.len(), vec![]);
         self.at.resize(self.cfa.locations.len(), vec![]);
         let mut count = 0;

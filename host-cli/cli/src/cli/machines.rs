@@ -2,7 +2,7 @@
 
 use super::args::ModelArgs;
 use super::failure::{self, Failure, Kind};
-use vouch_host::frontend::moves::Moves;
+use vouch_host::frontend::machines::Machines;
 use vouch_host::frontend::{self, Language};
 use vouch_host::pipeline::{self, Loaded};
 use vouch_host::simplify::Passes;
@@ -22,14 +22,14 @@ pub fn is_program(args: &ModelArgs) -> bool {
 }
 
 /// The transitions of the source; where it has none, the edges of the automaton.
-pub fn of(model: &Loaded, args: &ModelArgs) -> Result<Moves, Failure> {
-    let alone = || Moves::of_automaton(&model.cfa);
+pub fn of(model: &Loaded, args: &ModelArgs) -> Result<Machines, Failure> {
+    let alone = || Machines::of_automaton(&model.cfa);
     let Some(language) = language(args) else {
         return Ok(alone());
     };
     let options =
         frontend::Options { overflow: args.overflow, c: args.c.options(), ..Default::default() };
-    let moves = frontend::moves(&model.source, language, &options);
+    let moves = frontend::machines(&model.source, language, &options);
     let moves = moves.map_err(|diagnostics| {
         let message = failure::plain(&model.source, &diagnostics);
         Failure { kind: Kind::Input, message, places: Some((model.source.clone(), diagnostics)) }
