@@ -4,6 +4,7 @@
 //! - [`excerpt`]: what of a text can be shown.
 //! - [`limits`]: names of what is not modelled.
 //! - [`lint`]: questions that a model raises beyond its properties.
+//! - [`machines`]: which transitions of the source the edges of an automaton take.
 //! - [`moves`]: who does what in a step.
 //! - [`origin`]: what models are made of.
 //! - [`outline`]: what a model looks like from afar.
@@ -22,6 +23,7 @@ pub mod elf;
 pub mod excerpt;
 pub mod limits;
 pub mod lint;
+pub mod machines;
 pub mod moves;
 pub mod origin;
 pub mod outline;
@@ -254,6 +256,19 @@ pub fn questions(
         Language::Vch => vch::questions(&source.text, options).map(Some),
         Language::C => c::questions(source, options).map(Some),
         Language::Aiger | Language::Btor2 | Language::Elf => Ok(None),
+    }
+}
+
+/// The automaton of a source text with the transitions that its edges take, if its language has transitions; or the
+/// errors, in the order of the text.
+pub fn machines(
+    source: &Source,
+    lang: Language,
+    options: &Options,
+) -> Result<Option<machines::Machines>, Vec<Diagnostic>> {
+    match lang {
+        Language::Vch => vch::machines(&source.text, options).map(Some),
+        Language::C | Language::Aiger | Language::Btor2 | Language::Elf => Ok(None),
     }
 }
 

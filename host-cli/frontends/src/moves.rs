@@ -9,8 +9,8 @@ pub struct Move {
     pub machine: usize,
     /// The transition without its action; of a machine that takes none, the name of its state.
     pub span: Span,
-    /// Whether it takes none.
-    pub is_idle: bool,
+    /// Its state, the rule there and the number in the rule, if it takes one.
+    pub transition: Option<[usize; 3]>,
 }
 
 /// The moves of each edge, by its number; nothing if the language has no machines.

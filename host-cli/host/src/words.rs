@@ -155,10 +155,10 @@ impl<'a> Words<'a> {
     pub fn moments(&self, run: &Run) -> Vec<Moment> {
         let mut moments = vec![];
         let mut step = 0;
-        let last = run.steps.len().saturating_sub(1);
+        let is_error = |l: LocId| self.cfa.properties.iter().any(|p| p.error == l);
         for (edge, taken) in run.steps.iter().enumerate() {
             let Some(known) = self.cfa.edges.get(taken.edge.index()) else { continue };
-            let fails = edge == last;
+            let fails = is_error(known.to);
             match self.head {
                 Some(_) => step += self.is_call(known) as usize,
                 None => step = edge,
@@ -201,12 +201,12 @@ impl<'a> Words<'a> {
         let several = self.outline.machines.len() > 1;
         let name = |m: &Move| self.outline.machines.get(m.machine).map(|m| m.name.clone());
         let moved: Vec<Done> = (moves.iter())
-            .filter(|m| !m.is_idle)
+            .filter(|m| m.transition.is_some())
             .map(|m| Done { who: name(m).filter(|_| several), ..self.written(m.span) })
             .collect();
         match moves {
             [] => {}
-            [idle] if idle.is_idle => {
+            [idle] if idle.transition.is_none() => {
                 let who = name(idle).filter(|_| several);
                 return vec![Done { who, line: None, text: "no transition is possible".into() }];
             }

@@ -95,16 +95,18 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 21] = [
+const HOST: [Layer; 26] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
     ("write", &[]),
+    ("walk", &[]),
+    ("conditions", &[]),
     ("pipeline", &[]),
     ("bind", &["pipeline"]),
     ("glue", &["pipeline"]),
     ("words", &[]),
-    ("report", &["explain", "replay", "verdict", "words"]),
+    ("report", &["explain", "replay", "suite", "verdict", "walk", "words"]),
     ("explain", &["words"]),
     ("export", &[]),
     ("signing", &["pipeline"]),
@@ -112,11 +114,14 @@ const HOST: [Layer; 21] = [
     ("engines", &["answer", "pipeline"]),
     ("judge", &["answer", "verdict"]),
     ("lint", &["engines", "judge"]),
+    ("suite", &["engines", "judge", "walk", "conditions"]),
+    ("conform", &["engines", "walk"]),
     ("client", &["answer", "memory", "signing", "transport"]),
     ("replay", &["judge", "pipeline", "transport", "verdict"]),
     ("shortest", &["answer", "engines", "judge", "pipeline", "words"]),
     ("check", &["answer", "client", "engines", "judge", "pipeline", "replay", "shortest"]),
     ("log", &["client"]),
+    ("simulate", &["engines", "report", "walk"]),
 ];
 
 /// The roots of packages, which may import everything.

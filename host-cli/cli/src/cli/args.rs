@@ -2,7 +2,11 @@
 //! `VOUCH_NO_VALIDATE`.
 
 use super::c_args::CArgs;
+use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
+use super::page::PageArgs;
+use super::simulate::SimulateArgs;
+use super::suite::TestsArgs;
 use clap::builder::{ArgPredicate, FalseyValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -254,6 +258,15 @@ Examples:
   vouch export pump.vch -o pump.aig
   vouch export pump.vch --to smt2 --property never_dry | z3 -in")]
     Export(ExportArgs),
+    /// Make tests from a model: runs that cover all that is reachable, and a proof for what is not
+    #[command(after_help = super::suite::AFTER_HELP)]
+    Tests(TestsArgs),
+    /// Compare a recorded log with a model: is it a run, and if not, which line cannot be?
+    #[command(after_help = super::conform::AFTER_HELP)]
+    Conform(ConformArgs),
+    /// Step through a model: choose what happens, back and forward
+    #[command(after_help = super::simulate::after_help())]
+    Simulate(SimulateArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
 }
@@ -271,6 +284,9 @@ impl Command {
             Certify(args) => args.model.settle(&[]),
             Replay(args) => args.model.settle(&[]),
             Export(args) => args.model.settle(&[]),
+            Tests(args) => args.model.settle(&[]),
+            Conform(args) => args.model.settle(&[]),
+            Simulate(args) => args.model.settle(&[]),
             Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_) => {}
         }
     }
@@ -440,6 +456,8 @@ pub struct CheckArgs {
     #[arg(long, env = "VOUCH_CEGAR", hide_env = true, value_name = "NAME")]
     #[arg(default_value_t = Tuning::default().cegar)]
     pub cegar: Config,
+    #[command(flatten)]
+    pub page: PageArgs,
     /// Memory for the engine, as in 40K, 512M or 2G [default: as much as it needs, up to 1G]
     #[arg(long, env = "VOUCH_MEMORY", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes)]
@@ -673,6 +691,8 @@ pub struct ReplayArgs {
     #[arg(help = run_file("Write the run to a file"))]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub page: PageArgs,
 }
 
 /// Arguments of `lint`.

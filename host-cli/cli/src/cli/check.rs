@@ -118,5 +118,6 @@ fn at_depth(
         proof: &args.proof,
         checked: &checked,
     };
+    args.page.write_check(&answered, &outcome, context)?;
     verdict::report(&answered, outcome, context).map(Some)
 }

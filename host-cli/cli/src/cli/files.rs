@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 use vouch_host::deadline;
 use vouch_host::formats::{self, ParseError, ParseErrorKind};
+use vouch_host::frontend::{self, Language};
 use vouch_host::ir::Trace;
 use vouch_host::pipeline::{self, Loaded};
 use vouch_host::read;
@@ -122,9 +123,12 @@ pub fn write_trace(
         Failure::new(Kind::Output, format!("cannot write {}: {e}", path.display()))
     };
     let Loaded { cfa, digest, origin, .. } = model;
-    let words = &verdict::words(model);
-    let written =
-        Written { cfa, trace, run, digest: *digest, words, story: Story::of(origin, run) };
+    let language = Language::from_path(Path::new(&model.source.path));
+    let outline = language.and_then(|language| frontend::outline(&model.source, language));
+    let machines = outline.map_or_else(Vec::new, |o| o.machines);
+    let machines = machines.into_iter().map(|m| m.name).collect();
+    let (words, story) = (&verdict::words(model), Story::of(origin, run));
+    let written = Written { cfa, trace, run, digest: *digest, words, story, machines };
     let bytes = report::formats::write(path, &written).map_err(|e| broken(&e))?;
     write(path, &bytes, inputs)?;
     if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vcd")) {

@@ -1,6 +1,7 @@
 //! Conditions of an automaton in a few words, for pictures.
 
-use vouch_host::ir::{BinOp, Cfa, Expr, ExprId, Type, UnOp, VarId, value};
+use vouch_host::conditions::comparison;
+use vouch_host::ir::{BinOp, Cfa, Expr, ExprId, UnOp, VarId};
 
 /// Parts of a condition that are told.
 const PARTS: usize = 3;
@@ -37,63 +38,10 @@ pub fn show(cfa: &Cfa, condition: ExprId, known: VarId) -> String {
     text
 }
 
-/// A comparison, or a bit.
-fn comparison(cfa: &Cfa, x: ExprId, truth: bool) -> Option<String> {
-    let Expr::Binary(op, a, b) = cfa.pool.get(x) else {
-        let (name, ..) = named(cfa, x)?;
-        return Some(if truth { name } else { format!("!{name}") });
-    };
-    let sign = match (op, truth) {
-        (BinOp::Eq, true) => "==",
-        (BinOp::Eq, false) => "!=",
-        (BinOp::Ult | BinOp::Slt, true) => "<",
-        (BinOp::Ult | BinOp::Slt, false) => ">=",
-        (BinOp::Ule | BinOp::Sle, true) => "<=",
-        (BinOp::Ule | BinOp::Sle, false) => ">",
-        _ => return None,
-    };
-    let turned = match sign {
-        "<" => ">",
-        ">" => "<",
-        "<=" => ">=",
-        ">=" => "<=",
-        sign => sign,
-    };
-    let (a, b, sign) = match cfa.pool.as_const(a) {
-        Some(_) => (b, a, turned),
-        None => (a, b, sign),
-    };
-    let (name, ty, width) = named(cfa, a)?;
-    let other = match cfa.pool.as_const(b) {
-        Some(value) => value::show(&ty, width, value),
-        None => named(cfa, b)?.0,
-    };
-    Some(format!("{name} {sign} {other}"))
-}
-
-/// A variable or an input, perhaps extended: its name, type and width.
-fn named(cfa: &Cfa, x: ExprId) -> Option<(String, Type, u32)> {
-    match cfa.pool.get(x) {
-        Expr::Var(var) => {
-            let var = cfa.vars.get(var.index())?;
-            Some((var.name.clone(), var.ty.clone(), var.width))
-        }
-        Expr::Input(input) => {
-            let input = cfa.inputs.get(input.index())?;
-            Some((input.name.clone(), input.ty.clone(), input.width))
-        }
-        Expr::Extend { x: inner, .. } => {
-            let (name, ty, _) = named(cfa, inner)?;
-            Some((name, ty, cfa.pool.width(x)))
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vouch_host::ir::{Input, Var, VarKind, Word};
+    use vouch_host::ir::{Input, Type, Var, VarKind, Word};
 
     #[test]
     fn conditions_in_a_few_words() {

@@ -18,6 +18,7 @@ mod c_args;
 mod certify;
 mod check;
 mod compile;
+mod conform;
 mod context;
 mod device_args;
 mod dot;
@@ -32,12 +33,16 @@ mod interrupt;
 mod keys;
 mod lint;
 mod list;
+mod machines;
 mod monitor;
+mod page;
 mod passes;
 mod picture;
 mod plan;
 mod replay;
 mod run;
+mod simulate;
+mod suite;
 mod verdict;
 mod witness;
 
@@ -118,6 +123,9 @@ fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
         Command::Flash(args) => flash::command(args, context),
         Command::Provision(args) => flash::provision(args, context),
         Command::Export(args) => export::command(args, context),
+        Command::Conform(args) => conform::command(args, context),
+        Command::Simulate(args) => simulate::command(args, context),
+        Command::Tests(args) => suite::command(args, context),
         Command::List(args) => list::command(args, context),
     }
 }

@@ -59,6 +59,7 @@ pub struct Function {
 /// A machine.
 #[derive(Debug)]
 pub struct Machine {
+    pub name: String,
     pub states: Vec<State>,
     pub initial: usize,
     /// What runs at the end of each of its steps.

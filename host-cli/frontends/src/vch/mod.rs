@@ -21,6 +21,7 @@ pub use format::format;
 pub use outline::outline;
 
 use super::lint::Lint;
+use super::machines::Machines;
 use super::{Compiled, Diagnostic, Options, Origin, diagnostic};
 use vouch_ir::Span;
 
@@ -37,6 +38,14 @@ pub fn questions(text: &str, options: &Options) -> Result<Lint, Vec<Diagnostic>>
     on_large_stack(|| {
         let (model, _) = read(text)?;
         lower::ask(&model, text, options).map_err(|error| vec![error])
+    })
+}
+
+/// The automaton of a text with the transitions that its edges take; or all errors that were found.
+pub fn machines(text: &str, options: &Options) -> Result<Machines, Vec<Diagnostic>> {
+    on_large_stack(|| {
+        let (model, _) = read(text)?;
+        lower::machines(&model, text, options).map_err(|error| vec![error])
     })
 }
 

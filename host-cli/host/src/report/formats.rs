@@ -1,6 +1,6 @@
 //! The file formats for runs: which there are, and which one a file gets.
 
-use super::{json, vcd};
+use super::{json, suite, vcd};
 use crate::formats::{self, Names};
 use crate::ir::{Cfa, Trace};
 use crate::replay::script::{self, Story};
@@ -22,6 +22,8 @@ pub struct Written<'a> {
     pub words: &'a Words<'a>,
     /// The same for people, if it is one of a program; else why not.
     pub story: Result<Story, String>,
+    /// Names of the machines that the model has in its source.
+    pub machines: Vec<String>,
 }
 
 /// A file format for runs.
@@ -38,8 +40,8 @@ pub const FORMATS: [Format; 6] = [
     Format { extension: "vcd", about: "waveforms", write: waveforms },
     Format { extension: "json", about: "JSON", write: object },
     Format { extension: "gdb", about: "of a program: a script for gdb", write: gdb },
-    Format { extension: "c", about: "of a program: a test in C", write: c },
-    Format { extension: "rs", about: "of a program: a test in Rust", write: rust },
+    Format { extension: "c", about: "a test in C", write: c },
+    Format { extension: "rs", about: "a test in Rust", write: rust },
     Format { extension: "", about: "text", write: text },
 ];
 
@@ -78,11 +80,25 @@ fn gdb(written: &Written<'_>) -> Result<Vec<u8>, String> {
 }
 
 fn c(written: &Written<'_>) -> Result<Vec<u8>, String> {
-    story(written).map(|story| script::c::write(story).into_bytes())
+    match machines(written)? {
+        Some(script) => Ok(suite::c::write(&script).into_bytes()),
+        None => story(written).map(|story| script::c::write(story).into_bytes()),
+    }
 }
 
 fn rust(written: &Written<'_>) -> Result<Vec<u8>, String> {
-    story(written).map(|story| script::rust::write(story).into_bytes())
+    match machines(written)? {
+        Some(script) => Ok(suite::rust::write(&script).into_bytes()),
+        None => story(written).map(|story| script::rust::write(story).into_bytes()),
+    }
+}
+
+/// A test for code that does what a model's machines do, if it has any.
+fn machines(written: &Written<'_>) -> Result<Option<suite::Script>, String> {
+    match &written.machines[..] {
+        [] => Ok(None),
+        machines => suite::Script::of_run(written.cfa, machines, written.run).map(Some),
+    }
 }
 
 fn story<'a>(written: &'a Written<'_>) -> Result<&'a Story, String> {
@@ -102,8 +118,8 @@ mod tests {
     fn the_last_format_takes_every_file() {
         assert_eq!(
             listed(),
-            "waveforms (.vcd), JSON (.json), of a program: a script for gdb (.gdb), of a program: a test in C \
-             (.c), of a program: a test in Rust (.rs), text (anything else)"
+            "waveforms (.vcd), JSON (.json), of a program: a script for gdb (.gdb), a test in C (.c), a test in \
+             Rust (.rs), text (anything else)"
         );
         assert!(FORMATS.iter().position(|f| f.extension.is_empty()) == Some(FORMATS.len() - 1));
     }

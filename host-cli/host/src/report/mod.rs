@@ -2,19 +2,25 @@
 //!
 //! - [`explained`]: an invariant for people.
 //! - [`formats`]: the file formats for runs.
+//! - [`suite`]: test suites, for programs, in C and in Rust.
 //! - [`svg`]: state machines as pictures.
 //! - [`table`]: a counterexample as a table of steps.
 //! - [`text`]: the summary of a check.
+//! - [`html`]: a verdict as a page.
 //! - [`json`]: the same for programs.
 //! - [`vcd`]: a counterexample as waveforms.
+//! - [`walk`]: runs that break nothing, step by step.
 
 pub mod explained;
 pub mod formats;
+pub mod html;
 pub mod json;
+pub mod suite;
 pub mod svg;
 pub mod table;
 pub mod text;
 pub mod vcd;
+pub mod walk;
 
 pub use crate::ir::value;
 use crate::verdict::Verdict;
@@ -71,6 +77,6 @@ impl Style {
 }
 
 /// A number of things: `1 step`, `2 steps`.
-fn count(n: usize, what: &str) -> String {
+pub fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -54,7 +54,8 @@ impl Header {
         format!("{format} {version}\nmodel {}\nsource {source}\n", names::spell(&self.model))
     }
 
-    fn parse(lines: &mut Lines<'_>, format: &str, version: u32) -> Result<Header, ParseError> {
+    /// Format and version.
+    fn begin(lines: &mut Lines<'_>, format: &str, version: u32) -> Result<(), ParseError> {
         let first = format!("`{format} {version}`");
         let mut line = lines.expect_line(&first)?;
         line.keyword(format, &first)?;
@@ -68,16 +69,40 @@ impl Header {
             }
             Err(_) => return Err(line.expected(&number, "a version number")),
         }
-        line.end()?;
-        let mut line = lines.expect_line("`model NAME`")?;
+        line.end()
+    }
+
+    fn parse(lines: &mut Lines<'_>, format: &str, version: u32) -> Result<Header, ParseError> {
+        Header::begin(lines, format, version)?;
+        let model = Header::model(lines.expect_line("`model NAME`")?)?;
+        let source = Header::source(lines.expect_line("`source sha256:…`")?)?;
+        Ok(Header { model, source })
+    }
+
+    /// Of something that may have been written by hand, which need not say what it was made for.
+    fn parse_by_hand(
+        lines: &mut Lines<'_>,
+        format: &str,
+        version: u32,
+    ) -> Result<Header, ParseError> {
+        Header::begin(lines, format, version)?;
+        let model = lines.next_if("model").map(Header::model).transpose()?;
+        let source = lines.next_if("source").map(Header::source).transpose()?;
+        Ok(Header { model: model.unwrap_or_default(), source: source.flatten() })
+    }
+
+    fn model(mut line: Line<'_>) -> Result<String, ParseError> {
         line.keyword("model", "`model NAME`")?;
         let model = line.name("the model's name")?.name;
         line.end()?;
-        let mut line = lines.expect_line("`source sha256:…`")?;
+        Ok(model)
+    }
+
+    fn source(mut line: Line<'_>) -> Result<Option<Digest>, ParseError> {
         line.keyword("source", "`source sha256:…`")?;
         let source = digest(&mut line)?;
         line.end()?;
-        Ok(Header { model, source })
+        Ok(source)
     }
 }
 

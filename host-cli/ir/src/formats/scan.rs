@@ -77,6 +77,17 @@ impl<'t> Lines<'t> {
         None
     }
 
+    /// The next line, if it begins with this word.
+    pub fn next_if(&mut self, word: &str) -> Option<Line<'t>> {
+        let (at, number) = (self.at, self.number);
+        let line = self.next_line();
+        if line.as_ref().is_some_and(|line| line.peek().text == word) {
+            return line;
+        }
+        (self.at, self.number) = (at, number);
+        None
+    }
+
     /// The next line, or an error at the end of the file.
     pub fn expect_line(&mut self, what: &str) -> Result<Line<'t>, ParseError> {
         self.next_line().ok_or_else(|| {

@@ -9,12 +9,23 @@ const VERSION: u32 = 1;
 
 /// A trace of this model as text.
 pub fn write(cfa: &Cfa, trace: &Trace, source: Option<Digest>) -> Result<String, WriteError> {
+    write_run(cfa, Some(trace.property), trace, source)
+}
+
+/// A run of this model as text, whether it breaks a property or not.
+pub fn write_run(
+    cfa: &Cfa,
+    property: Option<PropertyId>,
+    trace: &Trace,
+    source: Option<Digest>,
+) -> Result<String, WriteError> {
     let names = Names::new(cfa);
     let missing = |what, index| WriteError { what, index, model: cfa.name.clone() };
     let mut text = Header { model: cfa.name.clone(), source }.write(FORMAT, VERSION);
-    let index = trace.property.0;
-    let property = names.properties.get(index).ok_or_else(|| missing("property", index))?;
-    text.push_str(&format!("property {property}\n"));
+    if let Some(PropertyId(index)) = property {
+        let property = names.properties.get(index).ok_or_else(|| missing("property", index))?;
+        text.push_str(&format!("property {property}\n"));
+    }
     for (id, value) in &trace.initial {
         let var = cfa.vars.get(id.index()).ok_or_else(|| missing("variable", id.0))?;
         let value = spell_value(&var.ty, var.width, *value);
@@ -38,14 +49,27 @@ pub fn write(cfa: &Cfa, trace: &Trace, source: Option<Digest>) -> Result<String,
 /// Reads a trace of this model. That it belongs to the same source is for the caller to compare,
 /// and that it is a run for `vouch-validate` to check.
 pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Trace), ParseError> {
+    let mut lines = Lines::new(text);
+    Header::parse_by_hand(&mut lines, FORMAT, VERSION)?;
+    // Only what breaks something is a trace.
+    lines.expect_line("`property NAME`")?.keyword("property", "`property NAME`")?;
+    let (header, _, trace) = parse_run(cfa, text)?;
+    Ok((header, trace))
+}
+
+/// Reads a run of this model, and the property that it is said to break.
+pub fn parse_run(cfa: &Cfa, text: &str) -> Result<(Header, Option<PropertyId>, Trace), ParseError> {
     let names = Names::new(cfa);
     let mut lines = Lines::new(text);
-    let header = Header::parse(&mut lines, FORMAT, VERSION)?;
-    let mut line = lines.expect_line("`property NAME`")?;
-    line.keyword("property", "`property NAME`")?;
-    let name = line.name("a property's name")?;
-    let property = PropertyId(line.find(&names.properties, &name, "property")?);
-    line.end()?;
+    let header = Header::parse_by_hand(&mut lines, FORMAT, VERSION)?;
+    let mut broken = None;
+    if let Some(mut line) = lines.next_if("property") {
+        line.keyword("property", "`property NAME`")?;
+        let name = line.name("a property's name")?;
+        broken = Some(PropertyId(line.find(&names.properties, &name, "property")?));
+        line.end()?;
+    }
+    let property = broken.unwrap_or(PropertyId(0));
     let mut trace = Trace { property, initial: vec![], steps: vec![] };
     loop {
         let what = match trace.steps.is_empty() {
@@ -80,7 +104,7 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Trace), ParseError> {
                 line.keyword("end", what)?;
                 line.end()?;
                 return match lines.next_line() {
-                    None => Ok((header, trace)),
+                    None => Ok((header, broken, trace)),
                     Some(line) => Err(line.expected(&line.peek(), "nothing after `end`")),
                 };
             }

@@ -51,7 +51,8 @@ impl Checker<'_> {
         let states = machine.states.iter().map(|state| self.state(state)).collect();
         let initial = machine.states.iter().position(|s| s.initial).unwrap_or(0);
         let each = machine.each.as_ref().map_or_else(Vec::new, |block| self.block(block, false));
-        self.model.machines.push(hir::Machine { states, initial, each });
+        let name = machine.name.text.clone();
+        self.model.machines.push(hir::Machine { name, states, initial, each });
         std::mem::take(&mut self.effects).writes
     }
 

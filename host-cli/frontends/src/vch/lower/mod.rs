@@ -21,6 +21,7 @@ mod step;
 use super::hir::{Model, VarKind};
 use super::types::Ty;
 use crate::lint::Lint;
+use crate::machines::{self, Machines};
 use crate::moves::{Move, Moves};
 use crate::{Diagnostic, Options};
 use constraint::Constraints;
@@ -69,6 +70,8 @@ struct Lowering<'m> {
     tried: BTreeMap<[usize; 4], (bool, bool)>,
     /// If there are to be questions in place of the properties.
     questions: Option<Questions>,
+    /// Whether steps that change nothing are edges, too.
+    keeps_idle: bool,
 }
 
 /// The automaton of a model, who moves on its edges, and warnings about parts of it that do nothing.
@@ -93,6 +96,55 @@ pub fn ask(model: &Model, text: &str, options: &Options) -> Result<Lint, Diagnos
     lowering.build()?;
     let questions = lowering.questions.as_ref().map_or_else(Vec::new, |q| q.list.clone());
     checked(lowering.finish()).map(|cfa| Lint { cfa, questions })
+}
+
+/// The automaton with the transitions that its edges take.
+pub fn machines(model: &Model, text: &str, options: &Options) -> Result<Machines, Diagnostic> {
+    let mut lowering = lowering(model, text, options, None);
+    lowering.keeps_idle = true;
+    lowering.build()?;
+    let mut at: Vec<Vec<usize>> = vec![vec![]; lowering.engine.cfa.locations.len()];
+    for (config, location) in &lowering.locations {
+        at[location.index()].clone_from(config);
+    }
+    let (mut transitions, mut numbers) = (vec![], HashMap::new());
+    let machines = model.machines.iter().enumerate().map(|(m, machine)| {
+        for (s, state) in machine.states.iter().enumerate() {
+            for (r, rule) in state.rules.iter().enumerate() {
+                for (t, transition) in rule.iter().enumerate() {
+                    numbers.insert([m, s, r, t], transitions.len());
+                    transitions.push(machines::Transition {
+                        machine: m,
+                        from: s,
+                        to: transition.target.unwrap_or(s),
+                        guard: guard_text(transition, text),
+                        span: transition.span,
+                    });
+                }
+            }
+        }
+        let states = machine.states.iter().map(|s| (s.name.clone(), s.span)).collect();
+        machines::Machine { name: machine.name.clone(), states }
+    });
+    let machines = machines.collect();
+    let moves = std::mem::take(&mut lowering.moves);
+    let number = |one: &Move| {
+        let [s, r, t] = one.transition?;
+        numbers.get(&[one.machine, s, r, t]).copied()
+    };
+    let taken = moves.iter().map(|moves| moves.iter().filter_map(number).collect()).collect();
+    let cfa = checked(lowering.finish())?;
+    Ok(Machines { cfa, machines, transitions, taken, at, plain: vec![] }.complete())
+}
+
+/// The guard of a transition as it is written.
+fn guard_text(transition: &super::hir::Transition, text: &str) -> String {
+    let Span { start, end } = transition.guard.span;
+    let words = text.get(start as usize..end as usize).unwrap_or_default();
+    match transition.is_else {
+        true => "else".into(),
+        false => words.split_whitespace().collect::<Vec<&str>>().join(" "),
+    }
 }
 
 fn checked(cfa: Cfa) -> Result<Cfa, Diagnostic> {
@@ -124,6 +176,7 @@ fn lowering<'m>(
         observers: vec![],
         tried: BTreeMap::new(),
         questions,
+        keeps_idle: false,
     }
 }
 
@@ -345,7 +398,7 @@ impl<'m> Lowering<'m> {
         for Outcome { guard, path, config: next, span, moves } in outcomes {
             let mut updates = self.updates(&path.values);
             updates.extend(&observed);
-            if updates.is_empty() && next == config {
+            if updates.is_empty() && next == config && !self.keeps_idle {
                 // Nothing changes: a run with such a step is as good as one without.
                 continue;
             }

@@ -201,7 +201,11 @@ impl Lowering<'_> {
                     path: Path { values: engine.env.values.clone(), passed: engine.passed.clone() },
                     config: engine.config.clone(),
                     span: transition.span,
-                    moves: vec![Move { machine: m, span: transition.span, is_idle: false }],
+                    moves: vec![Move {
+                        machine: m,
+                        span: transition.span,
+                        transition: Some([s, r, t]),
+                    }],
                 });
                 let live_after = self.engine.live;
                 let pool = &mut self.engine.cfa.pool;
@@ -228,7 +232,7 @@ impl Lowering<'_> {
             let guard = self.engine.cfa.pool.and(guard, live);
             let values = self.engine.env.values.clone();
             let path = Path { values, passed: self.engine.passed.clone() };
-            let moves = vec![Move { machine: m, span: state.span, is_idle: true }];
+            let moves = vec![Move { machine: m, span: state.span, transition: None }];
             let config = config.to_vec();
             outcomes.push(Outcome { guard, path, config, span: state.span, moves });
         }

@@ -46,7 +46,7 @@ impl Story {
                  help: check the ELF file itself"
                 .into()),
             Origin::Model | Origin::Source(_) => {
-                Err("this format is for runs of programs in machine code (ELF files)\n\
+                Err("this format is for runs of programs in machine code (ELF files) and, as a test, of `.vch` models\n\
                  help: end the file's name in `.vcd`, `.json` or `.txt`"
                     .into())
             }

@@ -1,0 +1,332 @@
+//! Commands about runs, as users see them: tests, conform, simulate.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use serde_json::Value;
+use std::fs;
+use std::process::{Command, Stdio};
+
+/// A pump that may run only while there is water; with a `limit` above 12 too long.
+const PUMP: &str = "\
+machine pump {
+    param limit: u4 in 3..=14;
+    input water: bool;
+    var timer: u4 = 0;
+    initial state Idle {
+        on water -> Running { timer = 0; }
+    }
+    state Running {
+        on !water -> Idle;
+        on timer == limit -> Idle;
+        on timer > limit -> Idle;
+        else { timer += 1; }
+    }
+    property short: always timer <= 12;
+}
+";
+
+struct Place(tempfile::TempDir);
+
+struct Output {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Output {
+    #[track_caller]
+    fn ended(self, code: i32) -> Output {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+}
+
+impl Place {
+    fn new() -> Place {
+        let place = Place(tempfile::tempdir().unwrap());
+        place.write("pump.vch", PUMP);
+        place
+    }
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).unwrap();
+    }
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path().join(name)).unwrap()
+    }
+    fn run(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vouch"));
+        let output = command.current_dir(&self.0).args(args).stdin(Stdio::null()).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let code = output.status.code().unwrap();
+        Output { code, out: text(&output.stdout), err: text(&output.stderr) }
+    }
+}
+
+#[test]
+fn tests_are_made_and_what_is_out_of_reach_is_told() {
+    let place = Place::new();
+    let said = place.run(&["tests", "pump.vch", "-o", "t.json"]).ended(0).out;
+    assert!(said.contains("4 of 5 transitions covered"), "{said}");
+    assert!(said.contains("pump.vch:11: Running -> Idle on timer > limit"), "{said}");
+    let suite: Value = serde_json::from_str(&place.read("t.json")).unwrap();
+    assert_eq!((&suite["covered"], &suite["cover"]), (&4.into(), &"transitions".into()));
+    let verdicts: Vec<&str> =
+        suite["goals"].as_array().unwrap().iter().map(|g| g["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["covered", "covered", "covered", "unreachable", "covered"]);
+    let step = &suite["cases"][0]["steps"][1];
+    assert!(step["inputs"]["water"].is_boolean() && step["states"]["pump"].is_string(), "{step}");
+    // To standard output, with the summary on the other one.
+    let said = place.run(&["tests", "pump.vch", "--c", "--cover", "states"]).ended(0);
+    assert!(
+        said.out.contains("void pump_step(") && said.err.contains("2 of 2 states"),
+        "{}",
+        said.err
+    );
+    let said = place.run(&["tests", "pump.vch", "--rust", "--bind", "limit=3"]).ended(0).out;
+    assert!(said.contains("Parameters { limit: 3 }") && !said.contains("limit: 4"), "{said}");
+    let said = place.run(&["tests", "pump.vch", "--cover", "lines"]).ended(2).err;
+    assert!(said.contains("what can: states, transitions, pairs, conditions"), "{said}");
+    place.write("p.c", "int x; void step(void) { x++; }");
+    let said = place.run(&["tests", "p.c", "--entry", "step", "--loop", "--c"]).ended(2).err;
+    assert!(said.contains("not from programs"), "{said}");
+    let said = place.run(&["tests", "p.c", "--entry", "step", "--loop", "--json"]).ended(0).out;
+    assert!(serde_json::from_str::<Value>(&said).unwrap()["covered"].as_u64() > Some(0), "{said}");
+}
+
+#[test]
+fn a_counterexample_is_a_test_that_fails_for_the_code_that_does_the_same() {
+    let place = Place::new();
+    place.run(&["check", "pump.vch", "-q", "--trace", "bug.c", "--bind", "limit=14"]).ended(1);
+    place.run(&["check", "pump.vch", "-q", "--trace", "bug.rs"]).ended(1);
+    assert!(place.read("bug.rs").contains("assert!(differs.is_some()"));
+    let driver = |limit: &str| {
+        format!(
+            "#include \"bug.c\"\nstatic struct pump_parameters p; static struct pump_state s;\n\
+             void pump_start(const struct pump_parameters *q, const struct pump_first *f) {{\n\
+             (void)f; p = *q; s = (struct pump_state){{0}}; }}\n\
+             void pump_step(const struct pump_inputs *i) {{\n\
+             if (s.state == pump_state_state_Idle) {{ if (i->water) {{ s.state = pump_state_state_Running; s.timer = 0; }} }}\n\
+             else if (!i->water || s.timer == {limit}) s.state = pump_state_state_Idle;\n\
+             else s.timer++; }}\n\
+             void pump_get(struct pump_state *t) {{ *t = s; }}\n"
+        )
+    };
+    for (limit, code) in [("p.limit", 1), ("12", 0)] {
+        place.write("driver.c", &driver(limit));
+        let mut gcc = Command::new("gcc");
+        let gcc =
+            gcc.current_dir(&place.0).args(["-Wall", "-Wextra", "-Werror", "driver.c"]).output();
+        let Ok(gcc) = gcc else { return };
+        assert!(gcc.status.success(), "{}", String::from_utf8_lossy(&gcc.stderr));
+        let ran = Command::new(place.0.path().join("a.out")).output().unwrap();
+        assert_eq!(ran.status.code(), Some(code), "{}", String::from_utf8_lossy(&ran.stdout));
+    }
+    // C has its own way.
+    place.write("p.c", "#include <assert.h>\nint x; void step(void) { x++; assert(x != 3); }");
+    let said = place.run(&["check", "p.c", "--entry", "step", "--loop", "--trace", "t.c"]);
+    assert!(said.code == 2 && said.err.contains("`.vcd`, `.json` or `.txt`"), "{}", said.err);
+}
+
+#[test]
+fn logs_are_compared() {
+    let place = Place::new();
+    place.write(
+        "log.csv",
+        "time,pump,timer\n0.1,Idle,0\n0.2,Running,0\n0.3,Running,1\n0.4,Running,3\n",
+    );
+    let said = place.run(&["conform", "pump.vch", "log.csv", "--ignore", "time"]).ended(1);
+    assert!(said.out.contains("log.csv is not a run: line 5 cannot be"), "{}", said.out);
+    assert!(
+        said.out.contains("timer is 3; the model allows 2, if all else is right"),
+        "{}",
+        said.out
+    );
+    let args = ["conform", "pump.vch", "log.csv", "--ignore", "time", "--gap", "2", "--json"];
+    let said: Value = serde_json::from_str(&place.run(&args).ended(0).out).unwrap();
+    assert_eq!((&said["conforms"], &said["lines"]), (&true.into(), &4.into()));
+    let said = place.run(&["conform", "pump.vch", "log.csv"]).ended(2).err;
+    assert!(said.contains("log.csv: line 1, column `time`: the model has no variable"), "{said}");
+    place.run(&["conform", "pump.vch", "nowhere.csv"]).ended(2);
+}
+
+#[test]
+fn a_script_steps_through_a_model() {
+    let place = Place::new();
+    place.write(
+        "s.txt",
+        "set limit = 13\nstep\nproperties\ntake Idle -> Running # on water\nset water = true\nstep 12\n\
+         expect timer = 12\nback 2\nexpect timer = 10\nforward\nstep 2\nexpect state = Running\n\
+         properties\npossible\nwatch timer\nsave half.trace\ntake breaks\nsave whole.trace\n",
+    );
+    let said = place.run(&["simulate", "pump.vch", "--script", "s.txt"]).ended(0).out;
+    assert!(
+        said.contains("  short holds here") && said.contains("  short is broken here"),
+        "{said}"
+    );
+    assert!(said.contains("> back 2\n   12  Running"), "{said}");
+    // Both can be replayed; one breaks the property.
+    let said = place.run(&["replay", "pump.vch", "half.trace"]).ended(0).out;
+    assert!(said.contains("a run of 15 steps that breaks nothing"), "{said}");
+    place.run(&["replay", "pump.vch", "whole.trace"]).ended(1);
+    place.write("t.txt", "load whole.trace\nback\nexpect timer = 13\nrandom 20\nreset\nshow\n");
+    place.run(&["simulate", "pump.vch", "--script", "t.txt"]).ended(0);
+    // By hand, without a hash.
+    let hand = "vouch-trace 1\nvar limit = 3\nstep init -> Idle\nstep Idle -> Running\n  input water = true\nend\n";
+    place.write("hand.trace", hand);
+    place.run(&["replay", "pump.vch", "hand.trace"]).ended(0);
+    let args = ["simulate", "pump.vch", "--load", "hand.trace", "--script", "u.txt"];
+    place.write("u.txt", "expect state = Running\n");
+    place.run(&args).ended(0);
+    place.write("hand.trace", &hand.replace("true", "false"));
+    let said = place.run(&["replay", "pump.vch", "hand.trace"]).ended(5).err;
+    assert!(said.contains("step 2 is not possible") && said.contains("Idle -> Running"), "{said}");
+}
+
+#[test]
+fn a_script_that_leaves_the_model_is_told_where_and_what_would_be_possible() {
+    let place = Place::new();
+    let fails = |script: &str, code: i32, message: &str| {
+        place.write("s.txt", script);
+        let said = place.run(&["simulate", "pump.vch", "--script", "s.txt"]).ended(code).err;
+        assert!(said.contains(message), "{said}");
+    };
+    fails(
+        "step\n\ntake Running -> Idle\n",
+        5,
+        "s.txt:3: `Running -> Idle` is not possible here\npossible in Idle:",
+    );
+    fails(
+        "step\nset water = false\ntake Idle -> Running\n",
+        5,
+        "possible in Idle with other inputs:\n  Idle -> Running",
+    );
+    fails(
+        "step\nset wafer = true\n",
+        2,
+        "s.txt:2: pump has no input `wafer`; did you mean `water`?",
+    );
+    fails("step\nset water = 7\n", 2, "water cannot be `7`: it is `true` or `false`");
+    fails("step\nset limit = 4\n", 2, "limit is a parameter, which does not change");
+    fails("set limit = 15\n", 2, "outside the parameter's bounds");
+    fails("stop\n", 2, "`stop` is not a command; did you mean `step`?");
+    fails("step\nexpect timer = 1\n", 5, "s.txt:2: timer is 0, not 1");
+    fails("load nothing.trace\n", 5, "cannot read nothing.trace");
+    fails("step x\n", 2, "`step` takes a number, not `x`");
+    let said = place.run(&["simulate", "pump.vch"]).ended(2).err;
+    assert!(said.contains("a simulation needs a terminal"), "{said}");
+}
+
+/// A counter of two bits with a reset, as a circuit.
+const CIRCUIT: &str = "1 sort bitvec 1\n2 sort bitvec 2\n3 input 1 clear\n4 state 2 count\n5 zero 2\n6 init 2 4 5\n\
+    7 inc 2 4\n8 ite 2 3 5 7\n9 next 2 4 8\n10 constd 2 3\n11 eq 1 4 10\n12 bad 11 full\n";
+
+#[test]
+fn circuits_and_c_can_be_stepped_and_compared() {
+    let place = Place::new();
+    place.write("c.btor2", CIRCUIT);
+    place.write("s.txt", "step\nset clear = false\nstep 2\nexpect count = 2\nset clear = true\nstep\nexpect count = 0\n");
+    place.run(&["simulate", "c.btor2", "--script", "s.txt"]).ended(0);
+    place.write(
+        "log.jsonl",
+        "{\"count\": 0}\n{\"count\": 1, \"clear\": false}\n{\"count\": 2}\n{\"count\": 1}\n",
+    );
+    let said = place.run(&["conform", "c.btor2", "log.jsonl"]).ended(1).out;
+    assert!(said.contains("line 4 cannot be"), "{said}");
+    let said =
+        place.run(&["tests", "c.btor2", "--cover", "conditions", "-o", "t.json"]).ended(0).out;
+    assert!(said.contains("covered by"), "{said}");
+    place.write(
+        "p.c",
+        "#include <assert.h>\nunsigned char x; void step(void) { x++; assert(x != 200); }",
+    );
+    place.write("s.txt", "random 12\nshow\n");
+    let args = ["simulate", "p.c", "--entry", "step", "--loop", "--script", "s.txt"];
+    let said = place.run(&args).ended(0).out;
+    assert!(said.contains("after 12 steps") && said.contains("x = "), "{said}");
+}
+
+/// The script of a page, in a browser that has nothing but what the script needs.
+const BROWSER: &str = r#"
+const fs = require('fs');
+const text = fs.readFileSync(process.argv[2], 'utf8');
+const part = (id) => text.split(`<section id="${id}">`)[1].split('</section>')[0];
+const script = text.split('<script>')[1].split('</script>')[0];
+const run = text.split('<script id="run" type="application/json">')[1].split('</script>')[0];
+const item = (data, content) => {
+  const classes = new Set(data.classes || []);
+  return {
+    textContent: content, getAttribute: (n) => data[n], scrollIntoView() {}, listeners: {},
+    previousElementSibling: data.before || null,
+    addEventListener(name, f) { this.listeners[name] = f; },
+    classList: { contains: (c) => classes.has(c), toggle: (c, is) => is ? classes.add(c) : classes.delete(c) },
+  };
+};
+const count = (where, re) => Array.from(part(where).matchAll(re));
+const rows = count('steps', /<tr><td>/g).map(() => item({}));
+const cells = count('waves', /data-step="(\d+)"/g).map((m) => item({ 'data-step': m[1] }));
+const lines = count('source', /data-line="(\d+)"/g).map((m) => item({ 'data-line': m[1] }));
+const boxes = [];
+const names = count('machine', /class="(frame|name)"[^>]*>([^<]*)/g).map((m) => {
+  if (m[1] === 'frame') return item({ classes: ['frame'] });
+  const box = item({ name: m[2] });
+  boxes.push([m[2], box]);
+  return item({ before: box }, m[2]);
+});
+const byId = { run: item({}, run), at: item({}), back: item({}), forward: item({}) };
+let key;
+global.document = {
+  getElementById: (id) => byId[id],
+  querySelectorAll: (q) => ({ '#steps tbody tr': rows, '#waves [data-step]': cells, '#source .line': lines, '#machine .frame, #machine .name': names })[q],
+  addEventListener: (name, f) => { if (name === 'keydown') key = f; },
+};
+eval(script);
+const here = (list) => list.map((x, i) => x.classList.contains('here') ? i : -1).filter((i) => i >= 0);
+const show = () => console.log(here(rows).join(), byId.at.textContent, boxes.filter((b) => b[1].classList.contains('here')).map((b) => b[0]).join(),
+  lines.filter((l) => l.classList.contains('here')).map((l) => l.getAttribute('data-line')).join());
+const press = (k) => key({ key: k, preventDefault() {} });
+show(); press('ArrowRight'); show(); press('ArrowRight'); show(); press('ArrowLeft'); show(); press('End'); show(); press('ArrowRight'); show();
+rows[2].listeners.click(); show(); byId.back.listeners.click(); show();
+"#;
+
+#[test]
+fn a_page_shows_a_run_and_can_be_stepped() {
+    let place = Place::new();
+    let args = ["check", "pump.vch", "-q", "--html", "page.html", "--bind", "limit=13"];
+    place.run(&args).ended(1);
+    let page = place.read("page.html");
+    // It needs nothing from elsewhere, and has it all.
+    assert!(!page.contains("http://") || !page.contains("src="), "{page}");
+    assert!(!page.contains("src=\"") && !page.contains("<link") && !page.contains("@import"));
+    for part in ["properties", "machine", "steps", "source", "waves", "about"] {
+        assert_eq!(page.matches(&format!("<section id=\"{part}\">")).count(), 1, "{part}");
+    }
+    assert_eq!(page.matches("<section").count(), page.matches("</section>").count());
+    assert!(page.contains("--bind limit=13"), "how to reproduce it");
+    assert!(page.contains("prefers-color-scheme: dark") && page.contains("@media print"));
+    place.write("browser.js", BROWSER);
+    let node =
+        Command::new("node").current_dir(&place.0).args(["browser.js", "page.html"]).output();
+    if let Ok(node) = node {
+        let text = String::from_utf8_lossy(&node.stdout).into_owned();
+        assert!(node.status.success(), "{}", String::from_utf8_lossy(&node.stderr));
+        let lines: Vec<&str> = text.lines().collect();
+        let last = lines[4].split(' ').nth(3).unwrap().to_string();
+        assert_eq!(lines[0], format!("0 0 of {last}  "), "{text}");
+        assert_eq!(lines[1], format!("1 1 of {last} Idle 5"), "{text}");
+        assert!(lines[2].starts_with(&format!("2 2 of {last} Running 6")), "{text}");
+        assert_eq!((lines[3], lines[5], lines[7]), (lines[1], lines[4], lines[1]), "{text}");
+        assert_eq!(lines[6], lines[2], "{text}");
+    }
+    place.run(&["check", "pump.vch", "-q", "--trace", "t.trace"]).ended(1);
+    place.run(&["replay", "pump.vch", "t.trace", "-q", "--html", "again.html"]).ended(1);
+    assert!(place.read("again.html").contains("A run that breaks <code>short</code>"));
+    // Safe: the invariant. Names that mean something to a browser are text.
+    let odd = PUMP
+        .replace("machine pump", "machine p")
+        .replace("short: always timer <= 12", "short: always timer <= 14");
+    place.write("odd.vch", &odd.replace("{\n    param", "{ // </script><b>\n    param"));
+    place.run(&["check", "odd.vch", "-q", "--html", "safe.html"]).ended(0);
+    let page = place.read("safe.html");
+    assert!(page.contains("<section id=\"invariant\">") && !page.contains("<b>"), "{page}");
+    let said = place.run(&["check", "pump.vch", "-q", "--html", "no/where.html"]).ended(2).err;
+    assert!(said.contains("cannot write no/where.html"), "{said}");
+}

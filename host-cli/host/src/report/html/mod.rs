@@ -1,0 +1,328 @@
+//! A verdict as one page that needs nothing else: the machine, the run with its waves, the source beside it, the
+//! invariant, and how it came about.
+//!
+//! Everything is in the page without the script; that only moves the mark from step to step.
+
+use super::json::Outcome;
+use super::text::{duration, grouped, size};
+use crate::formats::Names;
+use crate::frontend::source::{Place, Source};
+use crate::ir::{Certificate, Cfa, LocId, Type, VarId, Word, value};
+use crate::validate::Run;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Clauses of an invariant that are shown of each location.
+const CLAUSES: usize = 40;
+
+/// What a page is about.
+pub struct Page<'a> {
+    /// The automaton.
+    pub cfa: &'a Cfa,
+    /// Its source.
+    pub source: &'a Source,
+    /// The verdict.
+    pub outcome: &'a Outcome,
+    /// The machines, drawn.
+    pub picture: &'a str,
+    /// The run that breaks a property.
+    pub run: Option<&'a Run>,
+    /// The invariant that proves some.
+    pub invariant: Option<&'a Certificate>,
+    /// What was asked, word by word.
+    pub command: &'a [String],
+}
+
+/// Text as it stands in a page.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\t' => out.push_str("    "),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The page.
+pub fn write(page: &Page<'_>) -> String {
+    let name = escape(&page.cfa.name);
+    let verdict = page.outcome.verdict.to_string();
+    let run = page.run.map_or_else(|| json!([]), |run| steps_json(page, run));
+    let mut body = format!("<h1>{name}: <span class=\"{verdict}\">{verdict}</span></h1>\n");
+    body += &properties(page.outcome);
+    let picture = match page.picture.find("<svg") {
+        Some(start) => &page.picture[start..],
+        None => "",
+    };
+    let machine = format!("<section id=\"machine\"><h2>Machine</h2>{picture}</section>\n");
+    body += &match page.run {
+        Some(run) => format!(
+            "<p class=\"keys\"><button id=\"back\" type=\"button\">◀</button> step <span id=\"at\"></span> \
+             <button id=\"forward\" type=\"button\">▶</button> <kbd>←</kbd> <kbd>→</kbd> one step, <kbd>Home</kbd> \
+             <kbd>End</kbd>, or click a step</p>\n<div class=\"two\">{}{}</div>\n{machine}{}",
+            steps(page, run),
+            source(page.source),
+            waves(page.cfa, run)
+        ),
+        None => format!("{machine}{}{}", invariant(page), source(page.source)),
+    };
+    body += &about(page);
+    // `</script>` in a name must not end the script.
+    let run = run.to_string().replace('<', "\\u003c");
+    let parts = [
+        ("@TITLE@", format!("{name}: {verdict}")),
+        ("@STYLE@", STYLE.to_string()),
+        ("@BODY@", body),
+        ("@RUN@", run),
+        ("@SCRIPT@", SCRIPT.to_string()),
+    ];
+    // Each once, from the front, so that nothing in a part is taken for a place.
+    let mut out = String::new();
+    let mut rest = PAGE;
+    for (place, text) in parts {
+        if let Some((before, after)) = rest.split_once(place) {
+            out.push_str(before);
+            out.push_str(&text);
+            rest = after;
+        }
+    }
+    out + rest
+}
+
+fn properties(outcome: &Outcome) -> String {
+    let row = |p: &super::json::PropertyOutcome| {
+        let why = match (&p.reason, p.trace_len, outcome.validated) {
+            (Some(reason), _, _) => reason.to_string(),
+            (None, Some(steps), _) => format!("a run of {steps} steps"),
+            (None, None, true) => "invariant checked".into(),
+            (None, None, false) => String::new(),
+        };
+        format!(
+            "<tr><td><code>{}</code></td><td class=\"{v}\">{v}</td><td>{}</td></tr>",
+            escape(&p.name),
+            escape(&why),
+            v = p.verdict
+        )
+    };
+    let rows: String = outcome.properties.iter().map(row).collect();
+    format!("<section id=\"properties\"><table><tbody>{rows}</tbody></table></section>\n")
+}
+
+/// The line that led to each state, and where machines are then.
+fn steps_json(page: &Page<'_>, run: &Run) -> serde_json::Value {
+    let cfa = page.cfa;
+    let is_error = |id: LocId| cfa.properties.iter().any(|p| p.error == id);
+    let state = |(number, state): (usize, &crate::validate::State)| {
+        let edge = number.checked_sub(1).and_then(|n| run.steps.get(n));
+        let span = edge.and_then(|e| cfa.edges.get(e.edge.index())).map(|e| e.span);
+        let line = span.and_then(|span| line_of(page.source, span.start));
+        // Where something breaks the machines stay where they are.
+        let at = match number.checked_sub(1).and_then(|n| run.states.get(n)) {
+            Some(before) if is_error(state.location) => before.location,
+            _ => state.location,
+        };
+        let states: Vec<&str> = cfa.locations[at.index()].name.split('|').collect();
+        json!({ "line": line, "states": states })
+    };
+    run.states.iter().enumerate().map(state).collect()
+}
+
+/// A line of the text that is shown; `None` if it is of another file.
+fn line_of(source: &Source, at: u32) -> Option<usize> {
+    let Place { path, line, .. } = source.place(at);
+    (path == source.path).then_some(line)
+}
+
+fn steps(page: &Page<'_>, run: &Run) -> String {
+    let cfa = page.cfa;
+    let names = Names::new(cfa);
+    let mut rows = String::new();
+    for (number, state) in run.states.iter().enumerate() {
+        let step = number.checked_sub(1).and_then(|n| run.steps.get(n));
+        let inputs: Vec<String> = (step.iter().flat_map(|s| &s.inputs))
+            .map(|(id, word)| {
+                let input = &cfa.inputs[id.index()];
+                format!("{} = {}", names.input(*id), value::show(&input.ty, input.width, *word))
+            })
+            .collect();
+        let before = number.checked_sub(2).and_then(|n| run.states.get(n + 1));
+        let mut changes = vec![];
+        for (id, var) in (0..).map(VarId).zip(&cfa.vars) {
+            let show = |word: Word| value::show(&var.ty, var.width, word);
+            let new = state.values[id.index()];
+            match before.map(|b| b.values[id.index()]) {
+                // In the beginning values mean nothing.
+                _ if number == 0 => {}
+                Some(old) if old == new => {}
+                Some(old) => {
+                    changes.push(format!("{}: {} → {}", names.var(id), show(old), show(new)))
+                }
+                None => changes.push(format!("{} = {}", names.var(id), show(new))),
+            }
+        }
+        rows += &format!(
+            "<tr><td>{number}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&names.location(state.location)),
+            escape(&inputs.join(", ")),
+            escape(&changes.join(", "))
+        );
+    }
+    let property = escape(&names.property(run.property));
+    format!(
+        "<section id=\"steps\"><h2>A run that breaks <code>{property}</code></h2><div class=\"scroll\"><table><thead><tr>\
+         <th>step</th><th>at</th><th>inputs</th><th>changes</th></tr></thead><tbody>{rows}</tbody></table></div></section>\n"
+    )
+}
+
+fn source(source: &Source) -> String {
+    if source.text.is_empty() {
+        return String::new();
+    }
+    let own = |at: usize| line_of(source, u32::try_from(at).unwrap_or(u32::MAX));
+    let mut at = 0;
+    let mut lines = String::new();
+    for text in source.text.split_inclusive('\n') {
+        // Files that are included are behind the one that is shown.
+        let Some(number) = own(at) else { break };
+        lines += &format!(
+            "<span class=\"line\" data-line=\"{number}\">{}</span>",
+            escape(text.trim_end_matches(['\n', '\r']))
+        );
+        at += text.len();
+    }
+    let path = escape(&source.path);
+    format!(
+        "<section id=\"source\"><h2>{path}</h2><div class=\"scroll\"><pre>{lines}</pre></div></section>\n"
+    )
+}
+
+fn waves(cfa: &Cfa, run: &Run) -> String {
+    let names = Names::new(cfa);
+    let mut rows = String::new();
+    let mut row = |name: &str, ty: &Type, cells: &[Option<String>]| {
+        rows += &format!("<tr><th>{}</th>", escape(name));
+        let mut last: Option<&String> = None;
+        for (number, cell) in cells.iter().enumerate() {
+            let mut classes = vec![];
+            let is_new = cell.is_some() && cell.as_ref() != last;
+            match (ty, cell.as_deref()) {
+                (Type::Bool, Some("true")) => classes.push("hi"),
+                (Type::Bool, Some("false")) => classes.push("lo"),
+                _ => {}
+            }
+            if is_new {
+                classes.push("new");
+            }
+            let text = match (ty, cell) {
+                (Type::Bool, _) | (_, None) => String::new(),
+                (_, Some(text)) if is_new => escape(text),
+                _ => String::new(),
+            };
+            rows +=
+                &format!("<td class=\"{}\" data-step=\"{number}\">{text}</td>", classes.join(" "));
+            last = cell.as_ref();
+        }
+        rows += "</tr>";
+    };
+    let places: Vec<Option<String>> =
+        run.states.iter().map(|s| Some(cfa.locations[s.location.index()].name.clone())).collect();
+    row("at", &Type::Unsigned, &places);
+    let read: BTreeSet<_> = run.steps.iter().flat_map(|s| &s.inputs).map(|i| i.0).collect();
+    for id in read {
+        let input = &cfa.inputs[id.index()];
+        // An input is shown at the state that it led to.
+        let cells = std::iter::once(None).chain(run.steps.iter().map(|step| {
+            let word = step.inputs.iter().find(|i| i.0 == id)?.1;
+            Some(value::show(&input.ty, input.width, word))
+        }));
+        row(&names.input(id), &input.ty, &cells.collect::<Vec<_>>());
+    }
+    for (id, var) in (0..).map(VarId).zip(&cfa.vars) {
+        let cells = run.states.iter().enumerate().map(|(number, state)| {
+            (number > 0).then(|| value::show(&var.ty, var.width, state.values[id.index()]))
+        });
+        row(&names.var(id), &var.ty, &cells.collect::<Vec<_>>());
+    }
+    format!(
+        "<section id=\"waves\"><h2>Waves</h2><div class=\"scroll\"><table><tbody>{rows}</tbody></table></div></section>\n"
+    )
+}
+
+fn invariant(page: &Page<'_>) -> String {
+    let Some(certificate) = page.invariant else { return String::new() };
+    let names = Names::with_terms(page.cfa, &certificate.terms);
+    let mut at: BTreeMap<LocId, Vec<String>> = BTreeMap::new();
+    for clause in &certificate.clauses {
+        at.entry(clause.location).or_default().push(names.clause(clause));
+    }
+    let mut text = String::from(
+        "<section id=\"invariant\"><h2>Invariant</h2><p>At each of these locations one bit of each line has this value, \
+         whatever has happened before.</p>\n",
+    );
+    for (location, clauses) in at {
+        let lines: Vec<String> = clauses.iter().take(CLAUSES).map(|c| escape(c)).collect();
+        let more = match clauses.len().saturating_sub(CLAUSES) {
+            0 => String::new(),
+            more => format!("\nand {more} more"),
+        };
+        text += &format!(
+            "<details><summary>{} ({})</summary><pre>{}{more}</pre></details>\n",
+            escape(&names.location(location)),
+            clauses.len(),
+            lines.join("\n")
+        );
+    }
+    text + "</section>\n"
+}
+
+fn about(page: &Page<'_>) -> String {
+    let o = page.outcome;
+    let device = o.device.as_ref();
+    let rows: Vec<(&str, Option<String>)> = vec![
+        ("engine", o.engine.clone()),
+        ("target", o.target.clone()),
+        ("board", device.and_then(|d| d.board.clone())),
+        ("firmware", device.and_then(|d| d.build.clone())),
+        ("time", o.time_s.map(duration)),
+        ("frontier", o.frontier.map(grouped)),
+        ("lemmas", o.lemmas.map(grouped)),
+        ("queries", o.queries.map(grouped)),
+        ("conflicts", o.conflicts.map(grouped)),
+        ("memory", o.peak_bytes.map(size)),
+        ("validated", Some(if o.validated { "yes" } else { "no" }.to_string())),
+        ("version", Some(format!("vouch {}", env!("CARGO_PKG_VERSION")))),
+    ];
+    let rows: String = rows
+        .into_iter()
+        .filter_map(|(name, text)| {
+            Some(format!("<tr><th>{name}</th><td>{}</td></tr>", escape(&text?)))
+        })
+        .collect();
+    let command: Vec<String> = page.command.iter().map(|word| quoted(word)).collect();
+    format!(
+        "<section id=\"about\"><h2>How it came about</h2><table><tbody>{rows}</tbody></table>\n\
+         <h2>To reproduce it</h2><pre>{}</pre></section>\n",
+        escape(&command.join(" "))
+    )
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
