@@ -9,6 +9,7 @@ use vouch_host::judge::{Finding, Question, judge_simplified};
 use vouch_host::pipeline::{self, Loaded};
 use vouch_host::signing::{self, SecretKey};
 use vouch_host::validate::replay;
+use vouch_host::words::Words;
 use vouch_host::{formats, report};
 
 const PUMP: &str = "\
@@ -54,8 +55,9 @@ pub fn trace(data: &[u8]) {
     }
     match replay(cfa, &trace) {
         Ok(run) => {
-            let _ = report::json::trace(cfa, &run);
-            let _ = report::vcd::write(cfa, &run, &mut Vec::new());
+            let words = Words::new(cfa, Some(&MODEL.source), &MODEL.moves);
+            let _ = report::json::trace(cfa, &words, &run);
+            let _ = report::vcd::write(cfa, &words, &run, &mut Vec::new());
         }
         Err(error) => drop(error.to_string()),
     }

@@ -182,7 +182,8 @@ fn on_the_host() {
         let Some(outcome) = run(&["check", &path(&file)]) else { return };
         if std::env::var_os("VOUCH_BLESS").is_some() {
             for (row, found) in rows.iter_mut().zip(outcome["properties"].as_array().unwrap()) {
-                if let Some(length) = found["trace_len"].as_u64() {
+                let is_shortest = found["shortest"] == true;
+                if let Some(length) = found["trace_len"].as_u64().filter(|_| is_shortest) {
                     take_length(&file, row, length);
                 }
             }
@@ -191,10 +192,13 @@ fn on_the_host() {
         assert_eq!(length_in_the_readme(&file), broken, "{file} in examples/README.md");
         compare(&file, &rows, &outcome, |_| true);
         for (row, found) in rows.iter().zip(outcome["properties"].as_array().unwrap()) {
-            // The engine does not promise shortest runs, and its heuristics change; but the same
-            // length is told everywhere, and a change is something that people should see.
+            // The table has the shortest. What is found depends on the time, but what is said of it must be true.
             let length = found["trace_len"].as_u64();
-            assert_eq!(length, row.length, "{} of {file}: `VOUCH_BLESS=1` takes it", row.property);
+            let place = format!("{} of {file}: `VOUCH_BLESS=1` takes it", row.property);
+            match found["shortest"].as_bool() {
+                Some(false) => assert!(length >= row.length, "{place}"),
+                _ => assert_eq!(length, row.length, "{place}"),
+            }
         }
         assert!(outcome["warnings"].is_null(), "{file}: {}", outcome["warnings"]);
     }

@@ -525,6 +525,31 @@ fn control_may_begin_with_any_value() {
     }
 }
 
+/// A mode in a byte, as machine code has it: three values, assigned through wider words.
+#[test]
+fn control_may_be_a_word_of_few_values() {
+    let text = |mode: u32, x: u32| {
+        format!(
+            "1 sort bitvec 1\n2 sort bitvec 8\n3 sort bitvec 16\n4 zero 2\n5 state 2 mode\n6 init 2 5 4\n\
+             7 state 2 x\n8 init 2 7 4\n9 one 2\n10 constd 2 2\n11 constd 2 40\n12 constd 2 20\n\
+             13 eq 1 5 9\n14 ugte 1 7 11\n15 ulte 1 7 12\n16 ite 2 14 9 5\n17 ite 2 15 10 9\n\
+             18 ite 2 13 17 16\n19 uext 3 18 8\n20 slice 2 19 7 0\n21 next 2 5 20\n22 inc 2 7\n\
+             23 dec 2 7\n24 ite 2 13 23 22\n25 next 2 7 24\n26 constd 2 {x}\n27 eq 1 7 26\n\
+             28 constd 2 {mode}\n29 eq 1 5 28\n30 and 1 27 29\n31 bad 30\n"
+        )
+    };
+    for (mode, x, verdict) in
+        [(0, 41, "Safe"), (1, 41, "Unsafe"), (1, 19, "Safe"), (2, 25, "Unsafe"), (3, 25, "Safe")]
+    {
+        let circuit = btor2_reader::compile(&text(mode, x), "mode").unwrap().cfa;
+        let simple = simplify::run(&circuit, &Passes::only(Pass::Control));
+        assert_eq!(simple.cfa.locations.len(), circuit.locations.len() + 2, "{mode} {x}");
+        let judgement = verdicts(&circuit, &simple, &[]);
+        assert!(judgement.validated, "{mode} {x}: {:?}", judgement.reason());
+        assert_eq!(format!("{:?}", judgement.verdict()), verdict, "{mode} {x}");
+    }
+}
+
 /// Of the examples as circuits, control is what says where a run stands, and nothing else.
 #[test]
 fn control_is_not_data() {

@@ -4,6 +4,7 @@
 //! - [`excerpt`]: what of a text can be shown.
 //! - [`limits`]: names of what is not modelled.
 //! - [`lint`]: questions that a model raises beyond its properties.
+//! - [`moves`]: who does what in a step.
 //! - [`origin`]: what models are made of.
 //! - [`outline`]: what a model looks like from afar.
 //! - [`source`]: texts and where they come from.
@@ -21,6 +22,7 @@ pub mod elf;
 pub mod excerpt;
 pub mod limits;
 pub mod lint;
+pub mod moves;
 pub mod origin;
 pub mod outline;
 pub mod source;
@@ -40,6 +42,8 @@ pub struct Compiled {
     pub cfa: ir::Cfa,
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
+    /// Who does what on each edge.
+    pub moves: moves::Moves,
     /// What it was made of.
     pub origin: Origin,
 }

@@ -38,6 +38,7 @@ use crate::ir::{Cfa, PropertyId};
 use crate::judge::{Finding, Judgement, Question, judge_simplified};
 use crate::pipeline::Loaded;
 use crate::replay;
+use crate::shortest::{self, Effort};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::{Stats, Verdict as Claim};
@@ -70,6 +71,8 @@ pub struct Request {
     pub deadline: Deadline,
     /// Until when an answer that came at the last moment may still be judged.
     pub last_moments: Deadline,
+    /// Since when the check is under way, if runs are to be made [shorter](shortest) in as much time again.
+    pub shorten: Option<Instant>,
     /// How an engine here works.
     pub tuning: Tuning,
 }
@@ -79,7 +82,15 @@ impl Request {
     pub fn new(question: Question) -> Request {
         let deadline = Deadline::never();
         let (last_moments, tuning) = (deadline.clone(), Tuning::default());
-        Request { question, budget: 0, validate: true, last_moments, deadline, tuning }
+        Request {
+            question,
+            budget: 0,
+            validate: true,
+            last_moments,
+            deadline,
+            shorten: None,
+            tuning,
+        }
     }
 }
 
@@ -187,7 +198,7 @@ fn on_host(
 ) -> Result<Won<Judgement>, EngineError> {
     let setup = Setup {
         property: only(&request.question),
-        bindings: bindings(model, &request.question),
+        bindings: model.numbered(&request.question.bindings),
         guesses: model.guesses(),
         budget: request.budget,
         timeout: request.deadline.left(),
@@ -223,7 +234,7 @@ fn device_request(model: &Loaded, request: &Request) -> CheckRequest {
     CheckRequest {
         property: only(&request.question),
         budget: request.budget,
-        bindings: bindings(model, &request.question),
+        bindings: model.numbered(&request.question.bindings),
     }
 }
 
@@ -234,6 +245,14 @@ fn judged_in_time(model: &Loaded, request: &Request, answer: &Answer) -> Judgeme
     let judge = || {
         let validate = request.validate;
         let mut judgement = judge_simplified(cfa, simplified, map, question, answer, validate);
+        // What came at the last moment is shown as it is; else there must be time left to show it.
+        let left = request.deadline.left().map(|left| left / 2);
+        let has_time = request.deadline.over().is_none() && left.is_none_or(|left| !left.is_zero());
+        if let (true, true, Some(since)) = (validate, has_time, request.shorten) {
+            let effort = Effort::after(since.elapsed()).within(left);
+            shortest::shorten(model, question, answer, &mut judgement, effort);
+        }
+        // After that: it is the run that is shown which the program has to do.
         replay::confirm(model, &mut judgement);
         judgement
     };
@@ -252,16 +271,6 @@ fn only(question: &Question) -> Option<u32> {
         ([only], []) => Some(only.0),
         _ => None,
     }
-}
-
-/// Parameters, as the image counts, and their values.
-pub fn bindings(model: &Loaded, question: &Question) -> Vec<(u32, u64)> {
-    let number = |(var, value): &(_, _)| {
-        // A map has every parameter, and none has more than 64 bits.
-        let at = model.map.params.iter().position(|p| p == var)?;
-        Some((at as u32, u64::try_from(*value).ok()?))
-    };
-    question.bindings.iter().filter_map(number).collect()
 }
 
 /// How deep recursion is followed if nobody says so: an error is found soonest where the model is small,

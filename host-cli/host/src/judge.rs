@@ -51,6 +51,17 @@ pub struct Broken {
     pub run: Option<Run>,
     /// The machine that it was replayed on, if the model is a program's.
     pub replayed: Option<&'static str>,
+    /// Whether no run is known to be shorter; `None` if nobody has looked.
+    pub shortest: Option<bool>,
+    /// The run that was found first, if this one replaces it.
+    pub first: Option<Box<Broken>>,
+}
+
+impl Broken {
+    /// A run that the engine has found.
+    pub fn new(trace: Trace, run: Option<Run>) -> Broken {
+        Broken { trace, run, replayed: None, shortest: None, first: None }
+    }
 }
 
 /// What is known of a property.
@@ -118,15 +129,11 @@ impl Judgement {
         if self.verdict() != Verdict::Unknown {
             return None;
         }
-        let reasons = || {
-            self.findings.iter().filter_map(|(_, f)| match f {
-                Finding::Unknown(reason) => Some(reason),
-                _ => None,
-            })
-        };
-        let is_bug = |r: &&Reason| matches!(r, Reason::Invalid(_) | Reason::NotReproduced(_));
-        let is_run = |r: &&Reason| matches!(r, Reason::NotReplayed(_) | Reason::Approximate(_));
-        reasons().find(is_bug).or_else(|| reasons().find(is_run)).or_else(|| reasons().next())
+        let reasons = self.findings.iter().filter_map(|(_, f)| match f {
+            Finding::Unknown(reason) => Some(reason),
+            _ => None,
+        });
+        reasons.min_by_key(|reason| reason.rank())
     }
 
     /// The claims that did not survive validation.
@@ -339,7 +346,7 @@ fn refute(
         }
         false => None,
     };
-    Ok(Broken { trace, run, replayed: None })
+    Ok(Broken::new(trace, run))
 }
 
 /// An invariant, decoded and checked.

@@ -7,8 +7,9 @@ use crate::deadline;
 pub use crate::frontend::Origin;
 use crate::frontend::c::COptions;
 use crate::frontend::elf::ElfOptions;
+use crate::frontend::moves::Moves;
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
-use crate::ir::{BitLit, Cfa, Clause, LocId, VarId};
+use crate::ir::{BitLit, Cfa, Clause, LocId, VarId, Word};
 use crate::read;
 use crate::simplify::{self, Back, Passes, Simplified};
 use sha2::{Digest, Sha256};
@@ -62,6 +63,8 @@ pub struct Loaded {
     pub digest: [u8; 32],
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
+    /// Who does what on each edge, as far as the front end tells; an image does not.
+    pub moves: Moves,
     /// What it was made of.
     pub origin: Origin,
     /// The pieces of flash that the image is bound to.
@@ -238,6 +241,7 @@ fn finish(
         source,
         digest,
         warnings: compiled.warnings,
+        moves: compiled.moves,
         origin: compiled.origin,
         code: vec![],
     })
@@ -265,7 +269,8 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
     let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
     let origin = if is_program { Origin::Elsewhere } else { Origin::Model };
-    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings: vec![], origin, code })
+    let (warnings, moves) = (vec![], vec![]);
+    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings, moves, origin, code })
 }
 
 /// Clauses that may be invariants, in the image's numbers: locations and literals.
@@ -284,6 +289,16 @@ impl Loaded {
     /// What may be invariants, in the image's numbers.
     pub fn guesses(&self) -> Vec<(usize, Vec<u32>)> {
         guesses(&self.simplified, &self.map)
+    }
+
+    /// Parameters, as the image counts, and their values.
+    pub fn numbered(&self, bindings: &[(VarId, Word)]) -> Vec<(u32, u64)> {
+        let number = |(var, value): &(_, _)| {
+            // A map has every parameter, and none has more than 64 bits.
+            let at = self.map.params.iter().position(|p| p == var)?;
+            Some((at as u32, u64::try_from(*value).ok()?))
+        };
+        bindings.iter().filter_map(number).collect()
     }
 
     /// The model without simplification.

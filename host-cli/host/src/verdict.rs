@@ -91,6 +91,17 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// How much people want to know of it if there are several, the most being 0: bugs, then runs that break something
+    /// or seem to.
+    pub fn rank(&self) -> u8 {
+        match self {
+            Reason::Invalid(_) | Reason::NotReproduced(_) => 0,
+            Reason::NotReplayed(_) | Reason::Approximate(_) => 1,
+            Reason::Unchecked { claim: Verdict::Unsafe, .. } => 1,
+            _ => 2,
+        }
+    }
+
     /// Whether the engine was ended while it searched.
     pub fn is_end(&self) -> bool {
         matches!(self, Reason::Budget | Reason::Capacity | Reason::Timeout | Reason::Cancelled)
@@ -205,6 +216,17 @@ impl Serialize for Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What the engine has found broken is told before what it has found safe.
+    #[test]
+    fn an_unchecked_run_comes_before_an_unchecked_proof() {
+        let unchecked = |claim| Reason::Unchecked { claim, over: Over::Timeout };
+        let reasons = [unchecked(Verdict::Safe), Reason::Timeout, unchecked(Verdict::Unsafe)];
+        let first = reasons.iter().min_by_key(|r| r.rank());
+        assert_eq!(first, Some(&unchecked(Verdict::Unsafe)));
+        let reasons = [unchecked(Verdict::Unsafe), Reason::Invalid("no".into())];
+        assert_eq!(reasons.iter().min_by_key(|r| r.rank()), reasons.last());
+    }
 
     #[test]
     fn one_bad_property_decides() {

@@ -253,7 +253,7 @@ pub fn check_with(
 /// A clause with its number in the certificate.
 type Numbered<'a> = (usize, &'a Clause);
 
-struct Checker<'a> {
+pub(super) struct Checker<'a> {
     cfa: &'a Cfa,
     certificate: &'a Certificate,
     names: Names,
@@ -267,7 +267,7 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     /// Everything that can be seen without a solver.
-    fn new(
+    pub(super) fn new(
         cfa: &'a Cfa,
         certificate: &'a Certificate,
         terms: Vec<ExprId>,
@@ -401,10 +401,7 @@ impl<'a> Checker<'a> {
         self.assert_parameters(&mut encoder);
         let guard = encoder.expr(edge.guard)[0];
         encoder.solver.add_clause(&[guard]);
-        for (_, clause) in source {
-            let lits: Vec<Lit> = clause.lits.iter().map(|l| self.lit(&mut encoder, l)).collect();
-            encoder.solver.add_clause(&lits);
-        }
+        self.assert_clauses(&mut encoder, edge.from);
         // All of the edge that is needed comes before the first question.
         let asked = self.reads(target.iter().map(|t| t.1));
         let after = updates.iter().filter(|u| asked.contains(u.0));
@@ -438,17 +435,25 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    fn encoder(&self) -> Encoder<'a, Varisat> {
+    pub(super) fn encoder(&self) -> Encoder<'a, Varisat> {
         Encoder::new(&self.cfa.pool, Varisat::new(self.options.self_check))
     }
 
     /// A literal where the encoder is.
-    fn lit(&self, encoder: &mut Encoder<'_, Varisat>, lit: &BitLit) -> Lit {
+    pub(super) fn lit(&self, encoder: &mut Encoder<'_, Varisat>, lit: &BitLit) -> Lit {
         let bits = match lit.var.index().checked_sub(self.cfa.vars.len()) {
             None => encoder.var(lit.var, self.cfa.vars[lit.var.index()].width),
             Some(term) => encoder.expr(self.terms[term]),
         };
         bits[lit.bit as usize].same_if(lit.value)
+    }
+
+    /// Where the encoder is, the clauses of a location hold.
+    pub(super) fn assert_clauses(&self, encoder: &mut Encoder<'_, Varisat>, location: LocId) {
+        for (_, clause) in &self.clauses[location.index()] {
+            let lits: Vec<Lit> = clause.lits.iter().map(|l| self.lit(encoder, l)).collect();
+            encoder.solver.add_clause(&lits);
+        }
     }
 
     /// The variables that clauses depend on.
@@ -478,7 +483,7 @@ impl<'a> Checker<'a> {
     }
 
     /// P of the module's documentation.
-    fn assert_parameters(&self, encoder: &mut Encoder<'_, Varisat>) {
+    pub(super) fn assert_parameters(&self, encoder: &mut Encoder<'_, Varisat>) {
         for (id, var) in self.cfa.params() {
             let VarKind::Param { min, max } = var.kind else { continue };
             let bits = encoder.var(id, var.width);

@@ -15,6 +15,7 @@
 pub mod certificate;
 pub mod depends;
 pub mod encode;
+pub mod imply;
 pub mod replay;
 pub mod solver;
 

@@ -77,12 +77,13 @@ const IR: [Layer; 13] = [
 ];
 
 /// Replaying a run needs no solver.
-const VALIDATE: [Layer; 5] = [
+const VALIDATE: [Layer; 6] = [
     ("solver", &[]),
     ("encode", &["solver"]),
     ("replay", &[]),
     ("depends", &["replay"]),
     ("certificate", &["encode", "solver"]),
+    ("imply", &["certificate", "encode", "solver"]),
 ];
 
 /// In the order in which data flows.
@@ -94,7 +95,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 18] = [
+const HOST: [Layer; 21] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
@@ -102,7 +103,9 @@ const HOST: [Layer; 18] = [
     ("pipeline", &[]),
     ("bind", &["pipeline"]),
     ("glue", &["pipeline"]),
-    ("report", &["replay", "verdict"]),
+    ("words", &[]),
+    ("report", &["explain", "replay", "verdict", "words"]),
+    ("explain", &["words"]),
     ("export", &[]),
     ("signing", &["pipeline"]),
     ("transport", &["write"]),
@@ -111,7 +114,8 @@ const HOST: [Layer; 18] = [
     ("lint", &["engines", "judge"]),
     ("client", &["answer", "memory", "signing", "transport"]),
     ("replay", &["judge", "pipeline", "transport", "verdict"]),
-    ("check", &["answer", "client", "engines", "judge", "pipeline", "replay"]),
+    ("shortest", &["answer", "engines", "judge", "pipeline", "words"]),
+    ("check", &["answer", "client", "engines", "judge", "pipeline", "replay", "shortest"]),
     ("log", &["client"]),
 ];
 

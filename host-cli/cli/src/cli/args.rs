@@ -391,6 +391,15 @@ pub struct ProofArgs {
     #[arg(long, env = "VOUCH_WITNESS", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub witness: Option<PathBuf>,
+    /// Say what holds in every run, state by state, in the model's own names: the invariant that proves it
+    #[arg(long, env = "VOUCH_EXPLAIN", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub explain: bool,
+    /// Show the run that was found first; without it a shorter one is looked for, and one with simpler
+    /// values, in as much time again at most
+    #[arg(long, env = "VOUCH_FIRST_RUN", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub first_run: bool,
     /// Print the verdict as the engine gives it, without validation; for benchmarks
     #[arg(long, env = "VOUCH_NO_VALIDATE", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
@@ -641,6 +650,10 @@ pub struct CertifyArgs {
     pub certificate: Option<PathBuf>,
     #[command(flatten)]
     pub ask: AskArgs,
+    /// Say what it means: what holds in every run, state by state, in the model's own names
+    #[arg(long, env = "VOUCH_EXPLAIN", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub explain: bool,
 }
 
 /// Arguments of `replay`. With a compilation database the trace alone is named.

@@ -86,9 +86,12 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
         context.print(&format!(
             "{path}: an invariant of {clauses} clauses, inductive over {edges} edges ({queries} queries)"
         ));
-        if !bindings.is_empty() {
-            context.print(&format!("With {}:", show_bindings(&model.cfa, &bindings)));
-        }
+    }
+    if args.explain {
+        verdict::explain(&model, &certificate, &mut outcome, context);
+    }
+    if !context.json && !context.quiet && !bindings.is_empty() {
+        context.print(&format!("With {}:", show_bindings(&model.cfa, &bindings)));
     }
     Ok(verdict::show(context, &outcome))
 }

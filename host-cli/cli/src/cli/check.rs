@@ -54,6 +54,7 @@ fn at_depth(
         validate: !args.proof.no_validate,
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
+        shorten: (!args.proof.first_run).then_some(start),
         tuning: Tuning { growth: args.interpolant_growth, cegar: args.cegar },
         question,
     };

@@ -50,7 +50,7 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
     };
     let sizes = plan::sizes(&model.image)
         .map_err(|e| Failure::new(Kind::Mismatch, format!("the image cannot be used: {e}")))?;
-    let fits = plan::fits(&sizes);
+    let fits = plan::fits(&sizes, effort.as_ref().map(|effort| effort.memory_bytes));
     let mut bytes = model.to_file();
     let mut inputs: Vec<&Path> = vec![&args.model.model];
     let mut signed = None;
@@ -183,7 +183,7 @@ fn certify(
     context: &mut Context,
 ) -> Result<Result<Effort, u8>, Failure> {
     let question = ask(model, &AskArgs { property: None, bind: args.bind.clone() })?;
-    let bindings = check::bindings(model, &question);
+    let bindings = model.numbered(&question.bindings);
     let request = Request {
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
@@ -202,7 +202,7 @@ fn certify(
     if judgement.verdict() != Verdict::Safe {
         outcome.time_s = Some(time.as_secs_f64());
         verdict::add_stats(&mut outcome, &answer.stats);
-        verdict::add_judgement(&mut outcome, &model.cfa, None, &judgement, &answer);
+        verdict::add_judgement(&mut outcome, model, None, &judgement, &answer);
         let code = verdict::show(context, &outcome);
         context.note(
             "not all properties are proved: no image is written\nhelp: `vouch check` shows why; \

@@ -6,7 +6,7 @@
 
 use super::args::{Color, Output};
 use super::failure::Failure;
-use super::monitor::Monitor;
+use super::monitor::{self, Monitor};
 use super::verdict;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
@@ -93,6 +93,7 @@ impl Context {
             width: width(),
             unicode: unicode(),
             colour: colour(io::stdout().is_terminal()),
+            counters: output.verbose,
             ..Style::default()
         };
         Context {
@@ -126,6 +127,11 @@ impl Context {
         if !self.quiet && !self.json {
             self.pause(|| complain(text));
         }
+    }
+
+    /// Whether all is to be told.
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
     }
 
     /// Shows what only curious people want to know.
@@ -191,10 +197,7 @@ impl Context {
     /// How far an engine is.
     pub fn advance_engine(&self, stats: &Stats) {
         self.monitor.set_stats(Some(*stats));
-        self.advance(|| {
-            let Stats { frontier, lemmas, obligations, .. } = stats;
-            format!("frontier {frontier}, {lemmas} lemmas, {obligations} obligations")
-        });
+        self.advance(|| monitor::far(stats, self.verbose));
     }
 
     /// Shows how far a check is.

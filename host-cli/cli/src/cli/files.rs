@@ -3,7 +3,7 @@
 use super::args::ModelArgs;
 use super::context::Context;
 use super::failure::{Failure, Kind};
-use super::passes;
+use super::{passes, verdict};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -14,7 +14,7 @@ use vouch_host::pipeline::{self, Loaded};
 use vouch_host::read;
 use vouch_host::replay::script::Story;
 use vouch_host::report::json::Outcome;
-use vouch_host::report::{self, formats::Written};
+use vouch_host::report::{self, formats::Written, vcd};
 use vouch_host::validate::Run;
 use vouch_host::write;
 
@@ -122,9 +122,25 @@ pub fn write_trace(
         Failure::new(Kind::Output, format!("cannot write {}: {e}", path.display()))
     };
     let Loaded { cfa, digest, origin, .. } = model;
-    let written = Written { cfa, trace, run, digest: *digest, story: Story::of(origin, run) };
+    let words = &verdict::words(model);
+    let written =
+        Written { cfa, trace, run, digest: *digest, words, story: Story::of(origin, run) };
     let bytes = report::formats::write(path, &written).map_err(|e| broken(&e))?;
-    write(path, &bytes, inputs)
+    write(path, &bytes, inputs)?;
+    if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vcd")) {
+        return Ok(());
+    }
+    // Beside it, which signals GTKWave shows; but not over what somebody has arranged.
+    let beside = path.with_extension("gtkw");
+    let is_own = match fs::read_to_string(&beside) {
+        Ok(text) => text.starts_with(vcd::MARK),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    let name = path.file_name().map_or(path.display().to_string(), |n| n.display().to_string());
+    match is_own {
+        true => write(&beside, vcd::layout(cfa, words, &name).as_bytes(), inputs),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]

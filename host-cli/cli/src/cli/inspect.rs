@@ -39,7 +39,7 @@ pub fn command(args: &InspectArgs, context: &mut Context) -> Result<u8, Failure>
     let unusable = |e| Failure::new(Kind::Mismatch, format!("the image cannot be used: {e}"));
     // What a board would get is the simplified model, whichever is shown.
     let sizes = plan::sizes(&model.image).map_err(unusable)?;
-    let fits = plan::fits(&sizes);
+    let fits = plan::fits(&sizes, None);
     // What an image is bound to goes with the image.
     let bound = (bound::to_json(&model), bound::to_text(&model));
     let shown = if args.simplified { model } else { model.as_written()? };

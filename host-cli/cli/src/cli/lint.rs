@@ -15,6 +15,7 @@ use vouch_host::lint::{self, Report};
 use vouch_host::pipeline::{self, Loaded};
 use vouch_host::report::table;
 use vouch_host::simplify::Passes;
+use vouch_host::words::Words;
 
 /// The exit code if there is something to know.
 const WARNINGS: u8 = 1;
@@ -71,7 +72,8 @@ pub fn command(args: &LintArgs, context: &mut Context) -> Result<u8, Failure> {
         context.print("");
     }
     for run in runs(&report).filter_map(|(_, broken)| broken.run.as_ref()) {
-        context.tell(|| table::run_in(&lint.cfa, run, &context.style));
+        let words = Words::new(&lint.cfa, Some(&model.source), &[]);
+        context.tell(|| table::run_in(&lint.cfa, &words, run, &context.style));
     }
     let open = match report.open {
         0 => String::new(),

@@ -64,7 +64,7 @@ pub fn main() -> u8 {
     // On a terminal there is a bar.
     let speaks = !output.quiet && !output.json && !std::io::stderr().is_terminal();
     let max_rss = cli.limits.max_rss.map(|bytes| bytes as u64);
-    let monitor = Arc::new(Monitor::new(cli.limits.timeout, max_rss, speaks));
+    let monitor = Arc::new(Monitor::new(cli.limits.timeout, max_rss, speaks, output.verbose));
     monitor::catch_signals(&monitor);
     let is_verdict = cli.command.is_verdict();
     let own = monitor.clone();

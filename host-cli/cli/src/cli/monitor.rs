@@ -39,6 +39,8 @@ pub struct Monitor {
     pub grace: Duration,
     /// Whether lines on the progress are wanted.
     speaks: bool,
+    /// Whether the engine's counters are.
+    verbose: bool,
     /// How far the engine is.
     stats: Mutex<Option<Stats>>,
     /// What can be said if there is no time to say more.
@@ -53,13 +55,19 @@ pub struct Monitor {
 
 impl Monitor {
     /// For a command with so much time and memory.
-    pub fn new(timeout: Option<Duration>, max_rss: Option<u64>, speaks: bool) -> Monitor {
+    pub fn new(
+        timeout: Option<Duration>,
+        max_rss: Option<u64>,
+        speaks: bool,
+        verbose: bool,
+    ) -> Monitor {
         let half = || memory::installed().map(|all| all / 2);
         Monitor {
             deadline: Deadline::after(timeout),
             // At the end of a long time there may be more to put in order.
             grace: timeout.map_or(GRACE, |t| GRACE.max(t / 32)),
             speaks,
+            verbose,
             max_rss: max_rss.or_else(half).unwrap_or(u64::MAX).into(),
             ..Monitor::default()
         }
@@ -148,12 +156,37 @@ impl Monitor {
     /// One line on how far it is.
     fn speak(&self, since: Instant) {
         let stats = *self.stats.lock().unwrap_or_else(PoisonError::into_inner);
-        let far = stats.map_or_else(String::new, |s| {
-            let Stats { frontier, lemmas, obligations, .. } = s;
-            format!(": frontier {frontier}, {lemmas} lemmas, {obligations} obligations")
-        });
-        let phase = self.deadline.phase();
-        complain(&format!("{phase} ({} s{far})", since.elapsed().as_secs()));
+        let parts = [
+            Some(format!("{} s", since.elapsed().as_secs())),
+            stats.map(|stats| far(&stats, self.verbose)),
+            self.decided(),
+            memory::resident().map(size),
+            self.deadline.left().map(|left| format!("{} s left", left.as_secs())),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        complain(&format!("{}: {}", self.deadline.phase(), parts.join(", ")));
+    }
+
+    /// How many properties the engine has decided, once it has said so.
+    fn decided(&self) -> Option<String> {
+        let so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = so_far.properties.len();
+        let decided = so_far.properties.iter().filter(|p| p.reason.is_some()).count();
+        match (decided, all) {
+            (_, 0) => None,
+            (0, 1) => Some("1 property".into()),
+            (0, all) => Some(format!("{all} properties")),
+            (decided, all) => Some(format!("{decided} of {all} properties decided")),
+        }
+    }
+}
+
+/// How far an engine is.
+pub fn far(stats: &Stats, verbose: bool) -> String {
+    let Stats { frontier, lemmas, obligations, .. } = stats;
+    match verbose {
+        true => format!("bound {frontier}, {lemmas} lemmas, {obligations} obligations"),
+        false => format!("bound {frontier}"),
     }
 }
 

@@ -62,7 +62,13 @@ pub struct Fit {
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Whether it can be stored in flash with its certificate, and that be checked at boot; nothing without a certificate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_boot: Option<bool>,
 }
+
+/// What the keys and the heads of two slots take of the flash for models, generously rounded.
+const STORE: u64 = 3 * 4096;
 
 /// Clauses of a gate `if s then t else e`, two-sided: three for a conjunction, four else.
 fn clauses<W: Word>(gate: &[W; 3]) -> usize {
@@ -112,8 +118,8 @@ pub fn edge_sizes(image: &AlignedImage) -> Result<Vec<(usize, usize)>, ImageErro
     }
 }
 
-/// How it fits each board.
-pub fn fits(sizes: &Sizes) -> Vec<Fit> {
+/// How it fits each board. `check` is the memory that checking its certificate takes.
+pub fn fits(sizes: &Sizes, check: Option<usize>) -> Vec<Fit> {
     let fit = |board: &'static Board| {
         let free = free(board);
         let image = sizes.image_bytes.next_multiple_of(4) as u64;
@@ -125,6 +131,8 @@ pub fn fits(sizes: &Sizes) -> Vec<Fit> {
         } else {
             None
         };
+        let slot = u64::from(board.models.end - board.models.start).saturating_sub(STORE) / 2;
+        let is_checked = |check| sizes.word_bytes == 2 && image <= slot && check as u64 <= free;
         Fit {
             board: &board.name,
             ram_bytes: board.ram.into(),
@@ -133,6 +141,7 @@ pub fn fits(sizes: &Sizes) -> Vec<Fit> {
             arena_bytes: free.saturating_sub(image),
             fits: why.is_none(),
             why,
+            at_boot: check.map(is_checked),
         }
     };
     BOARDS.iter().map(fit).collect()
@@ -163,7 +172,12 @@ pub fn show_fits(fits: &[Fit]) -> String {
         "board", "RAM", "free, about", "needed", "for proof"
     );
     for fit in fits {
-        let verdict = fit.why.as_ref().map_or_else(|| "fits".into(), |why| format!("no: {why}"));
+        let mut verdict =
+            fit.why.as_ref().map_or_else(|| "fits".to_owned(), |why| format!("no: {why}"));
+        if let (Some(at_boot), Some(_)) = (fit.at_boot, &fit.why) {
+            verdict +=
+                if at_boot { "; stored with its certificate it fits" } else { ", also stored" };
+        }
         text.push_str(&format!(
             "  {:14}{:>10}{:>12}{:>12}{:>12}  {verdict}\n",
             fit.board,
@@ -174,4 +188,39 @@ pub fn show_fits(fits: &[Fit]) -> String {
         ));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An image that is too large for RAM may still be stored and checked where it lies.
+    #[test]
+    fn what_is_stored_needs_no_room_in_ram() {
+        let sizes = |image_bytes, word_bytes| Sizes {
+            locations: 2,
+            edges: 2,
+            state_bits: 8,
+            max_live_bits: 8,
+            max_input_bits: 8,
+            gates: 100,
+            clauses: 300,
+            max_edge_vars: 100,
+            word_bytes,
+            image_bytes,
+            arena_minimum_bytes: 4000,
+        };
+        let on = |sizes: &Sizes, check| {
+            let all = fits(sizes, check);
+            let small =
+                all.iter().min_by_key(|fit| fit.ram_bytes).map(|fit| (fit.fits, fit.at_boot));
+            small.unwrap_or_default()
+        };
+        assert_eq!(on(&sizes(1000, 2), Some(4000)), (true, Some(true)));
+        assert_eq!(on(&sizes(20_000, 2), Some(4000)), (false, Some(true)));
+        assert_eq!(on(&sizes(20_000, 2), None), (false, None));
+        assert_eq!(on(&sizes(20_000, 2), Some(20_000)), (false, Some(false)));
+        assert_eq!(on(&sizes(200_000, 2), Some(4000)), (false, Some(false)));
+        assert_eq!(on(&sizes(20_000, 4), Some(4000)), (false, Some(false)));
+    }
 }

@@ -31,7 +31,7 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
 
     let property = Names::new(&model.cfa).property(run.property);
     let mut judgement = Judgement { validated: true, ..Judgement::default() };
-    let broken = Broken { trace: trace.clone(), run: Some(run.clone()), replayed: None };
+    let broken = Broken::new(trace.clone(), Some(run.clone()));
     judgement.findings.push((run.property, Finding::Unsafe(Box::new(broken))));
     context.stage("replaying");
     confirm(&model, &mut judgement);
@@ -48,12 +48,14 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
     outcome.target = Some("host".into());
     outcome.property = Some(property.clone());
     outcome.validated = judgement.validated;
-    outcome.trace_len = Some(run.steps.len());
-    outcome.trace = Some(json::trace(&model.cfa, &run));
+    let words = verdict::words(&model);
+    outcome.trace_len = Some(words.length(&trace));
+    outcome.trace = Some(json::trace(&model.cfa, &words, &run));
+    outcome.why = Some(json::why(&words, &run));
     outcome.properties = vec![PropertyOutcome {
         name: property,
         verdict: outcome.verdict,
-        trace_len: Some(run.steps.len()),
+        trace_len: Some(words.length(&trace)),
         reason: outcome.reason.clone(),
         replayed,
         ..PropertyOutcome::default()
@@ -64,7 +66,7 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
         context.note(&format!("run written to {}", path.display()));
     }
     if !context.json && !context.quiet {
-        verdict::show_run(context, &model.cfa, &run, outcome.verdict != Verdict::Unsafe);
+        verdict::show_run(context, &model, &run, outcome.verdict != Verdict::Unsafe);
     }
     Ok(verdict::show(context, &outcome))
 }

@@ -7,6 +7,7 @@ use super::device_args::DeviceArgs;
 use super::failure::Failure;
 use super::files;
 use super::verdict::{self, Answered};
+use std::time::Instant;
 use vouch_core::ic3::Verdict;
 use vouch_host::blast::certified;
 use vouch_host::check::{self, By, CheckError, Found, Request};
@@ -19,6 +20,7 @@ use vouch_host::verdict::Reason;
 
 /// The command.
 pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
+    let start = Instant::now();
     let model = files::load(&args.model, context)?;
     let question = ask(&model, &args.ask)?;
     context.monitor.set_so_far(verdict::open(&model, &question));
@@ -27,6 +29,7 @@ pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
         validate: !args.proof.no_validate,
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
+        shorten: (!args.proof.first_run).then_some(start),
         ..Request::new(question)
     };
     let mut outcome = verdict::outcome_of(&model);

@@ -9,12 +9,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use vouch_core::ic3::{Stats, Verdict as Claim};
 use vouch_host::check::Checked;
-use vouch_host::deadline::Over;
+use vouch_host::deadline::{Deadline, Over};
 use vouch_host::engines::Answer;
+use vouch_host::explain;
 use vouch_host::formats::{self, Names};
 use vouch_host::frontend::c::{self, harness};
 use vouch_host::frontend::{Diagnostic, Language, Options, limits};
-use vouch_host::ir::{Cfa, PropertyId};
+use vouch_host::ir::{Certificate, Cfa, PropertyId};
 use vouch_host::judge::{Broken, Finding, Judgement, Question, Reason};
 use vouch_host::memory;
 use vouch_host::pipeline::Loaded;
@@ -22,6 +23,12 @@ use vouch_host::report::json::{Outcome, PropertyOutcome};
 use vouch_host::report::{self, table};
 use vouch_host::validate::{self, Run};
 use vouch_host::verdict::Verdict;
+use vouch_host::words::Words;
+
+/// A model in the words of its source.
+pub fn words(model: &Loaded) -> Words<'_> {
+    Words::new(&model.cfa, Some(&model.source), &model.moves)
+}
 
 /// A warning in one line.
 fn text_of(model: &Loaded, warning: &Diagnostic) -> String {
@@ -61,24 +68,32 @@ fn broken(judgement: &Judgement) -> impl Iterator<Item = (PropertyId, &Broken)> 
 /// Puts a judgement into an outcome.
 pub fn add_judgement(
     outcome: &mut Outcome,
-    cfa: &Cfa,
+    model: &Loaded,
     asked: Option<PropertyId>,
     judgement: &Judgement,
     answer: &Answer,
 ) {
+    let (cfa, words) = (&model.cfa, words(model));
     let names = Names::new(cfa);
     let first = broken(judgement).find(|b| asked.is_none_or(|asked| asked == b.0));
     outcome.verdict = judgement.verdict();
     outcome.reason = judgement.reason().cloned();
     outcome.property = asked.or(first.map(|b| b.0)).map(|p| names.property(p));
     outcome.validated = judgement.validated;
-    outcome.trace_len = first.map(|b| b.1.trace.steps.len());
-    outcome.trace = first.and_then(|b| b.1.run.as_ref()).map(|run| report::json::trace(cfa, run));
+    outcome.trace_len = first.map(|b| words.length(&b.1.trace));
+    outcome.shortest = first.and_then(|b| b.1.shortest);
+    let run = first.and_then(|b| b.1.run.as_ref());
+    outcome.trace = run.map(|run| report::json::trace(cfa, &words, run));
+    outcome.why = run.map(|run| report::json::why(&words, run));
     let property = |(p, finding): &(PropertyId, Finding)| PropertyOutcome {
         name: names.property(*p),
         verdict: finding.verdict(),
         trace_len: match finding {
-            Finding::Unsafe(broken) => Some(broken.trace.steps.len()),
+            Finding::Unsafe(broken) => Some(words.length(&broken.trace)),
+            _ => None,
+        },
+        shortest: match finding {
+            Finding::Unsafe(broken) => broken.shortest,
             _ => None,
         },
         reason: match finding {
@@ -91,7 +106,9 @@ pub fn add_judgement(
         },
         safe_steps: match finding {
             Finding::Unknown(reason) if reason.is_end() => {
-                answer.steps.get(p.index()).copied().filter(|n| *n > 0).map(Into::into)
+                let edges = answer.steps.get(p.index()).map_or(0, |n| *n as usize);
+                let steps = if words.has_calls() { edges } else { words.steps(*p, edges) };
+                Some(steps as u64).filter(|n| *n > 0)
             }
             _ => None,
         },
@@ -100,11 +117,15 @@ pub fn add_judgement(
 }
 
 /// Shows a run as a table; one that is not confirmed on the program is said to be the automaton's.
-pub fn show_run(context: &Context, cfa: &Cfa, run: &Run, is_open: bool) {
+pub fn show_run(context: &Context, model: &Loaded, run: &Run, is_open: bool) {
+    let cfa = &model.cfa;
     let names = Names::new(cfa);
     let whose = if is_open { "A run of the automaton, not of the program," } else { "A run" };
     context.print(&format!("{whose} that breaks {}:\n", names.property(run.property)));
-    context.print(&format!("{}\n\n", table::run_in(cfa, run, &context.style).trim_end()));
+    context.print(&format!(
+        "{}\n\n",
+        table::run_in(cfa, &words(model), run, &context.style).trim_end()
+    ));
 }
 
 /// Shows an outcome; the exit code is its verdict's.
@@ -193,12 +214,23 @@ pub fn unchecked(
         PropertyOutcome { name: names.property(*p), reason, ..PropertyOutcome::default() }
     };
     let properties: Vec<PropertyOutcome> = question.properties.iter().map(property).collect();
-    let reason = properties.iter().find_map(|p| p.reason.clone());
+    let reasons = properties.iter().filter_map(|p| p.reason.clone());
+    let reason = reasons.min_by_key(Reason::rank);
     Outcome { reason, properties, ..outcome.clone() }
 }
 
-/// Writes the files that were asked for, shows tables and summary. Returns the exit code.
+/// Writes the files that were asked for, shows tables and summary. Returns the exit code. What is known when the time
+/// is over is still told.
 pub fn report(
+    answered: &Answered<'_>,
+    outcome: Outcome,
+    context: &mut Context,
+) -> Result<u8, Failure> {
+    let told = Deadline::never().enter(|| tell(answered, outcome, context));
+    told.unwrap_or_else(|over| Err(Failure::new(Kind::Limit, over.to_string())))
+}
+
+fn tell(
     answered: &Answered<'_>,
     mut outcome: Outcome,
     context: &mut Context,
@@ -217,7 +249,7 @@ pub fn report(
         });
     }
     let context = &*context;
-    add_judgement(&mut outcome, &model.cfa, property, judgement, answer);
+    add_judgement(&mut outcome, model, property, judgement, answer);
     let is_here = outcome.device.is_none();
     let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_ref()?, is_here));
     outcome.detail = outcome.detail.or(advice);
@@ -235,13 +267,16 @@ pub fn report(
         for (property, broken) in broken(judgement) {
             let is_open = judgement.unconfirmed.iter().any(|open| open.0 == property);
             if let Some(run) = &broken.run {
-                show_run(context, &model.cfa, run, is_open);
+                show_run(context, model, run, is_open);
             }
         }
         if !question.bindings.is_empty() {
             let bindings = show_bindings(&model.cfa, &question.bindings);
             context.print(&format!("With {bindings}:"));
         }
+    }
+    if let Some(certificate) = judgement.certificate.as_ref().filter(|_| answered.proof.explain) {
+        explain(model, certificate, &mut outcome, context);
     }
     // A verdict is not withheld because a file could not be written, but then that is an error.
     match written {
@@ -252,6 +287,26 @@ pub fn report(
             }
             Err(failure)
         }
+    }
+}
+
+/// Says what a certificate means.
+pub fn explain(
+    model: &Loaded,
+    certificate: &Certificate,
+    outcome: &mut Outcome,
+    context: &Context,
+) {
+    context.deadline().set_phase("explaining the invariant");
+    let explain = || explain::explain(&model.cfa, &words(model), certificate);
+    let Ok(explanation) = context.deadline().enter(explain) else {
+        context.note("there was no time to explain the invariant");
+        return;
+    };
+    outcome.invariant = Some((&explanation).into());
+    if !context.json && !context.quiet {
+        let text = report::explained::text(&explanation, &context.style, context.is_verbose());
+        context.print(&text);
     }
 }
 

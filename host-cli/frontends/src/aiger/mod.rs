@@ -42,7 +42,7 @@ pub fn compile(bytes: &[u8], model: &str) -> Result<Compiled, Vec<Diagnostic>> {
         let what = "the circuit has neither bad states nor outputs: there is nothing to check";
         warnings.push(Diagnostic::warning(what, Span::default(), ""));
     }
-    Ok(Compiled { cfa: circuit.finish(), warnings, origin: Origin::Model })
+    Ok(Compiled { cfa: circuit.finish(), warnings, moves: vec![], origin: Origin::Model })
 }
 
 fn build(aig: &Aig, model: &str) -> Result<Circuit, Box<Diagnostic>> {

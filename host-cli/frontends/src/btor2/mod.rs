@@ -43,7 +43,7 @@ pub fn read(text: &str, model: &str) -> Result<(Compiled, Nodes), Vec<Diagnostic
         let what = "the circuit has no bad states: there is nothing to check";
         warnings.push(Diagnostic::warning(what, Span::default(), ""));
     }
-    Ok((Compiled { cfa: circuit.finish(), warnings, origin: Origin::Model }, nodes))
+    Ok((Compiled { cfa: circuit.finish(), warnings, moves: vec![], origin: Origin::Model }, nodes))
 }
 
 type Result1<T> = Result<T, Box<Diagnostic>>;

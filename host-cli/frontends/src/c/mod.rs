@@ -33,6 +33,7 @@ mod types;
 mod warn;
 pub mod witness;
 
+pub use lower::TASK;
 pub use preprocess::Macro;
 pub use project::gather;
 pub use types::DataModel;
@@ -203,7 +204,7 @@ pub fn compile(source: &Source, options: &Options) -> Result<Compiled, Vec<Diagn
         let program = Program::new(source, options)?;
         let warnings = warn::warnings(&program, options);
         let origin = Origin::Source(Arc::new(program.parts(options)));
-        Ok(Compiled { cfa: program.into_cfa(), warnings, origin })
+        Ok(Compiled { cfa: program.into_cfa(), warnings, moves: vec![], origin })
     })
 }
 

@@ -99,7 +99,7 @@ pub fn compile(
     }
     let cfa = program.cfa.clone();
     let binary = Binary { file: bytes.to_vec(), program };
-    Ok(Compiled { cfa, warnings, origin: Origin::Program(Arc::new(binary)) })
+    Ok(Compiled { cfa, warnings, moves: vec![], origin: Origin::Program(Arc::new(binary)) })
 }
 
 /// A program as a file and as an automaton: what it takes to run the one along the other.

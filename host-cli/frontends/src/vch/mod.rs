@@ -60,9 +60,9 @@ fn on_large_stack<T: Send>(
 
 fn compile_here(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
     let (model, mut warnings) = read(text)?;
-    let (cfa, more) = lower::lower(&model, text, options).map_err(|error| vec![error])?;
+    let (cfa, moves, more) = lower::lower(&model, text, options).map_err(|error| vec![error])?;
     warnings.extend(more);
-    Ok(Compiled { cfa, warnings: in_order(warnings), origin: Origin::Model })
+    Ok(Compiled { cfa, warnings: in_order(warnings), moves, origin: Origin::Model })
 }
 
 /// The model that a text describes, and warnings.

@@ -10,8 +10,8 @@ use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 use vouch_core::ic3::{Limit, Stats, Verdict};
 
-/// Work between two looks at the clock: about a millisecond.
-const SLICE: u64 = 50_000;
+/// Work between two looks at the clock: a millisecond at most, also where a unit is a byte of a proof.
+const SLICE: u64 = 5_000;
 
 /// Why a run ends before it is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

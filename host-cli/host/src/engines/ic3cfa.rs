@@ -84,6 +84,8 @@ pub(super) struct Search<'a, W> {
     frontier: u32,
     /// What was found, by whichever run.
     pub(super) traces: Vec<ImageTrace>,
+    /// The frontier at which each broken property was found to be so: later ones say nothing of it.
+    broken_at: Vec<(usize, u32)>,
 }
 
 impl<'a, W: Word> Search<'a, W> {
@@ -99,8 +101,21 @@ impl<'a, W: Word> Search<'a, W> {
             Memory::Fixed(bytes) => bytes,
             Memory::Growing { first, most } => first.max(Plan::minimum(image)).min(most),
         };
-        let (run, spent, frontier, traces) = (None, 0, 0, vec![]);
-        Search { image, setup, property, eager, end, run, bytes, spent, frontier, traces }
+        let (traces, broken_at) = (vec![], vec![]);
+        let (run, spent, frontier) = (None, 0, 0);
+        Search {
+            image,
+            setup,
+            property,
+            eager,
+            end,
+            run,
+            bytes,
+            spent,
+            frontier,
+            traces,
+            broken_at,
+        }
     }
 
     /// Works for a slice of time, or without end; a question that takes much longer than the slice costs the
@@ -139,6 +154,7 @@ impl<'a, W: Word> Search<'a, W> {
                 let trace = trace(&engine, self.image, &mut memory, property);
                 self.traces.retain(|t| t.property != property);
                 self.traces.push(trace);
+                self.broken_at.push((property, self.frontier));
             }
             if is_finished
                 && self.is_short(&engine, &memory)
@@ -199,7 +215,9 @@ impl<'a, W: Word> Search<'a, W> {
     /// found to hold for as many steps.
     pub(super) fn steps(&self) -> Vec<u32> {
         let asked = |p: u32| self.property.is_none_or(|only| only == p);
-        let known = |p| if asked(p) { self.frontier.saturating_sub(1) } else { 0 };
+        let broken = |p| self.broken_at.iter().find(|b| b.0 as u32 == p).map(|b| b.1);
+        let frontier = |p| broken(p).unwrap_or(self.frontier);
+        let known = |p| if asked(p) { frontier(p).saturating_sub(1) } else { 0 };
         (0..self.image.header.properties).map(known).collect()
     }
 

@@ -74,6 +74,13 @@ pub fn confirm(model: &Loaded, judgement: &mut Judgement) {
     for (property, finding) in judgement.findings.iter_mut().chain(&mut judgement.besides) {
         let Finding::Unsafe(broken) = finding else { continue };
         let Some(reason) = refutes(model, broken) else { continue };
+        // A run that replaces another is worth nothing if only the other can be done.
+        if let Some(mut first) = broken.first.take()
+            && refutes(model, &mut first).is_none()
+        {
+            **broken = Broken { shortest: Some(false), ..*first };
+            continue;
+        }
         if let Finding::Unsafe(broken) = std::mem::replace(finding, Finding::Unknown(reason)) {
             judgement.unconfirmed.push((*property, *broken));
         }

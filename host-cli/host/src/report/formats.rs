@@ -5,6 +5,7 @@ use crate::formats::{self, Names};
 use crate::ir::{Cfa, Trace};
 use crate::replay::script::{self, Story};
 use crate::validate::Run;
+use crate::words::Words;
 use std::path::Path;
 
 /// What is written.
@@ -17,6 +18,8 @@ pub struct Written<'a> {
     pub run: &'a Run,
     /// SHA-256 of the source.
     pub digest: [u8; 32],
+    /// The model in the words of its source.
+    pub words: &'a Words<'a>,
     /// The same for people, if it is one of a program; else why not.
     pub story: Result<Story, String>,
 }
@@ -58,14 +61,14 @@ pub fn listed() -> String {
 
 fn waveforms(written: &Written<'_>) -> Result<Vec<u8>, String> {
     let mut bytes = vec![];
-    vcd::write(written.cfa, written.run, &mut bytes).map_err(|e| e.to_string())?;
+    vcd::write(written.cfa, written.words, written.run, &mut bytes).map_err(|e| e.to_string())?;
     Ok(bytes)
 }
 
 fn object(written: &Written<'_>) -> Result<Vec<u8>, String> {
-    let Written { cfa, run, .. } = written;
+    let Written { cfa, run, words, .. } = written;
     let property = Names::new(cfa).property(run.property);
-    let trace = json::trace(cfa, run);
+    let trace = json::trace(cfa, words, run);
     let text = serde_json::json!({ "model": cfa.name, "property": property, "trace": trace });
     Ok(format!("{text}\n").into_bytes())
 }

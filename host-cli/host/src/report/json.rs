@@ -5,12 +5,15 @@
 //! and numbers; a number beyond 2^53, which many readers of JSON would round, is a string.
 
 use super::value;
+use crate::explain::{Explanation, Paragraph};
 use crate::formats::Names;
 use crate::ir::{Cfa, Type, VarId, Word};
 use crate::validate::Run;
 use crate::verdict::{Reason, Verdict};
+use crate::words::{Done, Moment, Why, Words};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 
 /// The outcome of a check.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -53,6 +56,8 @@ pub struct Outcome {
     pub validated: bool,
     /// Steps of the trace.
     pub trace_len: Option<usize>,
+    /// Whether it is known that no trace has fewer steps; `None` if nobody has looked.
+    pub shortest: Option<bool>,
     /// The board, if one was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
@@ -62,6 +67,12 @@ pub struct Outcome {
     pub properties: Vec<PropertyOutcome>,
     /// The run that breaks `property`.
     pub trace: Option<Vec<StateOutcome>>,
+    /// Why it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<WhyOutcome>,
+    /// What holds in every run, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invariant: Option<InvariantOutcome>,
     /// More on why it is not known, and what to do about it, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -107,6 +118,9 @@ pub struct PropertyOutcome {
     pub verdict: Verdict,
     /// Steps of its trace.
     pub trace_len: Option<usize>,
+    /// Of a trace: whether it is known that none has fewer steps; `None` if nobody has looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortest: Option<bool>,
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
@@ -125,10 +139,60 @@ pub struct StateOutcome {
     pub step: usize,
     /// Where.
     pub location: String,
+    /// What was done to get there.
+    pub done: Vec<DoneOutcome>,
     /// The inputs of the step that led here, as far as it reads them.
     pub inputs: Named,
     /// All variables and parameters here.
     pub values: Named,
+}
+
+/// An invariant for people.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct InvariantOutcome {
+    /// What holds where; nothing, if no run gets there.
+    pub lines: Vec<LineOutcome>,
+    /// Whether all of it together proves the properties by itself.
+    pub inductive: bool,
+}
+
+/// What holds in a place.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LineOutcome {
+    /// Where.
+    pub place: String,
+    /// What.
+    pub facts: Vec<String>,
+}
+
+impl From<&Explanation> for InvariantOutcome {
+    fn from(explanation: &Explanation) -> InvariantOutcome {
+        let line = |p: &Paragraph| LineOutcome { place: p.place.clone(), facts: p.facts.clone() };
+        let lines = explanation.paragraphs.iter().map(line).collect();
+        InvariantOutcome { lines, inductive: explanation.is_inductive }
+    }
+}
+
+/// Something that was done.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DoneOutcome {
+    /// By which machine, function or handler.
+    pub who: Option<String>,
+    /// The line of the source.
+    pub line: Option<usize>,
+    /// What is written there.
+    pub text: String,
+}
+
+/// Why a property is broken at the end of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct WhyOutcome {
+    /// Where it is stated: file and line.
+    pub place: Option<String>,
+    /// What it says.
+    pub claim: Option<String>,
+    /// The values that it does not hold with.
+    pub values: BTreeMap<String, String>,
 }
 
 /// Values by name, in the model's order.
@@ -181,27 +245,35 @@ impl Outcome {
     }
 }
 
-/// A run for [`Outcome::trace`].
-pub fn trace(cfa: &Cfa, run: &Run) -> Vec<StateOutcome> {
+/// A run for [`Outcome::trace`]: from the initial state on, to the one that breaks the property or the step that does.
+pub fn trace(cfa: &Cfa, words: &Words<'_>, run: &Run) -> Vec<StateOutcome> {
     let names = Names::new(cfa);
-    let state = |(step, state): (usize, &crate::validate::State)| {
-        let given = step.checked_sub(1).and_then(|i| run.steps.get(i));
-        let given = given.map_or(&[][..], |s| s.inputs.as_slice());
-        let inputs = given.iter().filter_map(|(id, word)| {
+    let moment = |moment: Moment| {
+        let given = run.steps.get(moment.edge)?;
+        let state = run.states.get(moment.edge + 1)?;
+        let inputs = given.inputs.iter().filter_map(|(id, word)| {
             let input = cfa.inputs.get(id.index())?;
             Some((names.input(*id), Shown::new(&input.ty, input.width, *word)))
         });
         let vars = (0..).map(VarId).zip(&cfa.vars).zip(&state.values);
         let values =
             vars.map(|((id, var), word)| (names.var(id), Shown::new(&var.ty, var.width, *word)));
-        StateOutcome {
-            step,
+        let done = moment.done.into_iter();
+        Some(StateOutcome {
+            step: moment.step,
             location: names.location(state.location),
+            done: done.map(|Done { who, line, text }| DoneOutcome { who, line, text }).collect(),
             inputs: Named(inputs.collect()),
             values: Named(values.collect()),
-        }
+        })
     };
-    run.states.iter().enumerate().map(state).collect()
+    words.moments(run).into_iter().filter_map(moment).collect()
+}
+
+/// Why a run breaks its property, for [`Outcome::why`].
+pub fn why(words: &Words<'_>, run: &Run) -> WhyOutcome {
+    let Why { place, claim, values } = words.why(run);
+    WhyOutcome { place, claim, values: values.into_iter().collect() }
 }
 
 #[cfg(test)]
@@ -217,7 +289,7 @@ mod tests {
             r#"{"verdict":"unknown","reason":null,"engine":null,"target":null,"property":null,"#
                 .to_string()
                 + r#""time_s":null,"frontier":null,"lemmas":null,"queries":null,"conflicts":null,"#
-                + r#""peak_bytes":null,"validated":false,"trace_len":null,"model":null,"#
+                + r#""peak_bytes":null,"validated":false,"trace_len":null,"shortest":null,"model":null,"#
                 + r#""properties":[],"trace":null}"#
         );
     }
@@ -233,10 +305,10 @@ mod tests {
             properties: vec![PropertyOutcome {
                 name: "p".into(),
                 verdict: Verdict::Unsafe,
-                trace_len: Some(6),
+                trace_len: Some(4),
                 ..PropertyOutcome::default()
             }],
-            trace: Some(trace(&cfa, &run)),
+            trace: Some(trace(&cfa, &Words::new(&cfa, None, &[]), &run)),
             ..Outcome::default()
         };
         let json = outcome.to_json();
@@ -245,10 +317,10 @@ mod tests {
             r#""device":{"board":"b","ram_bytes":null,"flash_bytes":null,"instructions":null}"#
         ));
         assert!(json.contains(
-            r#""properties":[{"name":"p","verdict":"unsafe","trace_len":6}],"trace":[{"step":0,"#
+            r#""properties":[{"name":"p","verdict":"unsafe","trace_len":4}],"trace":[{"step":0,"#
         ));
         assert!(json.contains(
-            r#"{"step":2,"location":"Charge","inputs":{"start":true,"add":-1},"values":{"timer":0,"limit":2,"contactor.mode":"Pre charge"}}"#
+            r#"{"step":1,"location":"Charge","done":[{"who":null,"line":null,"text":""}],"inputs":{"start":true,"add":-1},"values":{"timer":0,"limit":2,"contactor.mode":"Pre charge"}}"#
         ));
         assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok());
     }

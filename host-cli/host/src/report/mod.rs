@@ -1,5 +1,6 @@
 //! What people and programs get to see of a verdict.
 //!
+//! - [`explained`]: an invariant for people.
 //! - [`formats`]: the file formats for runs.
 //! - [`svg`]: state machines as pictures.
 //! - [`table`]: a counterexample as a table of steps.
@@ -7,6 +8,7 @@
 //! - [`json`]: the same for programs.
 //! - [`vcd`]: a counterexample as waveforms.
 
+pub mod explained;
 pub mod formats;
 pub mod json;
 pub mod svg;
@@ -28,11 +30,13 @@ pub struct Style {
     pub colour: bool,
     /// States of a run that are shown; of a longer one the middle is left out.
     pub rows: usize,
+    /// Whether the engine's counters are of interest.
+    pub counters: bool,
 }
 
 impl Default for Style {
     fn default() -> Style {
-        Style { width: 100, unicode: true, colour: false, rows: 200 }
+        Style { width: 100, unicode: true, colour: false, rows: 200, counters: false }
     }
 }
 

@@ -1,35 +1,36 @@
-//! A counterexample as a table: one row for each state, with the inputs of the step that led there
-//! and what it changed.
+//! A counterexample as a table: one row for each step, with the state it leads to, who did what, the inputs of
+//! the step and what it changed. Of a program, one block for each call, with a row for each place where something happens.
 
 use super::{Paint, Style, count, value};
 use crate::formats::Names;
-use crate::ir::{Cfa, InputId, VarId, VarKind, Word};
+use crate::frontend::c::TASK;
+use crate::ir::{Cfa, InputId, Type, VarId, VarKind, Word};
 use crate::validate::Run;
+use crate::words::{Done, Moment, Words};
 use unicode_width::UnicodeWidthStr;
 
-/// More variables than this are not listed one by one where a run begins.
-const MANY: usize = 24;
+/// More variables or inputs than this are not listed one by one if they are 0.
+const MANY: usize = 6;
 
-/// A run as a table, in the usual style.
+/// A run as a table, in the usual style, of a model without source.
 pub fn run(cfa: &Cfa, run: &Run) -> String {
-    run_in(cfa, run, &Style::default())
+    run_in(cfa, &Words::new(cfa, None, &[]), run, &Style::default())
 }
 
 /// A run as a table.
-pub fn run_in(cfa: &Cfa, run: &Run, style: &Style) -> String {
+pub fn run_in(cfa: &Cfa, words: &Words<'_>, run: &Run, style: &Style) -> String {
     let names = Names::new(cfa);
-    let rows = Writer { cfa, run, style, names: &names }.rows();
+    let rows = Writer { cfa, words, run, style, names: &names }.rows();
     let has_inputs = rows.iter().any(|r| !r.inputs.is_empty());
     let marks = Marks::of(style);
     let columns = Columns::fit(&rows, has_inputs, style.width);
 
     let mut text = String::new();
-    let head = [
-        vec!["step".to_string()],
-        vec!["location".to_string()],
-        vec!["inputs".to_string()],
-        vec!["changes".to_string()],
-    ];
+    let (unit, place) = match words.has_calls() {
+        true => ("call", "place"),
+        false => ("step", "state"),
+    };
+    let head = [unit, place, "inputs", "changes"].map(|title| vec![title.to_string()]);
     for line in columns.lines(&head, &marks) {
         text.push_str(&style.paint(Paint::Heading, &line));
         text.push('\n');
@@ -37,10 +38,12 @@ pub fn run_in(cfa: &Cfa, run: &Run, style: &Style) -> String {
     text.push_str(&columns.rule(&marks));
     text.push('\n');
     for row in &rows {
-        let location = abbreviate(&row.location, columns.widths[1], &marks);
+        let mut place: Vec<String> =
+            row.place.iter().map(|p| abbreviate(p, columns.widths[1], &marks)).collect();
+        place.extend(row.done.iter().map(|d| cut(d, columns.widths[1], &marks)));
         let cells = [
             vec![row.step.clone()],
-            vec![location],
+            place,
             flow(&row.inputs, columns.widths[2], &marks),
             flow(&row.changes, columns.widths[3], &marks),
         ];
@@ -49,23 +52,54 @@ pub fn run_in(cfa: &Cfa, run: &Run, style: &Style) -> String {
             text.push('\n');
         }
     }
-    let steps = count(run.steps.len(), "step");
-    let property = names.property(run.property);
-    let last = format!("property {property} is broken after {steps}");
-    text.push_str(&style.paint(Paint::Bad, &last));
-    text.push('\n');
+    text.push_str(&reason(words, run, &names, style));
     text
 }
 
+/// How many steps a run has.
+fn length(words: &Words<'_>, run: &Run) -> usize {
+    words.moments(run).last().map_or(0, |moment| moment.step)
+}
+
+/// Why the property is broken, below the table.
+fn reason(words: &Words<'_>, run: &Run, names: &Names, style: &Style) -> String {
+    let why = words.why(run);
+    let property = names.property(run.property);
+    let length = length(words, run);
+    let when = match words.has_calls() {
+        true => format!("in call {length}"),
+        false if words.fails_in_step(run.property) => format!("in step {length}"),
+        false => format!("after {}", count(length, "step")),
+    };
+    let place = why.place.map_or(String::new(), |place| format!(" ({place})"));
+    let last = format!("property {property} is broken {when}{place}");
+    let mut text = format!("{}\n", style.paint(Paint::Bad, &last));
+    if let Some(claim) = why.claim {
+        text.push_str(&format!("  {claim}\n"));
+    }
+    if !why.values.is_empty() {
+        let values: Vec<String> = why.values.iter().map(|(n, v)| format!("{n} = {v}")).collect();
+        let width = style.width.saturating_sub(8).max(20);
+        for (i, line) in flow(&values, width, &Marks::of(style)).iter().enumerate() {
+            text.push_str(if i == 0 { "  with " } else { "       " });
+            text.push_str(&format!("{line}\n"));
+        }
+    }
+    text
+}
+
+#[derive(Default)]
 struct Row {
     step: String,
-    location: String,
+    place: Option<String>,
+    done: Vec<String>,
     inputs: Vec<String>,
     changes: Vec<String>,
 }
 
 struct Writer<'a> {
     cfa: &'a Cfa,
+    words: &'a Words<'a>,
     run: &'a Run,
     style: &'a Style,
     names: &'a Names,
@@ -74,47 +108,107 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// The rows that are shown: of a long run the beginning and the end.
     fn rows(&self) -> Vec<Row> {
-        let (n, most) = (self.run.states.len(), self.style.rows.max(4));
-        if n <= most {
-            return (0..n).map(|i| self.row(i)).collect();
+        let mut rows = match self.words.has_calls() {
+            true => self.calls(),
+            false => self.words.moments(self.run).iter().map(|m| self.row(m)).collect(),
+        };
+        let (n, most) = (rows.len(), self.style.rows.max(4));
+        if n > most {
+            let first = most / 2;
+            let gap = Row {
+                step: Marks::of(self.style).gap.into(),
+                place: Some(format!("({} more)", n - most)),
+                ..Row::default()
+            };
+            rows.splice(first..n - (most - first), [gap]);
         }
-        let first = most / 2;
-        let rest = n - (most - first);
-        let mut rows: Vec<Row> = (0..first).map(|i| self.row(i)).collect();
-        rows.push(Row {
-            step: Marks::of(self.style).gap.into(),
-            location: format!("({} more)", rest - first),
-            inputs: vec![],
-            changes: vec![],
-        });
-        rows.extend((rest..n).map(|i| self.row(i)));
         rows
     }
 
-    fn row(&self, index: usize) -> Row {
-        let state = &self.run.states[index];
-        let inputs = match index.checked_sub(1) {
-            None => vec![],
-            Some(step) => {
-                let inputs = &self.run.steps[step].inputs;
-                inputs.iter().map(|(id, word)| self.input(*id, *word)).collect()
-            }
-        };
-        let changes = match index {
-            0 => self.parameters(),
-            1 => self.beginning(),
-            _ => self.changes(&self.run.states[index - 1].values, &state.values),
-        };
-        let location = self.names.location(state.location);
-        Row { step: index.to_string(), location, inputs, changes }
+    /// The row of a step.
+    fn row(&self, moment: &Moment) -> Row {
+        let before = &self.run.states[moment.edge].values;
+        let after = &self.run.states[moment.edge + 1].values;
+        Row {
+            step: moment.step.to_string(),
+            place: Some(moment.place.clone()),
+            done: match moment.step {
+                0 => vec![],
+                _ => moment.done.iter().map(show).filter(|d| !d.is_empty()).collect(),
+            },
+            inputs: self.inputs(&self.run.steps[moment.edge].inputs),
+            changes: match moment.step {
+                0 if !moment.fails => self.beginning(after),
+                _ => self.changes(before, after),
+            },
+        }
     }
 
-    fn input(&self, id: InputId, word: Word) -> String {
-        let name = self.names.input(id);
-        match self.cfa.inputs.get(id.index()) {
-            Some(input) => format!("{name} = {}", value::show(&input.ty, input.width, word)),
-            None => format!("{name} = {word}"),
+    /// The rows of a program: only where something is read or changes, and what fails.
+    fn calls(&self) -> Vec<Row> {
+        let mut rows: Vec<Row> = vec![];
+        let mut call = None;
+        for moment in self.words.moments(self.run) {
+            let before = &self.run.states[moment.edge].values;
+            let after = &self.run.states[moment.edge + 1].values;
+            let inputs = self.inputs(&self.run.steps[moment.edge].inputs);
+            let changes = match moment.edge {
+                0 => self.beginning(after),
+                _ => self.changes(before, after),
+            };
+            let is_new = call != Some(moment.step);
+            if !is_new && !moment.fails && inputs.is_empty() && changes.is_empty() {
+                continue;
+            }
+            let mut done: Vec<String> = match moment.edge {
+                0 => vec!["(start)".into()],
+                _ => moment.done.iter().map(show).filter(|d| !d.is_empty()).collect(),
+            };
+            // A call in which nothing has happened so far: its row is for what happens first.
+            let is_quiet = |r: &Row| r.inputs.is_empty() && r.changes.is_empty();
+            let step = match rows.pop_if(|row| !is_new && is_quiet(row)) {
+                Some(row) => {
+                    let task = row.done.into_iter().filter(|d| d.contains(TASK));
+                    done = task.chain(done).collect();
+                    row.step
+                }
+                None if is_new => moment.step.to_string(),
+                None => String::new(),
+            };
+            call = Some(moment.step);
+            if done.is_empty() {
+                done.push(moment.place);
+            }
+            rows.push(Row { step, place: None, done, inputs, changes });
         }
+        rows
+    }
+
+    /// Inputs and their values; of many only those that are not 0.
+    fn inputs(&self, inputs: &[(InputId, Word)]) -> Vec<String> {
+        let is_listed = |(id, word): &&(InputId, Word)| {
+            let ty = self.cfa.inputs.get(id.index()).map(|i| &i.ty);
+            inputs.len() <= 2 || *word != 0 || matches!(ty, Some(Type::Enum(_)))
+        };
+        let listed: Vec<String> = (inputs.iter().filter(is_listed))
+            .map(|(id, word)| {
+                let shown = self.cfa.inputs.get(id.index());
+                let shown = shown.map(|i| value::show(&i.ty, i.width, *word));
+                format!("{} = {}", self.names.input(*id), shown.unwrap_or_else(|| word.to_string()))
+            })
+            .collect();
+        self.with_rest(listed, inputs.len())
+    }
+
+    /// Says that what is not listed is 0.
+    fn with_rest(&self, mut listed: Vec<String>, all: usize) -> Vec<String> {
+        match (all - listed.len(), listed.is_empty()) {
+            (0, _) => {}
+            (n, true) => listed.push(format!("all {n} are 0")),
+            (1, false) => listed.push("1 other is 0".into()),
+            (n, false) => listed.push(format!("{n} others are 0")),
+        }
+        listed
     }
 
     fn var(&self, index: usize, word: Word) -> String {
@@ -122,29 +216,18 @@ impl Writer<'_> {
         value::show(&var.ty, var.width, word)
     }
 
-    fn assigned(&self, index: usize, word: Word) -> String {
-        format!("{} = {}", self.names.var(VarId(index as u32)), self.var(index, word))
-    }
-
-    /// Where the run starts, only parameters mean something: variables are not initialised yet.
-    fn parameters(&self) -> Vec<String> {
-        let values = &self.run.states[0].values;
-        self.cfa.params().map(|(id, _)| self.assigned(id.index(), values[id.index()])).collect()
-    }
-
-    /// After the first step all variables are told; of very many those that are not zero.
-    fn beginning(&self) -> Vec<String> {
-        let values = &self.run.states[1].values;
-        let vars = self.cfa.vars.iter().enumerate();
-        let state: Vec<usize> =
-            vars.filter(|(_, v)| v.kind == VarKind::State).map(|(i, _)| i).collect();
-        let told = |i: &&usize| state.len() <= MANY || values[**i] != 0;
-        let mut all: Vec<String> =
-            state.iter().filter(told).map(|i| self.assigned(*i, values[*i])).collect();
-        if all.len() < state.len() {
-            all.push(format!("{} are 0", count(state.len() - all.len(), "other")));
-        }
-        all
+    /// Where the run starts, all variables and parameters are listed; of many those that are not 0.
+    fn beginning(&self, values: &[Word]) -> Vec<String> {
+        let all: Vec<usize> = (0..self.cfa.vars.len()).collect();
+        let is_listed = |i: &&usize| {
+            let var = &self.cfa.vars[**i];
+            let is_named = matches!(var.ty, Type::Enum(_)) || var.kind != VarKind::State;
+            all.len() <= MANY || values[**i] != 0 || is_named
+        };
+        let assigned = |i: &usize| {
+            format!("{} = {}", self.names.var(VarId(*i as u32)), self.var(*i, values[*i]))
+        };
+        self.with_rest(all.iter().filter(is_listed).map(assigned).collect(), all.len())
     }
 
     fn changes(&self, before: &[Word], after: &[Word]) -> Vec<String> {
@@ -157,6 +240,29 @@ impl Writer<'_> {
             })
             .collect()
     }
+}
+
+/// Who does what where: `drive:92 on sensor -> Standing`.
+fn show(done: &Done) -> String {
+    let line = done.line.map_or(String::new(), |line| format!(":{line}"));
+    let place = format!("{}{line}", done.who.as_deref().unwrap_or(""));
+    format!("{place} {}", done.text).trim().to_string()
+}
+
+/// Cut at the end.
+fn cut(text: &str, width: usize, marks: &Marks) -> String {
+    if text.width() <= width {
+        return text.to_string();
+    }
+    let room = width.saturating_sub(marks.more.width());
+    let mut short = String::new();
+    for c in text.trim_end_matches('…').chars() {
+        if short.width() + c.to_string().width() > room {
+            break;
+        }
+        short.push(c);
+    }
+    short + marks.more
 }
 
 /// The characters that tables are drawn with.
@@ -196,7 +302,11 @@ impl Columns {
         };
         let line = |items: &[String]| items.iter().map(|i| i.width() + 2).sum::<usize>();
         let step = widest(&|r| r.step.width(), "step");
-        let location = widest(&|r| r.location.width(), "location").min((terminal / 4).max(LEAST));
+        let place = |r: &Row| {
+            let lines = r.place.iter().chain(&r.done);
+            lines.map(|line| line.width()).max().unwrap_or(0)
+        };
+        let location = widest(&place, "place").min((terminal * 3 / 8).max(LEAST));
         let inputs = widest(&|r| line(&r.inputs).saturating_sub(2), "inputs");
         let changes = widest(&|r| line(&r.changes).saturating_sub(2), "changes");
         // A blank at the left, and " | " between columns.
@@ -309,6 +419,10 @@ mod tests {
         (cfa, run)
     }
 
+    fn shown(cfa: &Cfa, run: &Run, style: &Style) -> String {
+        run_in(cfa, &Words::new(cfa, None, &[]), run, style)
+    }
+
     fn no_line_is_untidy(text: &str, width: usize) {
         for line in text.lines() {
             assert_eq!(line.trim_end(), line);
@@ -327,12 +441,12 @@ mod tests {
     #[test]
     fn a_narrow_terminal() {
         let (cfa, run) = sample();
-        let text = run_in(&cfa, &run, &Style { width: 60, unicode: false, ..Style::default() });
+        let text = shown(&cfa, &run, &Style { width: 60, unicode: false, ..Style::default() });
         no_line_is_untidy(&text, 60);
         insta::assert_snapshot!(text);
         // However narrow, nothing goes wrong.
         for width in 0..60 {
-            run_in(&cfa, &run, &Style { width, ..Style::default() });
+            shown(&cfa, &run, &Style { width, ..Style::default() });
         }
     }
 
@@ -343,11 +457,11 @@ mod tests {
             long.states.insert(3, long.states[3].clone());
             long.steps.insert(2, long.steps[2].clone());
         }
-        let text = run_in(&cfa, &long, &Style { rows: 8, ..Style::default() });
+        let text = shown(&cfa, &long, &Style { rows: 8, ..Style::default() });
         no_line_is_untidy(&text, 100);
-        assert_eq!(text.lines().count(), 2 + 9 + 1);
-        assert!(text.contains("⋮ │ (299 more)"), "{text}");
-        assert!(text.contains("306 │"), "{text}");
+        assert_eq!(text.lines().count(), 2 + 9 + 2);
+        assert!(text.contains("⋮ │ (297 more)"), "{text}");
+        assert!(text.contains("304 │"), "{text}");
     }
 
     #[test]
@@ -363,7 +477,7 @@ mod tests {
         for (i, state) in run.states.iter_mut().enumerate() {
             state.values.extend((0..40).map(|v| ((v + i) % 20 == 0) as Word * 200));
         }
-        let text = run_in(&cfa, &run, &Style { width: 80, ..Style::default() });
+        let text = shown(&cfa, &run, &Style { width: 80, ..Style::default() });
         no_line_is_untidy(&text, 80);
         assert!(!text.contains('\x1b'));
         assert!(text.contains("others are 0"), "{text}");

@@ -27,6 +27,11 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
             (Verdict::Unsafe, validated) => {
                 let run =
                     p.trace_len.map_or("run".into(), |n| format!("run of {}", count(n, "step")));
+                let run = match p.shortest {
+                    Some(true) => format!("{run} (no run is shorter)"),
+                    Some(false) => format!("{run} (a shorter one may exist)"),
+                    None => run,
+                };
                 match (&p.replayed, validated) {
                     (Some(on), _) => format!("{run}, replayed on the program in QEMU ({on})"),
                     (None, true) => format!("{run}, replayed"),
@@ -46,14 +51,14 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    for (title, line) in numbers(outcome) {
+    for (title, line) in numbers(outcome, style) {
         text.push_str(&format!("  {title:8}{line}\n"));
     }
     text
 }
 
 /// What it took, as far as it is known.
-fn numbers(outcome: &Outcome) -> Vec<(&'static str, String)> {
+fn numbers(outcome: &Outcome, style: &Style) -> Vec<(&'static str, String)> {
     let mut lines = vec![];
     let mut engine = outcome.engine.clone().unwrap_or_default();
     if let Some(target) = &outcome.target {
@@ -73,14 +78,16 @@ fn numbers(outcome: &Outcome) -> Vec<(&'static str, String)> {
         outcome.conflicts.map(|n| format!("{} conflicts", grouped(n))),
     ];
     let work: Vec<String> = work.into_iter().flatten().collect();
-    if !work.is_empty() {
+    if !work.is_empty() && style.counters {
         lines.push(("work", work.join(", ")));
     }
-    if let Some(bytes) = outcome.peak_bytes {
+    if let Some(bytes) = outcome.peak_bytes.filter(|_| style.counters || outcome.device.is_some()) {
         lines.push(("memory", format!("{} at most", size(bytes))));
     }
     // A device's work is not done by this process.
-    if let Some(bytes) = outcome.process_bytes.filter(|_| outcome.device.is_none()) {
+    if let Some(bytes) =
+        outcome.process_bytes.filter(|_| outcome.device.is_none() && style.counters)
+    {
         lines.push(("process", format!("{} at most", size(bytes))));
     }
     if let Some(Device { board, ram_bytes, flash_bytes, instructions, .. }) = &outcome.device {
@@ -178,7 +185,8 @@ mod tests {
             ],
             ..Outcome::default()
         };
-        let text = summary(&outcome, &Style::default());
+        let counters = Style { counters: true, ..Style::default() };
+        let text = summary(&outcome, &counters);
         insta::assert_snapshot!(text);
         assert!(text.lines().all(|l| l.trim_end() == l));
         let coloured = summary(&outcome, &Style { colour: true, ..Style::default() });

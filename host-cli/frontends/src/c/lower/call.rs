@@ -360,14 +360,18 @@ impl Lower<'_> {
             Type::Record(_) => {
                 let mut cells = vec![];
                 for cell in self.unit.types.cells(ty) {
-                    let shown = super::object::shown(&cell.ty);
+                    let shown = super::object::shown(&self.unit.types, &cell.ty);
                     cells.push(self.fresh(&format!("{name}{}", cell.path), cell.width, shown));
                 }
                 Ok(Value::Record(cells))
             }
             _ => {
                 let width = self.width(ty, span)?;
-                Ok(Value::Scalar(self.fresh(name, width, super::object::shown(ty))))
+                Ok(Value::Scalar(self.fresh(
+                    name,
+                    width,
+                    super::object::shown(&self.unit.types, ty),
+                )))
             }
         }
     }
@@ -375,7 +379,11 @@ impl Lower<'_> {
     /// A number that the program decides, and nothing here knows how.
     fn approximate(&mut self, name: &str, ty: &Type, span: Span) -> Result<Value, Fail> {
         let width = self.width(ty, span)?;
-        Ok(Value::Scalar(self.fresh_approximate(name, width, super::object::shown(ty))))
+        Ok(Value::Scalar(self.fresh_approximate(
+            name,
+            width,
+            super::object::shown(&self.unit.types, ty),
+        )))
     }
 
     /// A function that is known by its name.

@@ -292,6 +292,7 @@ impl Lower<'_> {
         self.return_edges();
         self.initial_edge(start)?;
         self.interleave();
+        self.name_pointers();
         Ok(())
     }
 

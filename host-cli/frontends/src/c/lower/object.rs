@@ -4,7 +4,8 @@ use super::block::Hazard;
 use super::{Fail, Lower, Value, fail};
 use crate::c::targets::Thing;
 use crate::c::tree::{FunctionId, GlobalId, Init, LocalId};
-use crate::c::types::{self, Type, align_up};
+use crate::c::types::{self, Type, Types, align_up};
+use std::rc::Rc;
 use vouch_ir::{self as ir, ExprId, Span, Var, VarId, VarKind};
 
 /// An object of [`Lower`].
@@ -68,9 +69,15 @@ pub struct Owner {
 }
 
 /// How values of a type are shown.
-pub fn shown(ty: &Type) -> ir::Type {
+pub fn shown(types: &Types, ty: &Type) -> ir::Type {
     match ty {
         Type::Bool => ir::Type::Bool,
+        Type::Enum { bits, id, .. } if types.enums.get(*id).is_some_and(|e| !e.is_empty()) => {
+            let name = |(name, value): &(Rc<str>, i128)| {
+                (*value as ir::Word & ir::mask(*bits), name.to_string())
+            };
+            ir::Type::Enum(types.enums[*id].iter().map(name).collect())
+        }
         _ => match ty.integer() {
             Some((_, true)) => ir::Type::Signed,
             _ => ir::Type::Unsigned,
@@ -78,7 +85,29 @@ pub fn shown(ty: &Type) -> ir::Type {
     }
 }
 
+/// Objects that pointers are shown by the names of; of more nobody could tell them apart in a list.
+const MAX_NAMES: usize = 64;
+
 impl Lower<'_> {
+    /// Has pointers to the beginning of an object be shown by its name.
+    pub(super) fn name_pointers(&mut self) {
+        let named = self.objects.iter().filter(|o| o.addressed);
+        let names = named.map(|o| (ir::Word::from(o.address), format!("&{}", o.name)));
+        let names: Vec<(ir::Word, String)> =
+            [(0, "NULL".to_string())].into_iter().chain(names).collect();
+        if names.len() > MAX_NAMES {
+            return;
+        }
+        for object in &self.objects {
+            for cell in self.unit.types.cells(&object.ty) {
+                let own = object.cells.iter().find(|c| c.offset == cell.offset && !c.padding);
+                if let (Type::Pointer(..), Some(own)) = (&cell.ty, own) {
+                    self.cfa.vars[own.var.index()].ty = ir::Type::Enum(names.clone());
+                }
+            }
+        }
+    }
+
     pub(super) fn object(
         &mut self,
         name: String,
@@ -121,7 +150,7 @@ impl Lower<'_> {
                     ty: if cell.ty == Type::Bool && !narrow {
                         ir::Type::Unsigned
                     } else {
-                        shown(&cell.ty)
+                        shown(types, &cell.ty)
                     },
                     kind: VarKind::State,
                 };

@@ -21,6 +21,7 @@ mod step;
 use super::hir::{Model, VarKind};
 use super::types::Ty;
 use crate::lint::Lint;
+use crate::moves::{Move, Moves};
 use crate::{Diagnostic, Options};
 use constraint::Constraints;
 pub use engine::constant;
@@ -61,6 +62,8 @@ struct Lowering<'m> {
     todo: Vec<Vec<usize>>,
     /// Edges to error locations, which come to exist last.
     violations: Vec<(LocId, Goal, ExprId, Span)>,
+    /// Who moves on each of the other edges.
+    moves: Moves,
     observers: Vec<Observer>,
     /// By machine, state, rule and number in the rule: could the guard hold, could it be taken?
     tried: BTreeMap<[usize; 4], (bool, bool)>,
@@ -68,16 +71,20 @@ struct Lowering<'m> {
     questions: Option<Questions>,
 }
 
-/// The automaton of a model, and warnings about parts of it that do nothing.
+/// The automaton of a model, who moves on its edges, and warnings about parts of it that do nothing.
 pub fn lower(
     model: &Model,
     text: &str,
     options: &Options,
-) -> Result<(Cfa, Vec<Diagnostic>), Diagnostic> {
+) -> Result<(Cfa, Moves, Vec<Diagnostic>), Diagnostic> {
     let mut lowering = lowering(model, text, options, None);
     lowering.build()?;
     let warnings = lowering.warnings();
-    checked(lowering.finish()).map(|cfa| (cfa, warnings))
+    let mut moves = std::mem::take(&mut lowering.moves);
+    let cfa = checked(lowering.finish())?;
+    // Nobody moves on an edge to an error.
+    moves.resize(cfa.edges.len(), vec![]);
+    Ok((cfa, moves, warnings))
 }
 
 /// The automaton with questions in place of the properties.
@@ -113,6 +120,7 @@ fn lowering<'m>(
         locations: HashMap::new(),
         todo: vec![],
         violations: vec![],
+        moves: vec![],
         observers: vec![],
         tried: BTreeMap::new(),
         questions,
@@ -211,7 +219,7 @@ impl<'m> Lowering<'m> {
         observe::reset(&self.observers, &mut self.engine.cfa, &mut updates);
         let span = model.machines.first().map_or(Span::default(), |m| m.states[m.initial].span);
         let guard = constraints.complete(&mut self.engine.cfa, guard, &updates);
-        self.add_edge(Edge { from, to, guard, updates, span })?;
+        self.add_edge(Edge { from, to, guard, updates, span }, vec![])?;
         let failed = std::mem::take(&mut self.engine.failed);
         self.fail(from, failed, given, &constraints)
     }
@@ -273,7 +281,7 @@ impl<'m> Lowering<'m> {
         Ok(id)
     }
 
-    fn add_edge(&mut self, edge: Edge) -> Lower<()> {
+    fn add_edge(&mut self, edge: Edge, moves: Vec<Move>) -> Lower<()> {
         let count = self.engine.cfa.edges.len() + self.violations.len();
         // An edge is looked at again by everything that follows.
         self.engine.work(256, edge.span)?;
@@ -283,6 +291,7 @@ impl<'m> Lowering<'m> {
         }
         if self.engine.cfa.pool.as_const(edge.guard) != Some(0) {
             self.engine.cfa.add_edge(edge);
+            self.moves.push(moves);
         }
         Ok(())
     }
@@ -333,7 +342,7 @@ impl<'m> Lowering<'m> {
         let mut failed = vec![];
         let outcomes = self.run(schedule, config, &start, &mut failed)?;
         self.fail(from, failed, given, &constraints)?;
-        for Outcome { guard, path, config: next, span } in outcomes {
+        for Outcome { guard, path, config: next, span, moves } in outcomes {
             let mut updates = self.updates(&path.values);
             updates.extend(&observed);
             if updates.is_empty() && next == config {
@@ -347,7 +356,7 @@ impl<'m> Lowering<'m> {
             }
             let guard = constraints.complete(cfa, guard, &updates);
             let to = self.location_of(&next)?;
-            self.add_edge(Edge { from, to, guard, updates, span })?;
+            self.add_edge(Edge { from, to, guard, updates, span }, moves)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::super::hir::Schedule;
 use super::Lowering;
 use super::engine::{Engine, Env, Failed, Lower, Passed};
+use crate::moves::Move;
 use std::collections::HashMap;
 use vouch_ir::{ExprId, Span};
 
@@ -28,6 +29,7 @@ pub struct Outcome {
     pub path: Path,
     pub config: Vec<usize>,
     pub span: Span,
+    pub moves: Vec<Move>,
 }
 
 impl Lowering<'_> {
@@ -56,7 +58,13 @@ impl Lowering<'_> {
             Schedule::Sequence(parts) => {
                 let guard = self.engine.cfa.pool.bool(true);
                 let path = path.clone();
-                let start = Outcome { guard, path, config: config.to_vec(), span: Span::default() };
+                let start = Outcome {
+                    guard,
+                    path,
+                    config: config.to_vec(),
+                    span: Span::default(),
+                    moves: vec![],
+                };
                 let mut all = vec![start];
                 for part in parts {
                     let mut next = vec![];
@@ -67,7 +75,8 @@ impl Lowering<'_> {
                         for outcome in more {
                             let guard = self.engine.cfa.pool.and(so_far.guard, outcome.guard);
                             let span = first_span(so_far.span, outcome.span);
-                            next.push(Outcome { guard, span, ..outcome });
+                            let moves = [so_far.moves.clone(), outcome.moves.clone()].concat();
+                            next.push(Outcome { guard, span, moves, ..outcome });
                         }
                         self.engine.work(64 * next.len(), so_far.span)?;
                     }
@@ -82,6 +91,7 @@ impl Lowering<'_> {
                     path: path.clone(),
                     config: config.to_vec(),
                     span: Span::default(),
+                    moves: vec![],
                 }];
                 // Machines that share a function must not share the choices made in it.
                 let mut passed = path.passed.clone();
@@ -121,6 +131,7 @@ impl Lowering<'_> {
             path: Path { values, passed: HashMap::new() },
             config: states.map(|((a, b), old)| if a == old { *b } else { *a }).collect(),
             span: first_span(a.span, b.span),
+            moves: [a.moves.clone(), b.moves.clone()].concat(),
         }
     }
 
@@ -190,6 +201,7 @@ impl Lowering<'_> {
                     path: Path { values: engine.env.values.clone(), passed: engine.passed.clone() },
                     config: engine.config.clone(),
                     span: transition.span,
+                    moves: vec![Move { machine: m, span: transition.span, is_idle: false }],
                 });
                 let live_after = self.engine.live;
                 let pool = &mut self.engine.cfa.pool;
@@ -216,7 +228,9 @@ impl Lowering<'_> {
             let guard = self.engine.cfa.pool.and(guard, live);
             let values = self.engine.env.values.clone();
             let path = Path { values, passed: self.engine.passed.clone() };
-            outcomes.push(Outcome { guard, path, config: config.to_vec(), span: state.span });
+            let moves = vec![Move { machine: m, span: state.span, is_idle: true }];
+            let config = config.to_vec();
+            outcomes.push(Outcome { guard, path, config, span: state.span, moves });
         }
         Ok(outcomes)
     }

@@ -1,0 +1,121 @@
+//! Facts and places as people write them.
+
+use super::facts::Fact;
+use crate::ir::formats::Names;
+use crate::ir::term::Operand;
+use crate::ir::{BinOp, BitLit, Cfa, LocId, Term, Type, VarId, Word, value};
+use crate::words::Words;
+use std::collections::BTreeSet;
+
+/// A fact: `locked`, `level <= 5`, `door == Open => !moving`.
+pub fn fact(cfa: &Cfa, terms: &[Term], fact: &Fact) -> String {
+    let writer = Writer { cfa, terms, names: Names::with_terms(cfa, terms) };
+    let Some((conclusion, conditions)) = fact.lits.split_last() else { return "false".into() };
+    let conclusion = writer.lit(conclusion);
+    if conditions.is_empty() {
+        return conclusion;
+    }
+    let not = |l: &BitLit| writer.lit(&BitLit { value: !l.value, ..*l });
+    let conditions: Vec<String> = conditions.iter().map(not).collect();
+    format!("{} => {conclusion}", conditions.join(" && "))
+}
+
+struct Writer<'a> {
+    cfa: &'a Cfa,
+    terms: &'a [Term],
+    names: Names,
+}
+
+impl Writer<'_> {
+    fn lit(&self, lit: &BitLit) -> String {
+        let term = lit.var.index().checked_sub(self.cfa.vars.len());
+        match term.and_then(|t| self.terms.get(t)) {
+            Some(term) if is_relation(term.op) => self.relation(term, lit.value),
+            _ => {
+                let (name, ty) = (self.name(lit.var), self.ty(lit.var));
+                match ty {
+                    Some(ty @ Type::Enum(_)) => {
+                        format!("{name} == {}", value::show(ty, 1, lit.value as Word))
+                    }
+                    _ => format!("{}{name}", if lit.value { "" } else { "!" }),
+                }
+            }
+        }
+    }
+
+    fn relation(&self, term: &Term, holds: bool) -> String {
+        // A constant stands at the right.
+        let swapped = matches!(term.left, Operand::Const(_));
+        let (left, right) = if swapped { (term.right, term.left) } else { (term.left, term.right) };
+        let sign = match (term.op, holds, swapped) {
+            (BinOp::Eq, true, _) => "==",
+            (BinOp::Eq, false, _) => "!=",
+            (BinOp::Ule | BinOp::Sle, true, false) => "<=",
+            (BinOp::Ule | BinOp::Sle, true, true) => ">=",
+            (BinOp::Ule | BinOp::Sle, false, false) => ">",
+            (BinOp::Ule | BinOp::Sle, false, true) => "<",
+            (_, true, false) => "<",
+            (_, true, true) => ">",
+            (_, false, false) => ">=",
+            (_, false, true) => "<=",
+        };
+        let of = match left {
+            Operand::Var(var) => Some(var),
+            Operand::Const(_) => None,
+        };
+        format!("{} {sign} {}", self.operand(left, None), self.operand(right, of))
+    }
+
+    /// A constant is shown as a value of what it is compared with.
+    fn operand(&self, operand: Operand, with: Option<VarId>) -> String {
+        match operand {
+            Operand::Var(var) => self.name(var),
+            Operand::Const(word) => match with.and_then(|var| Some((self.ty(var)?, var))) {
+                Some((ty, var)) => value::show(ty, self.cfa.vars[var.index()].width, word),
+                None => word.to_string(),
+            },
+        }
+    }
+
+    fn ty(&self, var: VarId) -> Option<&Type> {
+        self.cfa.vars.get(var.index()).map(|v| &v.ty)
+    }
+
+    fn name(&self, var: VarId) -> String {
+        match var.index().checked_sub(self.cfa.vars.len()).and_then(|t| self.terms.get(t)) {
+            Some(term) => term.name(|v| self.name(v)),
+            None => self.names.var(var),
+        }
+    }
+}
+
+fn is_relation(op: BinOp) -> bool {
+    matches!(op, BinOp::Eq | BinOp::Ult | BinOp::Ule | BinOp::Slt | BinOp::Sle)
+}
+
+/// Some of all locations: `always`, `in doors.Open`, or a list of them.
+pub fn place(words: &Words<'_>, all: &[LocId], some: &BTreeSet<LocId>) -> String {
+    if all.len() == some.len() {
+        return "always".into();
+    }
+    let states = |l: &LocId| words.states(*l);
+    let machines = all.first().and_then(states).map_or(0, |s| s.len());
+    for m in 0..machines {
+        let state = |l: &LocId| states(l).and_then(|s| s.into_iter().nth(m));
+        let here: BTreeSet<_> = some.iter().filter_map(state).collect();
+        let is_here = |l: &&LocId| state(l).is_some_and(|s| here.contains(&s));
+        if all.iter().filter(is_here).count() == some.len() {
+            let name = |(machine, state): &(String, String)| match machines {
+                1 => state.clone(),
+                _ => format!("{machine}.{state}"),
+            };
+            return format!("in {}", here.iter().map(name).collect::<Vec<_>>().join(", "));
+        }
+    }
+    format!("in {}", listed(words, some))
+}
+
+/// A list of locations.
+pub fn listed(words: &Words<'_>, some: &BTreeSet<LocId>) -> String {
+    some.iter().map(|l| words.place(*l)).collect::<Vec<_>>().join(", ")
+}
