@@ -306,7 +306,16 @@ fn convert(cfa: &Cfa, id: ExprId, terms: &mut Vec<Term>) -> Option<Operand> {
         Expr::Unary(UnOp::Not, x) => {
             (BinOp::Xor, convert(cfa, x, terms)?, Operand::Const(mask(width)))
         }
-        Expr::Binary(op, a, b) => (op, convert(cfa, a, terms)?, convert(cfa, b, terms)?),
+        Expr::Binary(op, a, b) => {
+            let minus = Operand::Const(mask(width));
+            match (op, convert(cfa, a, terms)?, convert(cfa, b, terms)?) {
+                // Whoever checks it need not multiply.
+                (BinOp::Mul, x, c) | (BinOp::Mul, c, x) if c == minus => {
+                    (BinOp::Sub, Operand::Const(0), x)
+                }
+                other => other,
+            }
+        }
         _ => return None,
     };
     terms.push(Term { op, left, right });

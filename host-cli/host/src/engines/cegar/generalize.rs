@@ -1,6 +1,6 @@
 //! Generalisation of abstract states (§3.5).
 
-use super::solvers::{Cube, Lemma};
+use super::solvers::{Cube, Lemma, RETIRED};
 use super::{Consecution, Search};
 use crate::engines::clock::Stop;
 use vouch_core::word::Word;
@@ -27,6 +27,12 @@ impl<W: Word> Search<'_, W> {
             level += 1;
         }
         self.job.clock.count(|stats| stats.lemmas = stats.lemmas.saturating_add(1));
+        // What the new one says as well, and for as long, is retired.
+        for old in self.lemmas[location].iter_mut().filter(|old| old.level <= level) {
+            if cube.iter().all(|lit| old.cube.contains(lit)) {
+                old.level = RETIRED;
+            }
+        }
         self.lemmas[location].push(Lemma { location, cube, level });
         Ok(())
     }

@@ -20,13 +20,16 @@ const ONCE: usize = 1000;
 /// Literals `2 * predicate + sign`.
 pub type Cube = Vec<u32>;
 
+/// The level of a lemma that is in no frame any more.
+pub const RETIRED: usize = 0;
+
 /// What is known of a location.
 pub struct Lemma {
     /// Where.
     pub location: usize,
     /// A cube that no run is in.
     pub cube: Cube,
-    /// Up to so many steps.
+    /// Up to so many steps; [`RETIRED`] if another says the same.
     pub level: usize,
 }
 
@@ -85,7 +88,8 @@ impl<'j> Gates<'j> {
     fn frame(&mut self, domain: &Domain, lemmas: &[Lemma], level: usize) -> Vec<SatLit> {
         self.known.resize(lemmas.len(), 0);
         for (at, lemma) in lemmas.iter().enumerate() {
-            if std::mem::replace(&mut self.known[at], lemma.level) == lemma.level {
+            let known = std::mem::replace(&mut self.known[at], lemma.level);
+            if known == lemma.level || lemma.level == RETIRED {
                 continue;
             }
             while self.levels.len() <= lemma.level {
