@@ -42,6 +42,7 @@ use serde::{Deserialize, Serialize};
 
 /// The result of a slice of checking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Check {
     /// There is more to check.
     Running,
@@ -57,6 +58,7 @@ pub enum Check {
 
 /// What is wrong with a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Flaw {
     /// The record at this word is cut off, or names something that does not exist.
     Malformed(u32),

@@ -44,6 +44,7 @@ use crate::word::Word;
 
 /// A deviation that the guard has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Alarm {
     /// There is no such location, or the state has too few bits.

@@ -13,6 +13,7 @@ use crate::word::Word;
 
 /// Why a walk ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stop {
     /// A step led out of the invariant.
     LeftInvariant,

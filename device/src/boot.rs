@@ -29,6 +29,7 @@ use vouch_core::walk::{Ground, Stop, walk};
 
 /// How to find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Mode {
     /// Re-check the certificate; if it does not hold, prove anew, starting from it.
     #[default]
@@ -41,6 +42,7 @@ pub enum Mode {
 
 /// What a property that is not safe means for the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum Policy {
     /// It is only reported.
@@ -92,6 +94,7 @@ pub const MAX_PARAMETERS: usize = 16;
 
 /// What is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum Verdict {
     /// Every property holds, for these parameters.
@@ -107,6 +110,7 @@ pub enum Verdict {
 
 /// Why nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Why {
     /// The work budget was used up.
     Budget,
@@ -160,6 +164,7 @@ impl core::error::Error for Why {}
 
 /// How it was found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Method {
     /// The certificate was checked.
     Certificate,
@@ -169,6 +174,7 @@ pub enum Method {
 
 /// Whether to start. To be reported; what starts an application is [`Outcome::start`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum Decision {
     /// Yes.

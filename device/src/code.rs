@@ -1,7 +1,7 @@
 //! Whether the code in flash is the code that the model was lifted from.
 //!
-//! A proof says nothing of a program that it was not made of. An image that was made of one tells which bytes of
-//! flash those are, and their SHA-256; here they are hashed where they lie.
+//! A proof holds only for the program that it was made for. The image lists the bytes of flash that belong to that
+//! program, and their SHA-256; here they are hashed in place.
 
 use crate::harden::{self, BOUND, Passed};
 use crate::hash::Hasher;

@@ -13,7 +13,6 @@
 extern crate alloc;
 
 use alloc::vec;
-use core::fmt::{self, Write};
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 use vouch_core::image::Image;
@@ -24,7 +23,7 @@ use vouch_firmware::board::{Board, Current};
 use vouch_firmware::count::Counter;
 use vouch_firmware::hw::memory;
 use vouch_firmware::models::Models;
-use vouch_firmware::{heap, send};
+use vouch_firmware::{heap, say};
 
 /// States. They are far apart, so that the compiler compares them: a table of jumps whose index it knows to be in range, because nobody else
 /// writes it, is not known to be so to the lifter.
@@ -102,23 +101,6 @@ fn step(event: u8) {
     assert!(level.load(Relaxed) <= CAPACITY, "the tank overflows");
 }
 
-/// Text on the port.
-struct Text;
-
-impl Write for Text {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        send(text.as_bytes());
-        Ok(())
-    }
-}
-
-macro_rules! say {
-    ($($arg:tt)*) => {{
-        // The port takes everything.
-        let _ = writeln!(Text, $($arg)*);
-    }};
-}
-
 #[vouch_firmware::entry]
 fn main() -> ! {
     vouch_firmware::start();
@@ -135,12 +117,12 @@ fn self_check(counter: &Counter) {
     let mut models = Models::open();
     let stored = match models.select_tried(|_| true) {
         Ok(stored) => stored,
-        Err(why) => return say!("no model: {why:?}"),
+        Err(why) => return say!("no model: {why}"),
     };
     let bytes = bytemuck::cast_slice(models.image(&stored));
     let image = match Image::<u16>::new_hashed(&bytes[..stored.header.length as usize]) {
         Ok(image) => image,
-        Err(why) => return say!("no model: {why:?}"),
+        Err(why) => return say!("no model: {why}"),
     };
     let mut arena = vec![0; heap::available().saturating_sub(1024) / 4];
     let mut idle = Current::feed_watchdog as fn();

@@ -16,7 +16,6 @@
 extern crate alloc;
 
 use alloc::vec;
-use core::fmt::{self, Write};
 use vouch_core::guard::{At, Guard, bit, set_bit};
 use vouch_core::image::Image;
 use vouch_device::boot::{self, Decision, Outcome, Permit, SelfCheck};
@@ -25,24 +24,7 @@ use vouch_firmware::board::{Board, Current};
 use vouch_firmware::count::Counter;
 use vouch_firmware::hw::{self, memory};
 use vouch_firmware::models::Models;
-use vouch_firmware::{heap, send};
-
-/// Text on the port.
-struct Text;
-
-impl Write for Text {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        send(text.as_bytes());
-        Ok(())
-    }
-}
-
-macro_rules! say {
-    ($($arg:tt)*) => {{
-        // The port takes everything.
-        let _ = writeln!(Text, $($arg)*);
-    }};
-}
+use vouch_firmware::{heap, say};
 
 #[vouch_firmware::entry]
 fn main() -> ! {
@@ -63,14 +45,14 @@ fn self_check(counter: &Counter) {
     let before = counter.instructions();
     let stored = match models.select_tried(passes) {
         Ok(stored) => stored,
-        Err(why) => return say!("no model: {why:?}"),
+        Err(why) => return say!("no model: {why}"),
     };
     say!("signature: {:?} instructions", since(counter, before));
     let before = counter.instructions();
     let bytes = bytemuck::cast_slice(models.image(&stored));
     let image = match Image::<u16>::new_hashed(&bytes[..stored.header.length as usize]) {
         Ok(image) => image,
-        Err(why) => return say!("no model: {why:?}"),
+        Err(why) => return say!("no model: {why}"),
     };
     say!("model: {}, {} bytes", image.header.name, stored.header.length);
     say!("validation: {:?} instructions", since(counter, before));

@@ -1,5 +1,5 @@
 //! What the reference firmware and the examples are made of: a [`board`] with a [`uart`] and a timer, a
-//! [`heap`] that takes all RAM left, [`models`] in [`flash`], [`log`] messages on the line to the host,
+//! [`heap`] that takes all RAM left, [`models`] in [`flash`], [`log`] messages and [`text`] on the line to the host,
 //! and instruction counts ([`count`]). `unsafe` is confined to [`hw`].
 #![no_std]
 #![deny(unsafe_code)]
@@ -13,6 +13,7 @@ pub mod heap;
 pub mod hw;
 pub mod log;
 pub mod models;
+pub mod text;
 pub mod uart;
 
 /// Marks the function that the start-up code calls.

@@ -69,6 +69,9 @@ fn with_stack<R>(
     // What lies below it was overwritten: nothing can be relied upon any more.
     assert!(unused > 0, "the stack for signatures is too small");
     defmt::debug!("{=usize} of {=usize} bytes of stack used", 8 * (STACK - unused), 8 * STACK);
+    if let Err(why) = &result {
+        defmt::debug!("the store refuses: {}", why);
+    }
     result
 }
 

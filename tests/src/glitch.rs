@@ -266,8 +266,8 @@ mod tests {
 
     #[test]
     fn a_boot_ends_with_its_last_line_or_with_the_next_boot() {
-        assert_eq!(uart_end("a starts\nno model: Hash\n"), None);
-        assert_eq!(uart_end("a starts\nno model: Hash\ndone\nmore"), Some(29));
+        assert_eq!(uart_end("a starts\nno model: hash\n"), None);
+        assert_eq!(uart_end("a starts\nno model: hash\ndone\nmore"), Some(29));
         assert_eq!(uart_end("a starts\nrestarting\na starts\n"), Some(20));
         assert_eq!(uart_end("a starts\na starts\nmore"), Some(18));
     }

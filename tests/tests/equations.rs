@@ -48,7 +48,7 @@ fn a_sum_of_words_is_one_lemma() {
         let source = Source { path: "address.btor2".into(), text };
         let options = Options { passes: Some(passes), ..Options::default() };
         let model = compile(source, Language::Btor2, &options).unwrap();
-        let setup = Setup { guesses: model.guesses(), budget: 200_000, ..Setup::default() };
+        let setup = Setup { candidates: model.candidates(), budget: 200_000, ..Setup::default() };
         Engine::Ic3Cfa.run(&model.image, &setup, &mut |_| true).unwrap().verdicts[0]
     };
     assert_eq!(verdict(Passes::default()), Verdict::Safe);
@@ -70,7 +70,7 @@ fn what_edges_keep_is_seen() {
         }";
     let source = Source { path: "sums.c".into(), text: text.into() };
     let model = compile(source, Language::C, &Options::default()).unwrap();
-    let setup = Setup { guesses: model.guesses(), budget: 2_000_000, ..Default::default() };
+    let setup = Setup { candidates: model.candidates(), budget: 2_000_000, ..Default::default() };
     let answer = Engine::Ic3Cfa.run(&model.image, &setup, &mut |_| true);
     assert_eq!(answer.unwrap().verdicts, [Verdict::Safe]);
 }

@@ -81,7 +81,10 @@ fn without_a_certificate_it_proves_and_a_broken_model_does_not_start() {
         let mut models = product::models(board, &image).unwrap();
         models[1024 + 400] ^= 1;
         let text = run(&folder, board, Some(&models));
-        assert!(text.contains("no model: Hash"), "{text}");
+        assert!(
+            text.contains("no model: the image is not the one that the header describes"),
+            "{text}"
+        );
     }
 }
 

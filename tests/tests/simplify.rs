@@ -31,8 +31,8 @@ fn verdicts(cfa: &Cfa, simple: &Simplified, bindings: &[(VarId, Word)]) -> Judge
     let image = AlignedImage::new(&model.image);
     let number = |var: VarId| model.map.params.iter().position(|p| *p == var).unwrap() as u32;
     let bound = bindings.iter().map(|(var, value)| (number(*var), *value as u64)).collect();
-    let guesses = pipeline::guesses(simple, &model.map);
-    let setup = Setup { bindings: bound, guesses, budget: 50_000_000, ..Setup::default() };
+    let candidates = pipeline::candidates(simple, &model.map);
+    let setup = Setup { bindings: bound, candidates, budget: 50_000_000, ..Setup::default() };
     let answer = Engine::Ic3Cfa.run(&image, &setup, &mut |_| true).unwrap();
     let properties = (0..cfa.properties.len() as u32).map(PropertyId).collect();
     let question = Question { properties, bindings: bindings.to_vec(), ..Question::default() };
@@ -88,7 +88,7 @@ fn dropping_what_guards_read_is_noticed() {
             let mut simple = Simplified {
                 cfa: cfa.clone(),
                 back: Back::default(),
-                guesses: vec![],
+                candidates: vec![],
                 stats: vec![],
             };
             let live = Live::of_properties_alone(&cfa);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The limit that ended a run without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Limit {
     /// The work budget was used up.
     Budget,
@@ -19,6 +20,7 @@ pub enum Limit {
 
 /// The verdict on one property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Verdict {
     /// Not asked for.
     Skipped,
@@ -49,6 +51,7 @@ pub enum Status {
 
 /// Counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Stats {
     /// The current frontier.
     pub frontier: u32,
@@ -100,6 +103,7 @@ impl Config {
 
 /// The arena is too small even to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct Shortage {
     /// Bytes that would suffice to begin.
@@ -108,6 +112,7 @@ pub struct Shortage {
 
 /// Why a parameter could not be bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum BindError {
     /// There is no such parameter.
     NoSuchParam,

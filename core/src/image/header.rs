@@ -104,6 +104,7 @@ impl ParamRecord<'_> {
 
 /// Why bytes are not an image that can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ImageError {
     /// Too short, or the magic number is missing: not an image at all.
     NotAnImage,
@@ -125,6 +126,7 @@ pub enum ImageError {
 
 /// Which table of an image is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Table {

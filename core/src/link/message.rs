@@ -108,6 +108,7 @@ pub enum Request<'a> {
 
 /// What a device is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Phase {
     /// It has no model.
     Empty,
@@ -150,6 +151,7 @@ pub struct Report {
 
 /// What did not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Part {
     /// The image does not fit.
     Image,
@@ -159,6 +161,7 @@ pub enum Part {
 
 /// Why a request was not obeyed. Nothing has changed then, unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Refusal {
     /// A run is in progress. Wait, or cancel it.
@@ -221,8 +224,8 @@ impl fmt::Display for Refusal {
             Refusal::Busy => "a run is in progress",
             Refusal::NotLoaded => "no model is loaded",
             Refusal::NotPrepared => "no run is prepared",
-            Refusal::NoTrace => "there is no such step of a trace",
-            Refusal::NoCertificate => "there is no proof to send",
+            Refusal::NoTrace => "the trace has no such step",
+            Refusal::NoCertificate => "no proof is available",
             Refusal::NoSuchProperty => "the model has no such property",
             Refusal::Param(error) => return error.fmt(f),
             Refusal::BadOffset { expected } => {

@@ -41,6 +41,7 @@ pub struct StoredModel {
 
 /// Why a model could not be stored or used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StoreError {
     /// This board keeps no models.
     NoStore,
@@ -123,7 +124,7 @@ impl fmt::Display for StoreError {
             StoreError::Length => "the length differs from the one in the header",
             StoreError::Hash => "the image is not the one that the header describes",
             StoreError::Unsigned => "the package is not signed",
-            StoreError::NoKey => "there is no valid key",
+            StoreError::NoKey => "the device has no valid key",
             StoreError::OtherKey => "signed with a key that is not trusted",
             StoreError::Signature => "the signature is wrong",
             StoreError::Rollback { offered, floor } => {
@@ -134,7 +135,7 @@ impl fmt::Display for StoreError {
             StoreError::Image(error) => return write!(f, "the image cannot be used: {error}"),
             StoreError::Memory => "not enough memory to check a signature",
             StoreError::CounterDamaged => "the log of the security counter is damaged",
-            StoreError::KeysFull => "there is no room for another key",
+            StoreError::KeysFull => "no room for another key",
             StoreError::KeyInUse => "the key is in use",
             StoreError::TooMany => "too many updates were begun and not finished",
             StoreError::OtherProduct => "the model is for another product",

@@ -199,7 +199,7 @@ fn on_host(
     let setup = Setup {
         property: only(&request.question),
         bindings: model.numbered(&request.question.bindings),
-        guesses: model.guesses(),
+        candidates: model.candidates(),
         budget: request.budget,
         timeout: request.deadline.left(),
         memory,

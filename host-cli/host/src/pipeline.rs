@@ -267,14 +267,14 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let digest = digest.map_err(|e| broken(DebugError::Image(e)))?;
     let source = Source { path: source_path, text: source };
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
-    let simplified = Simplified { cfa: simple, back, guesses: vec![], stats: vec![] };
+    let simplified = Simplified { cfa: simple, back, candidates: vec![], stats: vec![] };
     let origin = if is_program { Origin::Elsewhere } else { Origin::Model };
     let (warnings, moves) = (vec![], vec![]);
     Ok(Loaded { cfa, simplified, map, image, source, digest, warnings, moves, origin, code })
 }
 
 /// Clauses that may be invariants, in the image's numbers: locations and literals.
-pub fn guesses(simplified: &Simplified, map: &Map) -> Vec<(usize, Vec<u32>)> {
+pub fn candidates(simplified: &Simplified, map: &Map) -> Vec<(usize, Vec<u32>)> {
     let locations: HashMap<LocId, usize> = map.locations.iter().copied().zip(0..).collect();
     let bits: HashMap<(VarId, u32), u32> = map.bits.iter().copied().zip(0..).collect();
     let lit = |l: &BitLit| Some(2 * bits.get(&(l.var, l.bit))? + !l.value as u32);
@@ -282,13 +282,13 @@ pub fn guesses(simplified: &Simplified, map: &Map) -> Vec<(usize, Vec<u32>)> {
         let lits: Option<Vec<u32>> = c.lits.iter().map(lit).collect();
         Some((*locations.get(&c.location)?, lits?))
     };
-    simplified.guesses.iter().filter_map(clause).collect()
+    simplified.candidates.iter().filter_map(clause).collect()
 }
 
 impl Loaded {
     /// What may be invariants, in the image's numbers.
-    pub fn guesses(&self) -> Vec<(usize, Vec<u32>)> {
-        guesses(&self.simplified, &self.map)
+    pub fn candidates(&self) -> Vec<(usize, Vec<u32>)> {
+        candidates(&self.simplified, &self.map)
     }
 
     /// Parameters, as the image counts, and their values.
@@ -310,7 +310,7 @@ impl Loaded {
         let broken = |error| LoadError::Compile { path: self.source.path.clone(), error };
         let Model { image, map } = model.map_err(broken)?;
         let (cfa, back) = (self.cfa.clone(), Back::default());
-        let simplified = Simplified { cfa, back, guesses: vec![], stats: vec![] };
+        let simplified = Simplified { cfa, back, candidates: vec![], stats: vec![] };
         Ok(Loaded { simplified, map, image: AlignedImage::new(&image), ..self })
     }
 

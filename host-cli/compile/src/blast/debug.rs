@@ -293,8 +293,8 @@ mod tests {
     use super::*;
     use crate::blast::{Options, compile};
     use crate::simplify::back::{self, Way};
-    use crate::simplify::copies::Unfolded;
     use crate::simplify::fact::Fact;
+    use crate::simplify::splitting::Unfolded;
     use crate::simplify::value::Value;
     use vouch_ir::{
         BinOp, BitLit, Certificate, Clause, Edge, EdgeId, Input, InputId, LocId, Operand, Property,

@@ -3,7 +3,7 @@
 //! Runs of the reference interpreter leave samples at each location. The equations that all samples of
 //! a location satisfy are the kernel of their matrix, found by elimination modulo a prime (Karr's
 //! domain, Acta Informatica 1976, on samples instead of all states). Those with small coefficients are
-//! worth a guess; nothing here has to be right.
+//! worth trying; nothing here has to be right.
 
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};

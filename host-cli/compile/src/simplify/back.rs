@@ -8,8 +8,8 @@
 //!
 //! Nothing in here is believed: what comes out is validated on the first automaton.
 
-use super::copies::{self, Unfolded};
 use super::fact::Fact;
+use super::splitting::{self, Unfolded};
 use rustc_hash::FxHashMap as HashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -253,7 +253,7 @@ impl Back {
                 .collect();
             clauses.extend(copies);
             if !step.unfolded.is_empty() {
-                clauses = copies::fold(&step.unfolded, clauses, &mut passed);
+                clauses = splitting::fold(&step.unfolded, clauses, &mut passed);
             }
             let facts = step.facts.iter().filter(|f| !passed.contains(&f.location()));
             clauses.extend(facts.flat_map(Fact::clauses));

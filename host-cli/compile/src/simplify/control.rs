@@ -5,12 +5,12 @@
 //! *control* if that shows: if the gates that are left when it is true, and those that are left when it is
 //! false, are together not many more than all gates. (Of data, each half is nearly the whole.) A word is looked at value by value, if it
 //! has few: an enumeration in machine code is a byte. The loop is then
-//! split into [copies](super::copies), one for each combination of values that control has, and edges between
+//! split into [copies](super::splitting), one for each combination of values that control has, and edges between
 //! them, which are small: queries get easier, lemmas speak of one combination and its live bits alone, and
 //! a check needs memory for the largest edge only.
 
 use super::back::Step;
-use super::copies::{Limits, Search};
+use super::splitting::{Limits, Search};
 use crate::gates::Blaster;
 use crate::gates::aig::{Graph, Lit, Node};
 use rustc_hash::FxHashMap as HashMap;

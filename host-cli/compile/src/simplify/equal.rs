@@ -1,7 +1,7 @@
 //! Bits that are constant, or always equal another bit or its complement (van Eijk's method, TCAD'00, on
 //! locations): taken to be so until an edge shows that they need not be.
 //!
-//! At each location the live bits are in classes, at first those that random runs leave ([`super::guess`]).
+//! At each location the live bits are in classes, at first those that random runs leave ([`super::candidates`]).
 //! Each edge splits the classes at its target whose members it gives different values, until none
 //! does. Two values are the same if they are the same gate once every bit is read as the first of its
 //! class at the edge's source and the guard is taken to hold: hashing and rewriting of gates is
@@ -11,9 +11,9 @@
 //! and constants. What nobody reads any more is not part of an image.
 
 use super::back::Step;
+use super::candidates;
 use super::classes::{Bits, Classes};
 use super::fact::Fact;
-use super::guess;
 use super::stats::Size;
 use crate::gates::aig::{Graph, Lit};
 use crate::gates::{Gates, Network};
@@ -99,8 +99,8 @@ impl Found {
         let flats = gates.live.locations.iter().map(|l| l.to_vec());
         let bits: Vec<Bits> = flats.map(|flats| Bits::new(flats, is_param)).collect();
         let networks = Network::all(&gates);
-        let guess = guess::guess(cfa, &gates, &bits, &networks);
-        let mut search = Search::new(&bits, &networks, guess, all);
+        let candidates = candidates::candidates(cfa, &gates, &bits, &networks);
+        let mut search = Search::new(&bits, &networks, candidates, all);
         search.run();
         let read = |l: usize, lit: Lit| match lit.var() {
             0 => Read::Const(lit == Lit::TRUE),

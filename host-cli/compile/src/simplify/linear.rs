@@ -1,11 +1,11 @@
 //! Linear equations between variables as variables of their own.
 //!
-//! What holds in random runs ([`affine`]) is guessed to hold in all of them. `equal` proves most of it
+//! What holds in random runs ([`affine`]) is a candidate for all of them. `equal` proves most of it
 //! on the spot, since edges that keep an equation are seen to do so; the rest is up to the engine.
 
 use super::affine;
 use super::back::Step;
-use super::ghost::{self, Ghosts};
+use super::derived::{self, Derived};
 use vouch_ir::Cfa;
 use vouch_ir::live::Live;
 
@@ -17,12 +17,12 @@ const FEWEST: usize = 2;
 /// Adds them.
 pub fn run(cfa: &mut Cfa) -> Step {
     let live = Live::of(cfa);
-    let words = ghost::words(cfa, &live);
-    let mut ghosts = Ghosts::default();
+    let words = derived::words(cfa, &live);
+    let mut signals = Derived::default();
     if (FEWEST..=WORDS).contains(&words.len()) {
-        for equation in affine::equations(cfa, &words).into_iter().take(ghost::most(cfa)) {
-            ghosts.equation(cfa, equation);
+        for equation in affine::equations(cfa, &words).into_iter().take(derived::most(cfa)) {
+            signals.equation(cfa, equation);
         }
     }
-    ghosts.add(cfa, &live)
+    signals.add(cfa, &live)
 }

@@ -7,16 +7,16 @@
 //! - [`passes`]: which passes there are, their order, and the choice among them.
 //! - [`constants`], [`narrow`]: values that variables have at a location, by abstract interpretation
 //!   ([`value`], [`flow`]), and expressions rewritten with them ([`rewrite`]).
-//! - [`equal`]: bits that are constant, or always equal another one or its complement ([`classes`]), first
-//!   guessed ([`guess`]), then proved.
+//! - [`equal`]: bits that are constant, or always equal another one or its complement ([`classes`]), as
+//!   [`candidates`], then proved.
 //! - [`slice`]: what no error depends on.
 //! - [`dead`]: assignments that nobody reads ([`live`]).
 //! - [`blocks`]: large-block encoding: loop-free parts become single edges.
 //! - [`merge`]: locations with the same future.
 //! - [`unfold`]: variables with few values become locations; [`control`]: so do those that decide most of what a
-//!   circuit does ([`copies`]).
+//!   circuit does ([`splitting`]).
 //! - [`relate`], [`linear`]: comparisons of variables, and linear equations that hold in random runs
-//!   ([`affine`]), as variables of their own ([`ghost`]), so that invariants can speak of them.
+//!   ([`affine`]), as variables of their own ([`derived`]), so that invariants can speak of them.
 //! - [`states`]: the variable that says which state a machine is in.
 //! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
 //! - [`stats`]: what a pass has removed.
@@ -31,16 +31,15 @@
 pub mod affine;
 pub mod back;
 pub mod blocks;
+pub mod candidates;
 pub mod classes;
 pub mod constants;
 pub mod control;
-pub mod copies;
 pub mod dead;
+pub mod derived;
 pub mod equal;
 pub mod fact;
 pub mod flow;
-pub mod ghost;
-pub mod guess;
 pub mod linear;
 pub mod merge;
 pub mod narrow;
@@ -48,6 +47,7 @@ pub mod passes;
 pub mod relate;
 pub mod rewrite;
 pub mod slice;
+pub mod splitting;
 pub mod states;
 pub mod stats;
 pub mod unfold;
@@ -71,7 +71,7 @@ pub struct Simplified {
     /// From its traces and certificates to those of the one before.
     pub back: Back,
     /// Clauses that may be invariants and are worth a try.
-    pub guesses: Vec<Clause>,
+    pub candidates: Vec<Clause>,
     /// What was done.
     pub stats: Vec<PassStats>,
 }
@@ -79,7 +79,7 @@ pub struct Simplified {
 /// Runs the passes. `cfa` is well-formed, as [`Cfa::check`] says it.
 pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
     let mut result =
-        Simplified { cfa: cfa.clone(), back: Back::default(), guesses: vec![], stats: vec![] };
+        Simplified { cfa: cfa.clone(), back: Back::default(), candidates: vec![], stats: vec![] };
     // At least half of the time is for the proof; and however long one pass takes, the next have a chance.
     let mine = deadline::current().share(2);
     // How often the automaton has changed, and at which change each pass has seen it last.
@@ -114,7 +114,7 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
         let after = Size::of(&result.cfa);
         result.stats.push(PassStats { pass, before, after, time });
     }
-    result.guesses = ghost::guesses(&result.cfa, cfa.vars.len());
+    result.candidates = derived::candidates(&result.cfa, cfa.vars.len());
     if changes > 0 {
         collect(&mut result.cfa);
     }

@@ -2,10 +2,10 @@
 //!
 //! Bit by bit, `i <= n` takes a clause for each bit and more; and an invariant that needs it is out of
 //! reach for an engine whose lemmas are clauses over bits. So each comparison of two variables that
-//! have to do with each other becomes a [`ghost`].
+//! have to do with each other becomes a [`derived`] variable.
 
 use super::back::Step;
-use super::ghost::{self, Ghosts, WIDTH, vars_of};
+use super::derived::{self, Derived, WIDTH, vars_of};
 use super::linear::WORDS;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::live::Live;
@@ -17,19 +17,19 @@ const GROUP: usize = 6;
 /// Adds them.
 pub fn run(cfa: &mut Cfa) -> Step {
     let live = Live::of(cfa);
-    let mut ghosts = Ghosts::default();
-    if ghost::words(cfa, &live).len() <= WORDS {
-        for (left, right) in related(cfa, &live).into_iter().take(ghost::most(cfa) / 2) {
+    let mut signals = Derived::default();
+    if derived::words(cfa, &live).len() <= WORDS {
+        for (left, right) in related(cfa, &live).into_iter().take(derived::most(cfa) / 2) {
             let op = match cfa.vars[left.index()].ty {
                 Type::Signed => BinOp::Slt,
                 _ => BinOp::Ult,
             };
             for (left, right) in [(left, right), (right, left)] {
-                ghosts.compare(Term { op, left: Operand::Var(left), right: Operand::Var(right) });
+                signals.compare(Term { op, left: Operand::Var(left), right: Operand::Var(right) });
             }
         }
     }
-    ghosts.add(cfa, &live)
+    signals.add(cfa, &live)
 }
 
 /// Pairs of variables that are compared or copied, the most frequent first.

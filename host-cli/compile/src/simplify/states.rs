@@ -4,7 +4,7 @@
 //! compared with constants, and gets nothing but constants. With a location for each of its values the automaton is the
 //! machine that somebody wrote. For pictures only: nothing is checked on it.
 
-use super::copies::{Limits, Search};
+use super::splitting::{Limits, Search};
 use vouch_ir::live::Live;
 use vouch_ir::{BinOp, Cfa, Expr, ExprId, LocId, Pool, Type, VarId, VarKind, Word};
 

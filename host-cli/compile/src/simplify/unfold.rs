@@ -2,13 +2,13 @@
 //!
 //! A state variable in the manner of an enumeration is only assigned constants, copies of other such
 //! variables, and what comparisons of them give. Where all of these have known values, a location gets
-//! [copies](super::copies) for the combinations that occur.
+//! [copies](super::splitting) for the combinations that occur.
 //!
 //! It pays if it is small: the number of copies is bounded, and where it is exceeded the less used
 //! half of the variables is left alone.
 
 use super::back::Step;
-use super::copies::{Failed, Limits, Search};
+use super::splitting::{Failed, Limits, Search};
 use vouch_ir::deadline;
 use vouch_ir::live::Live;
 use vouch_ir::{BinOp, Cfa, Expr, ExprId, Marks, UnOp, Var, VarId, VarKind};

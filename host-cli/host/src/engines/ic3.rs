@@ -20,7 +20,7 @@ pub fn run(
     };
     let (monolith, bytes) = whole.map_err(|_| EngineError::Image(ImageError::Length))?;
     // Guesses are about the automaton's locations, which this image does not have.
-    let setup = Setup { guesses: vec![], ..setup.clone() };
+    let setup = Setup { candidates: vec![], ..setup.clone() };
     let answer = ic3cfa::run(&AlignedImage::new(&bytes), &setup, false, watch)?;
     Ok(monolith.back(answer))
 }

@@ -199,7 +199,7 @@ impl<'a, W: Word> Search<'a, W> {
             let bound = engine.bind(image, &mut memory, *param as usize, *value);
             bound.map_err(|e| EngineError::Param(*param, e))?;
         }
-        for (location, lits) in &setup.guesses {
+        for (location, lits) in &setup.candidates {
             engine.seed(image, &mut memory, *location, lits);
         }
         Ok((engine, memory, used))

@@ -71,11 +71,11 @@ impl<'j, W: Word> Job<'j, W> {
     pub(super) fn certify(
         &self,
         safe: Vec<usize>,
-        guesses: Vec<(usize, Vec<u32>)>,
+        candidates: Vec<(usize, Vec<u32>)>,
         found: &mut Found,
     ) -> Result<Option<Stop>, EngineError> {
         let mut setup = self.setup.clone();
-        setup.guesses.extend(guesses);
+        setup.candidates.extend(candidates);
         for property in safe {
             setup.property = Some(property as u32);
             let run =

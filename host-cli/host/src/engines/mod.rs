@@ -233,7 +233,7 @@ pub struct Setup {
     /// Parameters and their values, as raw bits.
     pub bindings: Vec<(u32, u64)>,
     /// Clauses that may be invariants: locations and literals `2 * state bit + sign`.
-    pub guesses: Vec<(usize, Vec<u32>)>,
+    pub candidates: Vec<(usize, Vec<u32>)>,
     /// Work units after which to give up; 0: no limit.
     pub budget: u64,
     /// Give up after this time.

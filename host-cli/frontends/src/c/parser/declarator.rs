@@ -170,8 +170,8 @@ impl Parser {
             } else {
                 let length = self.assignment()?;
                 let known = constant::value(&self.unit.types, &length);
-                // What is only steady decides how a local lies in memory, nothing else.
-                let known = known.or_else(|| self.steady_value(&length).filter(|n| *n > 0));
+                // A variable that only happens to be unchanged decides how a local lies in memory, nothing else.
+                let known = known.or_else(|| self.unchanged_value(&length).filter(|n| *n > 0));
                 if known.is_none() && length.has_effect() {
                     self.length_with_effect = Some(length.span);
                 }

@@ -32,8 +32,8 @@ mod primary;
 mod record;
 mod specifier;
 mod statement;
-mod steady;
 mod typing;
+mod unchanged;
 
 use super::lexer::Packing;
 use super::token::{Text, Token, TokenKind};
@@ -142,7 +142,7 @@ struct Current {
     switches: Vec<Switch>,
     cases: usize,
     /// Constants that locals begin with.
-    steady: HashMap<LocalId, u128>,
+    unchanged: HashMap<LocalId, u128>,
     /// Locals that nobody may write.
     constants: HashSet<LocalId>,
     labels: Labels,
@@ -533,7 +533,7 @@ impl Parser {
             locals,
             switches: vec![],
             cases: 0,
-            steady: HashMap::new(),
+            unchanged: HashMap::new(),
             constants,
             labels: Labels::default(),
         });

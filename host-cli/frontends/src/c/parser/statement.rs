@@ -206,7 +206,7 @@ impl Parser {
         if let Some(current) = &mut self.current {
             current.locals[local].ty = ty;
             let first = first.filter(|_| !declarator.volatile);
-            current.steady.extend(first.map(|first| (local, first)));
+            current.unchanged.extend(first.map(|first| (local, first)));
         }
         Ok((local, Some(init)))
     }

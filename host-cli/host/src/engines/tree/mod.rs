@@ -64,7 +64,7 @@ fn search<'j, W: Word>(
             found.answer.clauses = clauses;
             None
         }
-        Ok(Err(guesses)) => job.certify(found.open(), guesses, &mut found)?,
+        Ok(Err(candidates)) => job.certify(found.open(), candidates, &mut found)?,
     };
     Ok(found.end(stop, &job.clock))
 }

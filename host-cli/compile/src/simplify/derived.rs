@@ -1,10 +1,10 @@
 //! Variables that others determine, so that lemmas can speak of what they say.
 //!
-//! Wherever the variables that it depends on are live, edges set such a ghost anew and may rely on its
+//! Wherever the variables that it depends on are live, edges set such a variable anew and may rely on its
 //! being what it is (implicit predicates: Dureja et al., FMCAD'21, call such bits internal signals).
 //! Certificates speak of it as a term.
 //!
-//! Whether ghosts have the same value in every run is guessed, and the engine finds out.
+//! Whether they have the same value in every run is a candidate that the engine proves or drops.
 
 use super::affine::Equation;
 use super::back::Step;
@@ -15,31 +15,31 @@ use vouch_ir::{
     BitLit, Cfa, Clause, Edge, Expr, ExprId, LocId, Pool, Term, Type, Var, VarId, VarKind, term,
 };
 
-/// Variables that are less wide than this need no ghosts: a clause or two says all of them.
+/// Variables that are less wide than this need no derived ones: a clause or two says all of them.
 pub const WIDTH: u32 = 2;
 /// Variables that are less wide than this are no words: what is found bit by bit takes less room.
 const NARROWEST: u32 = 9;
 /// Expressions that are searched for variables.
 const CONE: usize = 60;
-/// Ghosts that a pass adds.
+/// Variables that a pass adds.
 const MOST: usize = 40;
-/// Edges times ghosts: each is a value in the edge.
+/// Edges times derived variables: each is a value in the edge.
 const WORK: usize = 2000;
 
-/// How many ghosts a pass may add.
+/// How many derived variables a pass may add.
 pub fn most(cfa: &Cfa) -> usize {
     MOST.min(WORK / cfa.edges.len().max(1))
 }
 
-/// Ghosts to add.
+/// Variables to add.
 #[derive(Default)]
-pub struct Ghosts {
+pub struct Derived {
     terms: Vec<Term>,
     /// Terms that become variables, with the equation if it is one; others are only parts of them.
     whole: Vec<(usize, Option<Equation>)>,
 }
 
-impl Ghosts {
+impl Derived {
     /// The value of a term.
     pub fn compare(&mut self, term: Term) {
         self.whole.push((self.terms.len(), None));
@@ -114,24 +114,24 @@ fn track(cfa: &mut Cfa, at: usize, added: &[Added], live: &Live) {
 
 /// Clauses that say what might always be: the variables from this one on, and the signs of those that
 /// they compare.
-pub fn guesses(cfa: &Cfa, first: usize) -> Vec<Clause> {
+pub fn candidates(cfa: &Cfa, first: usize) -> Vec<Clause> {
     if cfa.vars.len() <= first {
         return vec![];
     }
     let live = Live::of(cfa);
-    let mut guesses = vec![];
+    let mut candidates = vec![];
     for location in (0..cfa.locations.len() as u32).map(LocId).filter(|l| *l != cfa.init) {
         for (id, var) in (0..).map(VarId).zip(&cfa.vars) {
             let matters = id.index() >= first || var.width >= WIDTH;
             if matters && live.has(location, id) {
-                guesses.extend([false, true].map(|value| {
+                candidates.extend([false, true].map(|value| {
                     let lits = vec![BitLit { var: id, bit: var.width - 1, value }];
                     Clause { location, lits }
                 }));
             }
         }
     }
-    guesses
+    candidates
 }
 
 /// The words that are live somewhere, as far as they have the most frequent width.

@@ -4,7 +4,7 @@
 //! random but for what is taken to be the same in them: what such a step splits is not inductive. Most
 //! of what cannot be proved is gone then, long before anybody tries to prove it.
 //!
-//! Nothing here has to be right: a guess that is wrong is not proved, one that is missing is missed.
+//! Nothing here has to be right: a wrong candidate is not proved, a missing one is missed.
 
 use super::classes::{Bits, Classes};
 use crate::gates::aig::Lit;
@@ -23,7 +23,7 @@ const WORK: usize = 5_000_000;
 const CONSTANTS: usize = 16;
 
 /// For each location of the slice, if runs were there.
-pub fn guess(
+pub fn candidates(
     cfa: &Cfa,
     gates: &Gates,
     bits: &[Bits],

@@ -1,4 +1,4 @@
-//! Lengths of arrays that are no constant expressions but constants anyway: `int n = 5; char a[n];`
+//! Lengths of arrays that are not constant expressions and still constant: `int n = 5; char a[n];`
 //! where nothing in the file ever changes `n`.
 //!
 //! Whether something does is read off the tokens, for all variables of that name at once: apart from
@@ -14,7 +14,7 @@ const ASSIGNMENTS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", 
 
 impl Parser {
     /// The value of an expression over constants and variables that keep their first value.
-    pub(super) fn steady_value(&self, expr: &Expr) -> Option<i128> {
+    pub(super) fn unchanged_value(&self, expr: &Expr) -> Option<i128> {
         let mut expr = expr.clone();
         self.settle(&mut expr);
         constant::value(&self.unit.types, &expr)
@@ -25,7 +25,7 @@ impl Parser {
             ExprKind::Local(id) => {
                 let current = self.current.as_ref();
                 current.and_then(|c| {
-                    let value = c.steady.get(id).copied()?;
+                    let value = c.unchanged.get(id).copied()?;
                     self.is_steady(&c.locals[*id].name).then_some(value)
                 })
             }
