@@ -10,6 +10,7 @@ mod bench_device;
 mod bench_elf;
 mod boards;
 mod demo;
+mod dist;
 mod elf;
 mod examples;
 mod firmware;
@@ -34,7 +35,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 21] = [
+const TASKS: [Task; 22] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     (
         "demo",
@@ -52,6 +53,7 @@ const TASKS: [Task; 21] = [
         "the static library for C into target/libvouch/out, and what it takes of flash",
         libvouch::task,
     ),
+    ("dist", "what users install, into target/dist: archive, Debian package", dist::task),
     (
         "soak",
         "random cases with fresh seeds; --minutes N, --seed S, --kind K, --replay KIND:SEED",

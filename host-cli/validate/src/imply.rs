@@ -36,8 +36,7 @@ impl Extended {
 
     /// Of a certificate with the terms that this was made with.
     pub fn of<'a>(&'a self, certificate: &'a Certificate) -> Result<Asked<'a>, CertificateError> {
-        let options = Options { self_check: false, ..Options::default() };
-        let checker = Checker::new(&self.cfa, certificate, self.terms.clone(), options)?;
+        let checker = Checker::new(&self.cfa, certificate, self.terms.clone(), Options::default())?;
         Ok(Asked { checker })
     }
 }

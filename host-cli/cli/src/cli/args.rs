@@ -4,6 +4,7 @@
 use super::c_args::CArgs;
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
+use super::manual::{CompletionsArgs, ManualArgs};
 use super::page::PageArgs;
 use super::simulate::SimulateArgs;
 use super::suite::TestsArgs;
@@ -269,6 +270,18 @@ Examples:
     Simulate(SimulateArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
+    /// Print the script with which a shell completes commands and flags
+    #[command(after_help = "\
+Examples:
+  vouch completions bash > ~/.local/share/bash-completion/completions/vouch
+  vouch completions zsh > ~/.zfunc/_vouch
+  vouch completions fish > ~/.config/fish/completions/vouch.fish")]
+    Completions(CompletionsArgs),
+    /// Write manual pages, one for each command
+    #[command(after_help = "\
+Examples:
+  vouch manual ~/.local/share/man/man1 && man vouch-check")]
+    Manual(ManualArgs),
 }
 
 impl Command {
@@ -287,7 +300,8 @@ impl Command {
             Tests(args) => args.model.settle(&[]),
             Conform(args) => args.model.settle(&[]),
             Simulate(args) => args.model.settle(&[]),
-            Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_) => {}
+            Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_)
+            | Completions(_) | Manual(_) => {}
         }
     }
 

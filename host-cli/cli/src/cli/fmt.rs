@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 use vouch_host::frontend::{self, Language, Source};
 
-/// The exit code if `--check` found a text that is laid out otherwise.
+/// The exit code if `--check` found a text that is not formatted.
 const DIFFERS: u8 = 1;
 
 /// The command. A text that cannot be read leaves the others untouched.
@@ -30,7 +30,7 @@ pub fn command(args: &FmtArgs, context: &mut Context) -> Result<u8, Failure> {
     for (path, changes, formatted) in &results {
         if args.check {
             if *changes {
-                context.note(&format!("{} is laid out otherwise", path.display()));
+                context.note(&format!("{0} is not formatted; run `vouch fmt {0}`", path.display()));
             }
         } else if args.stdout || is_standard(path) {
             if !context.json {

@@ -34,6 +34,7 @@ mod keys;
 mod lint;
 mod list;
 mod machines;
+mod manual;
 mod monitor;
 mod page;
 mod passes;
@@ -127,6 +128,8 @@ fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
         Command::Simulate(args) => simulate::command(args, context),
         Command::Tests(args) => suite::command(args, context),
         Command::List(args) => list::command(args, context),
+        Command::Completions(args) => Ok(manual::completions(args)),
+        Command::Manual(args) => manual::pages(args),
     }
 }
 

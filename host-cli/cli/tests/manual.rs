@@ -1,0 +1,58 @@
+//! What shells and `man` get.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn vouch(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_vouch")).args(args).output().unwrap()
+}
+
+/// The commands, as `--help` lists them.
+fn commands() -> Vec<String> {
+    let help = String::from_utf8(vouch(&["--help"]).stdout).unwrap();
+    let rows = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let rows = rows.take_while(|line| !line.is_empty());
+    let names = rows.filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
+    names.filter(|name| name != "help").collect()
+}
+
+#[test]
+fn each_command_has_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("share/man1");
+    assert!(vouch(&["manual", pages.to_str().unwrap()]).status.success());
+    let commands = commands();
+    assert!(commands.len() > 15, "{commands:?}");
+    let named = commands.iter().map(|command| format!("vouch-{command}.1"));
+    for name in named.chain(["vouch.1".to_owned()]) {
+        let page = std::fs::read_to_string(pages.join(&name)).expect(&name);
+        assert!(page.contains(".TH") && page.contains(".SH SYNOPSIS"), "{name}: {page}");
+    }
+    let check = std::fs::read_to_string(pages.join("vouch-check.1")).unwrap();
+    assert!(check.contains("\\-\\-timeout") && check.contains("vouch check"), "{check}");
+}
+
+#[test]
+fn a_shell_understands_what_it_completes_with() {
+    let script = vouch(&["completions", "bash"]).stdout;
+    let text = String::from_utf8(script.clone()).unwrap();
+    commands().iter().for_each(|command| assert!(text.contains(command.as_str()), "{command}"));
+    let mut bash = Command::new("bash");
+    bash.arg("-n").stdin(Stdio::piped());
+    let mut bash = bash.spawn().unwrap();
+    std::io::Write::write_all(&mut bash.stdin.take().unwrap(), &script).unwrap();
+    assert!(bash.wait().unwrap().success());
+    for shell in ["zsh", "fish", "elvish", "powershell"] {
+        assert!(!vouch(&["completions", shell]).stdout.is_empty(), "{shell}");
+    }
+    assert_eq!(vouch(&["completions", "abacus"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let output = vouch(&["manual", "/dev/null/man1"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("/dev/null/man1 cannot be made"), "{message}");
+    assert!(!Path::new("/dev/null/man1").exists());
+}
