@@ -179,6 +179,10 @@ fn what_means_nothing_for_a_model_is_not_passed_over() {
         assert!(message.contains(&format!("`{option}` means nothing for idle.c")), "{message}");
     }
     std::fs::write(folder.join("idle.vch"), "machine m { initial state S {} }").unwrap();
+    // A second model would be passed over, and the first one's verdict taken for both.
+    let output = vouch(folder, &["check", "idle.vch", "idle.c"], None);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("a second file means nothing for idle.vch"));
     for option in ["--interrupt", "--init"] {
         let output = vouch(folder, &["check", "idle.vch", option, "f"], None);
         let message = text(&output.stderr);

@@ -96,6 +96,7 @@ impl Options {
         let has_interrupts = !interrupts.is_empty() || !self.c.interrupts.is_empty();
         let given = [
             ("--init", init.is_some() && !handles),
+            ("--unit", !self.c.units.is_empty() && !is_c),
             ("--task", !self.c.tasks.is_empty() && !is_c),
             ("--registers", !self.c.registers.is_empty() && !is_c),
             ("--input", !inputs.is_empty() && !is_elf),

@@ -113,13 +113,18 @@ pub enum LoadError {
     },
     /// An option that says something of another kind of model.
     #[error(
-        "`{option}` means nothing for {}\n\
-         help: it is for {}; leave it out",
+        "{} means nothing for {}\n\
+         help: {}",
+        match *option {
+            "--unit" => "a second file".to_owned(),
+            option => format!("`{option}`"),
+        },
         path.display(),
         match *option {
-            "--interrupt" | "--init" => "linked programs (ELF) and C",
-            "--task" | "--registers" => "C",
-            _ => "linked programs (ELF)",
+            "--unit" => "only programs in C consist of several files; check one model at a time",
+            "--interrupt" | "--init" => "it is for linked programs (ELF) and C; leave it out",
+            "--task" | "--registers" => "it is for C; leave it out",
+            _ => "it is for linked programs (ELF); leave it out",
         }
     )]
     Idle {

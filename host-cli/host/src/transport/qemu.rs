@@ -14,7 +14,7 @@ pub fn find_firmware(board: &Board, settings: &Settings) -> Result<PathBuf, Open
     let name = board.elf();
     find_file(&name, settings).map_err(|place| {
         OpenError::new(format_args!("qemu:{}", board.name), format_args!("no {name} {place}")).hint(
-            "build it with `cargo xtask firmware`, or say where it is with VOUCH_FIRMWARE_DIR",
+            "say where it is with `--firmware-dir`; `cargo xtask firmware` builds it from vouch's sources",
         )
     })
 }

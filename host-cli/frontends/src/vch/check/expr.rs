@@ -71,6 +71,9 @@ impl Checker<'_> {
                 "convert it, if losing the upper bits is right: `{text} as {}`",
                 ty.shown()
             )),
+            (Ty::Literal, Ty::Bool) if text == "0" || text == "1" => {
+                error.help(format!("write `{}`", text == "1"))
+            }
             (Ty::Int { .. } | Ty::Literal, Ty::Bool) => {
                 error.help(format!("compare it: `{text} != 0`"))
             }

@@ -3,6 +3,8 @@
 use super::super::ast::*;
 use super::super::token::Kind;
 use super::{Failed, MAX_ERRORS, Parse, Parser};
+use crate::Diagnostic;
+use vouch_ir::Span;
 
 fn begins_item(kind: Kind) -> bool {
     matches!(
@@ -82,7 +84,7 @@ impl Parser<'_> {
             "sequence" => Ok(Schedule::Sequence(parts, span)),
             "interleave" => Ok(Schedule::Interleave(parts, span)),
             _ => {
-                let error = super::Diagnostic::error(
+                let error = Diagnostic::error(
                     format!("`{}` is no way to compose machines", name.text),
                     name.span,
                     "expected `sync`, `sequence` or `interleave`",
@@ -112,7 +114,7 @@ impl Parser<'_> {
                     p.word("step")?;
                     if each.replace(p.block()?).is_some() {
                         let message = "the machine has a second `every step`";
-                        let error = super::Diagnostic::error(message, start, "one is enough");
+                        let error = Diagnostic::error(message, start, "one is enough");
                         p.report(error.help("put all that is to happen into one block"));
                     }
                 }
@@ -229,15 +231,24 @@ impl Parser<'_> {
             self.word("never")?;
             Ok(Claim::OnceNever { once, never: self.expr()? })
         } else {
+            const FORMS: &str = "one of: `always E`, `never E`, `when A then B within N steps`, \
+                                 `when A then B after N steps`, `no B before A`, `once A never B`";
             let error = self.unexpected_diagnostic("`always`, `never`, `when`, `no` or `once`");
-            Err(self.report(error.help(
-                "one of: `always E`, `never E`, `when A then B within N steps`, `when A then B after \
-                 N steps`, `no B before A`, `once A never B`",
-            )))
+            let help = match self.text_of(self.span()) {
+                "G" | "globally" => "write `always E`".to_owned(),
+                "F" | "U" | "eventually" | "finally" | "until" => {
+                    format!(
+                        "that something happens at last cannot be stated; give it a bound. {FORMS}"
+                    )
+                }
+                _ => FORMS.to_owned(),
+            };
+            Err(self.report(error.help(help)))
         }
     }
 
     fn state(&mut self) -> Parse<State> {
+        let start = self.span();
         let initial = self.eat(Kind::Initial);
         self.expect(Kind::State)?;
         let name = self.name("the state")?;
@@ -245,11 +256,12 @@ impl Parser<'_> {
         if self.eat(Kind::Semicolon) {
             return Ok(state);
         }
-        self.braced(|k| begins_rule(k) || begins_item(k), |p| p.rule(&mut state))?;
+        self.braced(|k| begins_rule(k) || begins_item(k), |p| p.rule(&mut state, start))?;
         Ok(state)
     }
 
-    fn rule(&mut self, state: &mut State) -> Parse<()> {
+    /// A part of the state that began at `start`.
+    fn rule(&mut self, state: &mut State, start: Span) -> Parse<()> {
         match self.kind() {
             Kind::Entry | Kind::Exit => {
                 let keyword = self.advance();
@@ -258,7 +270,7 @@ impl Parser<'_> {
                 let place = if is_entry { &mut state.entry } else { &mut state.exit };
                 if place.replace(block).is_some() {
                     let message = format!("state {} has a second such action", state.name.text);
-                    let error = super::Diagnostic::error(message, keyword.span, "one is enough");
+                    let error = Diagnostic::error(message, keyword.span, "one is enough");
                     self.report(error.help("put all that is to happen into one block"));
                 }
             }
@@ -278,11 +290,19 @@ impl Parser<'_> {
                 })?;
                 state.rules.push(Rule { transitions });
             }
+            Kind::State | Kind::Initial if self.column(self.span()) > self.column(start) => {
+                let error =
+                    Diagnostic::error("states cannot be nested", self.span(), "inside of a state");
+                self.report(error.related(state.name.span, "this one").help(
+                    "make it a state of the machine; transitions that both have are written twice",
+                ));
+                self.state()?;
+            }
             Kind::State | Kind::Initial => {
-                let error = self.unexpected_diagnostic("`on`, `else`, `entry` or `}`");
-                let help = "states cannot be nested; if this is not meant to be, a `}` is missing \
-                            before it";
-                return Err(self.report(error.help(help)));
+                let message = format!("the state {} is not closed", state.name.text);
+                let error = Diagnostic::error(message, self.span(), "`}` is missing before this");
+                self.report(error.related(state.name.span, "this one").help("write `}` here"));
+                self.unclosed = true;
             }
             kind if begins_item(kind) => {
                 // Most likely the state before was not closed.

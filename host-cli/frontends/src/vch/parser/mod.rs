@@ -30,12 +30,14 @@ struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
     nesting: u32,
+    /// The next `}` is missing, which has been reported.
+    unclosed: bool,
     errors: &'a mut Vec<Diagnostic>,
 }
 
 /// The tree of the text; what could not be read is reported and left out.
 pub fn parse(text: &str, tokens: &[Token], errors: &mut Vec<Diagnostic>) -> File {
-    let mut parser = Parser { text, tokens, at: 0, nesting: 0, errors };
+    let mut parser = Parser { text, tokens, at: 0, nesting: 0, unclosed: false, errors };
     parser.file()
 }
 
@@ -54,6 +56,11 @@ impl Parser<'_> {
     }
     fn text_of(&self, span: Span) -> &str {
         &self.text[span.start as usize..span.end as usize]
+    }
+    /// How far from the beginning of its line something is.
+    fn column(&self, span: Span) -> usize {
+        let before = &self.text[..span.start as usize];
+        before.len() - before.rfind('\n').map_or(0, |at| at + 1)
     }
     /// The span from `start` to the last token taken.
     fn since(&self, start: Span) -> Span {
@@ -229,7 +236,11 @@ impl Parser<'_> {
                 return Err(Failed);
             }
             let before = self.at;
-            if parse(self).is_err() {
+            let parsed = parse(self);
+            if std::mem::take(&mut self.unclosed) {
+                return Ok(());
+            }
+            if parsed.is_err() {
                 self.recover(begins);
                 if self.at == before && self.kind() != Kind::CloseBrace {
                     self.advance();

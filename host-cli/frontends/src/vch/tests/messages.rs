@@ -376,11 +376,30 @@ fn words_from_elsewhere_are_understood() {
         ("machine m { var x: int = 0; initial state A { } }", "write `i32`"),
         (
             "machine m { initial state A { state B { } } }",
-            "states cannot be nested; if this is not meant to be, a `}` is missing before it",
+            "make it a state of the machine; transitions that both have are written twice",
         ),
+        ("machine m {\n initial state A {\n  else -> B;\n state B;\n}", "write `}` here"),
+        (
+            "machine m { initial state A; property p: eventually in A; }",
+            "that something happens at last cannot be stated; give it a bound. one of: `always E`, `never E`, \
+             `when A then B within N steps`, `when A then B after N steps`, `no B before A`, `once A never B`",
+        ),
+        ("machine m { var x: bool = false; initial state A { else { x = 1; } } }", "write `true`"),
     ];
     for (text, help) in table {
         let found = brief(text);
         assert_eq!(found[0].1, help, "{text}: {found:?}");
+    }
+}
+
+/// A brace that is missing, or one too many, is one mistake and not ten.
+#[test]
+fn what_follows_an_open_state_is_read() {
+    let head = "machine m {\n    var x: bool = false;\n    initial state A {\n";
+    let tail =
+        "    state B {\n        on x -> A;\n    }\n    state C;\n    property p: never x;\n}\n";
+    for inside in ["        else -> B;\n", "        state D {\n        }\n    }\n"] {
+        let found = brief(&format!("{head}{inside}{tail}"));
+        assert_eq!(found.len(), 1, "{found:?}");
     }
 }
