@@ -37,7 +37,7 @@ pub enum SigningError {
     Random(String),
     /// A file that holds no key.
     #[error(
-        "this is no {0} key\nhelp: `vouch keygen -o KEY` writes KEY (secret) and KEY.pub (public)"
+        "this is not a {0} key\nhelp: `vouch keygen -o KEY` writes KEY (secret) and KEY.pub (public)"
     )]
     NotAKey(&'static str),
     /// The secret key where the public one is wanted.
@@ -57,6 +57,19 @@ pub enum SigningError {
     /// The device would refuse the package.
     #[error("{}", describe(.0))]
     Package(StoreError),
+    /// It was signed with another key.
+    #[error(
+        "it was signed with key {}, and the given key is {}\n\
+         help: verify it with the public key of whoever signed it",
+        fingerprint(signed),
+        fingerprint(given)
+    )]
+    OtherKey {
+        /// The signer's fingerprint, as the file names it.
+        signed: [u8; 8],
+        /// The fingerprint of the key that was given.
+        given: [u8; 8],
+    },
     /// The image is right, but what explains it was changed.
     #[error("what follows the image is not what was signed")]
     Explanation,
@@ -218,7 +231,12 @@ pub fn verify(file: &[u8], key: &PublicKey) -> Result<Header, SigningError> {
     let (header, over_file) =
         payload.split_last_chunk::<SIGNATURE>().ok_or(SigningError::Malformed)?;
     let checked = package::check(&[header, image].concat(), &[*key], Trust::Signed, &|| {});
-    let checked = checked.map_err(SigningError::Package)?;
+    let checked = checked.map_err(|error| match (error, Header::read(header)) {
+        (StoreError::OtherKey, Ok(header)) => {
+            SigningError::OtherKey { signed: header.key, given: package::key_id(key) }
+        }
+        (error, _) => SigningError::Package(error),
+    })?;
     package::verify(key, &whole(body), over_file).map_err(|_| SigningError::Explanation)?;
     Ok(checked.header)
 }
@@ -271,7 +289,9 @@ pub fn describe(error: &StoreError) -> String {
         StoreError::NoKey => "no key was provisioned\n\
              help: set the device's key, once, with `vouch provision KEY.pub`"
             .into(),
-        StoreError::OtherKey => "it was signed with another key".into(),
+        StoreError::OtherKey => "it was signed with a key that the device does not trust\n\
+             help: sign it with a key that the device has, or add this one with `vouch rekey`"
+            .into(),
         StoreError::Signature => "the signature is wrong".into(),
         StoreError::Rollback { offered, floor } => format!(
             "its security counter is {offered}, and {floor} is the lowest that is taken\n\
@@ -352,7 +372,8 @@ mod tests {
         }
         let other = SecretKey(SigningKey::from_bytes(&[6; 32]));
         let wrong = verify(&signed, &other.public());
-        assert_eq!(wrong, Err(SigningError::Package(StoreError::OtherKey)));
+        let [signed_by, given] = [&key, &other].map(|key| package::key_id(&key.public()));
+        assert_eq!(wrong, Err(SigningError::OtherKey { signed: signed_by, given }));
         // Signed anew by another, once.
         let again = sign(&signed, &other, 4, Release::default()).unwrap();
         assert_eq!(again.len(), signed.len());

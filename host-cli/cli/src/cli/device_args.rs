@@ -13,6 +13,7 @@ use vouch_host::transport::{Settings, Target};
 pub struct DeviceArgs {
     /// Where the device is: sim, qemu:BOARD, serial:PATH, tcp:HOST:PORT, probe[:SELECTOR]
     #[arg(long, short, env = "VOUCH_TARGET", hide_env = true)]
+    #[arg(value_name = "sim|qemu:BOARD|serial:PATH|tcp:HOST:PORT|probe[:SELECTOR]")]
     pub target: Target,
     /// Speed of a serial port
     #[arg(long, env = "VOUCH_BAUD", hide_env = true, default_value_t = 115_200)]

@@ -23,8 +23,8 @@ pub fn generate(args: &KeygenArgs, context: &mut Context) -> Result<u8, Failure>
         // Looked at first, so that a key is not left without its other half.
         if path.symlink_metadata().is_ok() {
             let message = format!(
-                "{} is there already and is not overwritten: whoever has devices with this key could \
-                 not update them any more\nhelp: name another file",
+                "{} already exists and was not overwritten: devices provisioned with it could no longer \
+                 be updated\nhelp: name another file",
                 path.display()
             );
             return Err(Failure::new(Kind::Output, message));

@@ -24,7 +24,14 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
     let bindings = bindings(&model.cfa, &args.bind)?;
     let text = files::read_text(&args.input)?;
     let (header, property, trace) = formats::trace::parse_run(&model.cfa, &text)
-        .map_err(|e| files::parse_failure(&args.input, &e))?;
+        .map_err(|e| {
+            let mut failure = files::parse_failure(&args.input, &e);
+            if !text.starts_with("vouch-trace ") {
+                failure.message += "\nhelp: `vouch check --trace FILE` writes such files; a run that is written by \
+                                    hand is for `vouch simulate --script`";
+            }
+            failure
+        })?;
     let mut outcome = verdict::outcome_of(&model);
     let warning = files::compare_source(&args.input, &header, &model, context);
     outcome.warnings.extend(warning);

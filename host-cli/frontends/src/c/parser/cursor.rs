@@ -47,7 +47,14 @@ impl Parser {
         if self.eat(text) {
             return Ok(());
         }
-        Err(self.unexpected(&format!("`{text}`")))
+        let mut error = self.unexpected(&format!("`{text}`"));
+        if text == ";" && self.at > 0 {
+            // Where it belongs: the next token may be lines away.
+            let end = self.tokens[self.at - 1].span.end;
+            error.span = Span { start: end, end };
+            error.label = "`;` is missing here".into();
+        }
+        Err(error)
     }
     pub(super) fn unexpected(&self, wanted: &str) -> Fail {
         let found = match self.peek() {

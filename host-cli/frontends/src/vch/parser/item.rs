@@ -329,11 +329,10 @@ impl Parser<'_> {
         let span = self.since(start);
         let action = match self.kind() {
             Kind::OpenBrace => self.block()?,
-            Kind::Semicolon if target.is_some() => {
-                self.advance();
+            _ if target.is_some() => {
+                self.semicolon()?;
                 Block::default()
             }
-            _ if target.is_some() => return Err(self.unexpected("`;` or `{`")),
             Kind::Assign => {
                 let error = self.unexpected_diagnostic("`-> STATE` or `{`");
                 return Err(self.report(error.help("to compare, write `==`")));

@@ -67,15 +67,15 @@ machine m {
    ╰────
   help: say its type, as in `c: u8`
 
-  × expected `;` or `{`, found `on`
-   ╭─[test.vch:7:9]
+  × expected `;`, found `on`
+   ╭─[test.vch:6:22]
+ 5 │     initial state S {
  6 │         on a > 3 -> T
+   ·                      ▲
+   ·                      ╰── `;` is missing here
  7 │         on b = 3 -> S;
-   ·         ─┬
-   ·          ╰── expected `;` or `{`
- 8 │         else { a = 1 }
    ╰────
-  help: write `;` or `{` here, or remove `on`
+  help: end it with `;`
 
   × expected `-> STATE` or `{`, found `=`
    ╭─[test.vch:7:14]
@@ -339,10 +339,7 @@ fn mistakes_in_declarations() {
             "machine m { initial state A { } property p: when true then true by 3 steps; }",
             "expected `within` or `after`, found `by`",
         ),
-        (
-            "machine m { initial state A { on true -> A",
-            "expected `;` or `{`, found the end of the file",
-        ),
+        ("machine m { initial state A { on true -> A", "expected `;`, found the end of the file"),
         ("machine m { initial state A { on true -> A;", "expected `}`, found the end of the file"),
     ];
     for (text, message) in table {
