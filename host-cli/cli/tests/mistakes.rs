@@ -41,7 +41,7 @@ machine washer {
 ";
 
 /// A mistake in it: what was written instead of what.
-const EDITS: [(&str, &str); 26] = [
+const EDITS: [(&str, &str); 27] = [
     ("initial state", "inital state"),
     ("var level: u4 = 0;", "var level: u4 = 0"),
     ("-> Fill;", "-> Fill"),
@@ -64,6 +64,7 @@ const EDITS: [(&str, &str); 26] = [
     ("timer += 1", "timer++"),
     ("always level > 0 => locked", "G (level > 0 => locked)"),
     ("always level > 0 => locked", "eventually locked"),
+    ("always level > 0 => locked", "always level <= 15"),
     ("level += 1", "warm = true"),
     ("var level: u4 = 0;", "uint8_t level = 0;"),
     ("var locked: bool = false;", "output locked bool;"),

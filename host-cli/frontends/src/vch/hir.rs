@@ -194,3 +194,23 @@ pub enum ExprKind {
     Repeat(Box<Expr>),
     Error,
 }
+
+impl Expr {
+    /// Whether the states that machines are in matter to it.
+    pub fn asks_for_states(&self) -> bool {
+        let any = |list: &[Expr]| list.iter().any(Expr::asks_for_states);
+        match &self.kind {
+            ExprKind::In(_) => true,
+            // What a function asks for is not looked at.
+            ExprKind::Call(..) => true,
+            ExprKind::Literal(_) | ExprKind::Const(_) | ExprKind::Any | ExprKind::Error => false,
+            ExprKind::Var(_) | ExprKind::Input(_) | ExprKind::Local(_) => false,
+            ExprKind::Unary(_, e) | ExprKind::Cast(e) | ExprKind::Repeat(e) => e.asks_for_states(),
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
+                a.asks_for_states() || b.asks_for_states()
+            }
+            ExprKind::If(parts) => any(&parts[..]),
+            ExprKind::Array(list) => any(list),
+        }
+    }
+}

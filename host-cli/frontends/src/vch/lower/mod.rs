@@ -18,7 +18,7 @@ mod lint;
 mod observe;
 mod step;
 
-use super::hir::{Model, VarKind};
+use super::hir::{Claim, Model, VarKind};
 use super::types::Ty;
 use crate::lint::Lint;
 use crate::machines::{self, Machines};
@@ -483,6 +483,18 @@ impl<'m> Lowering<'m> {
                 continue;
             };
             warnings.push(warning);
+        }
+        for (p, property) in self.model.properties.iter().enumerate() {
+            let may_break = self.violations.iter().any(|v| v.1 == Goal::Property(p));
+            if let Claim::Always(e) = &property.claim
+                && !may_break
+                && !e.asks_for_states()
+            {
+                let message = format!("nothing can break the property {}", property.name);
+                let label = "true for all values that its variables can have";
+                let help = "compare with a smaller bound, or remove it";
+                warnings.push(Diagnostic::warning(message, e.span, label).help(help));
+            }
         }
         warnings
     }
