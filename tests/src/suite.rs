@@ -166,17 +166,21 @@ fn limited(
 }
 
 /// Whether an engine may find no end: bounded model checking has none, k-induction may need the longest path
-/// that there is, Tree-IC3 as many paths as there are, and IC3-CEGAR predicates that it does not find.
+/// that there is, Tree-IC3 as many paths as there are, IC3-CEGAR predicates that it does not find, and lifted PDR, which
+/// pushes no lemma forward, as many levels as there are.
 pub fn may_give_up(engine: Engine) -> bool {
     !engine.is_complete()
-        || matches!(engine, Engine::Kind | Engine::Tree | Engine::TreeItp | Engine::Cegar)
+        || matches!(
+            engine,
+            Engine::Kind | Engine::Tree | Engine::TreeItp | Engine::Cegar | Engine::Pdr
+        )
 }
 
 /// Work that decides a random automaton, or that is enough to see that it does not.
 pub fn budget(engine: Engine) -> u64 {
     match engine {
         Engine::Bmc => 50_000,
-        Engine::Kind | Engine::Tree | Engine::TreeItp | Engine::Cegar => 2_000_000,
+        Engine::Kind | Engine::Tree | Engine::TreeItp | Engine::Cegar | Engine::Pdr => 2_000_000,
         _ => 50_000_000,
     }
 }

@@ -58,6 +58,7 @@ fn one_property_at_a_time() {
                 Engine::Tree,
                 Engine::TreeItp,
                 Engine::Cegar,
+                Engine::Pdr,
             ] {
                 for (p, truth) in truth.iter().enumerate() {
                     let budget = suite::budget(engine);
@@ -161,7 +162,9 @@ fn bounded_model_checking_is_bounded() {
     let answer = Engine::Bmc.run(&model.image, &setup, &mut |_| true).unwrap();
     assert_eq!(answer.verdicts, [Verdict::Unknown(Limit::Budget)]);
     assert!(answer.steps[0] >= 5, "{:?}", answer.steps);
-    for engine in [Engine::Kind, Engine::Explicit, Engine::Tree, Engine::TreeItp, Engine::Cegar] {
+    for engine in
+        [Engine::Kind, Engine::Explicit, Engine::Tree, Engine::TreeItp, Engine::Cegar, Engine::Pdr]
+    {
         let judgement = check(&model, engine, &Setup::default());
         assert_eq!(judgement.findings[0].1, Finding::Safe, "{engine}");
         assert!(judgement.validated);

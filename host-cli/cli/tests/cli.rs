@@ -478,7 +478,7 @@ fn wrong_input_gets_a_clear_error() {
         (&["check", "pump.txt"][..], 2, "--lang"),
         (&["check", "pump.vch", "--lang", "cobol"][..], 2, "vch"),
         (&["check", "pump.vch", "--overflow", "ignore"][..], 2, "wrap, error, assume"),
-        (&["check", "pump.vch", "--engine", "z4"][..], 2, "there is: ic3cfa"),
+        (&["check", "pump.vch", "--engine", "z4"][..], 2, "there are: ic3cfa"),
         (&["check", "pump.vch", "--threads", "0"][..], 2, "1..=64"),
         (&["check", "pump.vch", "--threads", "2", "--engine", "ic3"][..], 2, "cannot be used with"),
         (&["check", "pump.vch", "--property", "shrt"][..], 2, "short, bounded"),

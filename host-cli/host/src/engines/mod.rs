@@ -10,6 +10,7 @@
 //! - [`explicit`]: all states, one after the other, for small and for deterministic models.
 //! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses; with interpolants or without.
 //! - [`cegar`]: IC3-CEGAR, whose lemmas are clauses over predicates on words.
+//! - [`pdr`]: lifted PDR, whose obligations are weakest preconditions.
 //! - [`auto`]: the core's engine, and explicit-state search for what it does not decide soon.
 //! - [`clock`], [`sat`], [`unroll`], [`interpolate`]: what these are made of: limits, a solver, runs as gates,
 //!   interpolants.
@@ -28,6 +29,7 @@ pub mod interpolate;
 mod job;
 pub mod kind;
 pub mod monolith;
+pub mod pdr;
 pub mod portfolio;
 pub mod sat;
 mod shares;
@@ -89,13 +91,15 @@ pub enum Engine {
     TreeItp,
     /// IC3 over predicates.
     Cegar,
+    /// Lifted PDR.
+    Pdr,
     /// What suits the model.
     Auto,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 10] = [
+    pub const ALL: [Engine; 11] = [
         Engine::Ic3Cfa,
         Engine::Eager,
         Engine::Ic3,
@@ -105,6 +109,7 @@ impl Engine {
         Engine::Tree,
         Engine::TreeItp,
         Engine::Cegar,
+        Engine::Pdr,
         Engine::Auto,
     ];
 
@@ -120,6 +125,7 @@ impl Engine {
             Engine::Tree => "tree-ic3",
             Engine::TreeItp => "tree-ic3-itp",
             Engine::Cegar => "ic3-cegar",
+            Engine::Pdr => "pdr",
             Engine::Auto => "auto",
         }
     }
@@ -145,6 +151,9 @@ impl Engine {
             }
             Engine::Cegar => {
                 "IC3-CEGAR: lemmas over predicates on words, which it finds on the way"
+            }
+            Engine::Pdr => {
+                "lifted PDR: frames for each location, weakest preconditions as obligations"
             }
             Engine::Auto => "ic3cfa, and explicit for a while where that may help",
         }
@@ -184,6 +193,7 @@ impl Engine {
             Engine::Tree => tree::run(image, setup, false, watch),
             Engine::TreeItp => tree::run(image, setup, true, watch),
             Engine::Cegar => cegar::run(image, setup, watch),
+            Engine::Pdr => pdr::run(image, setup, watch),
             Engine::Auto => Ok(auto::run(image, setup, watch)?.1),
         }
     }
@@ -200,7 +210,7 @@ impl FromStr for Engine {
     fn from_str(name: &str) -> Result<Engine, String> {
         let known = Engine::ALL.map(Engine::name).join(", ");
         let found = Engine::ALL.into_iter().find(|e| e.name() == name);
-        found.ok_or_else(|| format!("unknown engine `{name}`; there is: {known}"))
+        found.ok_or_else(|| format!("unknown engine `{name}`; there are: {known}"))
     }
 }
 

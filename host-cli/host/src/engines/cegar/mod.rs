@@ -75,7 +75,7 @@ impl FromStr for Config {
     fn from_str(name: &str) -> Result<Config, String> {
         if !Config::NAMES.contains(&name) {
             let known = Config::NAMES.join(", ");
-            return Err(format!("unknown configuration `{name}`; there is: {known}"));
+            return Err(format!("unknown configuration `{name}`; there are: {known}"));
         }
         let has = |letter: char| name != "noopt" && name.contains(letter);
         Ok(Config { ctg: has('c'), geometric: has('g'), mining: has('r'), lazy: has('l') })

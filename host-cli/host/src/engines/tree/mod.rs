@@ -24,7 +24,7 @@ mod art;
 mod block;
 mod certificate;
 mod hybrid;
-mod query;
+pub(super) mod query;
 
 use super::clock::Stop;
 use super::found::Found;
