@@ -22,6 +22,10 @@ pub fn run() -> Result<()> {
         program(&QEMU_ARM)?;
         program(&QEMU_RISCV)?;
         program(&CPP)?;
+        // Elsewhere the tests that need it say that they are left out.
+        if shell::find("apt-get").is_some() {
+            gcc32()?;
+        }
         program(&ARM_GCC)?;
         program(&GDB)?;
         program(&CMAKE)?;
@@ -72,6 +76,15 @@ const CPP: Program = Program {
   Arch:     pacman -S gcc
   macOS:    xcode-select --install
   Windows:  the C++ build tools of Visual Studio",
+};
+
+/// Programs in C are compared with what gcc makes of them for 32 bits.
+const GCC32: Program = Program {
+    names: &["gcc -m32"],
+    purpose: "compiles programs for 32-bit x86",
+    debian: "gcc gcc-multilib",
+    elsewhere: "  Fedora:   dnf install gcc glibc-devel.i686
+  Arch:     pacman -S gcc lib32-glibc",
 };
 
 const GDB: Program = Program {
@@ -259,4 +272,21 @@ mod tests {
         assert_eq!(missing_targets(&sysroot), [&all[..1], &all[2..]].concat());
         std::fs::remove_dir_all(&sysroot).unwrap();
     }
+}
+
+/// A compiler that links for 32 bits.
+pub fn gcc32() -> Result<()> {
+    bring(&GCC32, links_for_32_bits)
+}
+
+fn links_for_32_bits() -> bool {
+    let flags = ["-m32", "-x", "c", "-", "-o", "/dev/null"];
+    let mut gcc = Command::new("gcc");
+    gcc.args(flags).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut process) = gcc.spawn() else { return false };
+    if let Some(mut input) = process.stdin.take() {
+        use std::io::Write;
+        let _ = writeln!(input, "int main(void) {{ return 0; }}");
+    }
+    process.wait().is_ok_and(|status| status.success())
 }

@@ -42,14 +42,6 @@ pub fn task(args: &[String]) -> Result<()> {
     recorded(&mut cargo, table)
 }
 
-const GCC32: Program = Program {
-    names: &["gcc -m32"],
-    purpose: "compiles programs for 32-bit x86",
-    debian: "gcc gcc-multilib",
-    elsewhere: "  Fedora:   dnf install gcc glibc-devel.i686
-  Arch:     pacman -S gcc lib32-glibc",
-};
-
 const GCC_ARM: Program = Program {
     names: &["arm-none-eabi-gcc"],
     purpose: "compiles programs for Arm",
@@ -75,24 +67,12 @@ const CSMITH: Program = Program {
 
 /// Brings the compilers, and csmith if it is wanted.
 fn compilers(csmith: bool) -> Result<()> {
-    setup::bring(&GCC32, links_for_32_bits)?;
+    setup::gcc32()?;
     if csmith {
         return setup::bring(&CSMITH, || shell::find("csmith").is_some());
     }
     setup::bring(&GCC_ARM, || shell::find("arm-none-eabi-gcc").is_some())?;
     setup::bring(&QEMU_USER, || shell::find("qemu-arm").is_some())
-}
-
-fn links_for_32_bits() -> bool {
-    let flags = ["-m32", "-x", "c", "-", "-o", "/dev/null"];
-    let mut gcc = Command::new("gcc");
-    gcc.args(flags).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    let Ok(mut process) = gcc.spawn() else { return false };
-    if let Some(mut input) = process.stdin.take() {
-        use std::io::Write;
-        let _ = writeln!(input, "int main(void) {{ return 0; }}");
-    }
-    process.wait().is_ok_and(|status| status.success())
 }
 
 /// So many cases are worth a line in the record.
