@@ -31,6 +31,7 @@ pub fn run() -> Result<()> {
         program(&CMAKE)?;
         program(&CLANG)?;
         program(&LLD)?;
+        program(&CHROMIUM)?;
         crates()
     })
 }
@@ -115,6 +116,16 @@ const LLD: Program = Program {
   Arch:     pacman -S lld
   macOS:    brew install lld
   Windows:  the installer from https://releases.llvm.org, with its folder in PATH",
+};
+
+const CHROMIUM: Program = Program {
+    names: &["chromium", "chromium-browser", "google-chrome"],
+    purpose: "steps through the pages that vouch writes",
+    debian: "chromium",
+    elsewhere: "  Fedora:   dnf install chromium
+  Arch:     pacman -S chromium
+  macOS:    brew install --cask google-chrome, with a link named google-chrome
+  Windows:  the installer from https://www.chromium.org, with its folder in PATH",
 };
 
 const CMAKE: Program = Program {

@@ -7,7 +7,7 @@ use super::verdict::{self, Answered};
 use super::{files, picture};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
-use vouch_host::ir::Certificate;
+use vouch_host::explain::{self, Explanation};
 use vouch_host::judge::Finding;
 use vouch_host::pipeline::Loaded;
 use vouch_host::report::html::{self, Page};
@@ -47,8 +47,13 @@ impl PageArgs {
             Finding::Unsafe(broken) => broken.run.as_ref(),
             _ => None,
         });
-        let invariant = judgement.certificate.as_ref();
-        self.write(args, model, &outcome, run, invariant, context)
+        // Where there was no time for it, the page does without.
+        let explain = |certificate| {
+            let explain = || explain::explain(&model.cfa, &verdict::words(model), certificate);
+            context.deadline().enter(explain).ok()
+        };
+        let invariant = judgement.certificate.as_ref().and_then(explain);
+        self.write(args, model, &outcome, run, invariant.as_ref(), context)
     }
 
     /// Writes a page, if one is asked for.
@@ -58,7 +63,7 @@ impl PageArgs {
         model: &Loaded,
         outcome: &Outcome,
         run: Option<&Run>,
-        invariant: Option<&Certificate>,
+        invariant: Option<&Explanation>,
         context: &Context,
     ) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
@@ -67,6 +72,7 @@ impl PageArgs {
         let picture = picture::draw(model, args);
         let page = Page {
             cfa: &model.cfa,
+            words: &verdict::words(model),
             source: &model.source,
             outcome,
             picture: &picture,

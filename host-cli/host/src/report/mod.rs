@@ -15,6 +15,7 @@ pub mod explained;
 pub mod formats;
 pub mod html;
 pub mod json;
+mod rows;
 pub mod suite;
 pub mod svg;
 pub mod table;

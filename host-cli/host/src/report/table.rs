@@ -1,16 +1,13 @@
 //! A counterexample as a table: one row for each step, with the state it leads to, who did what, the inputs of
 //! the step and what it changed. Of a program, one block for each call, with a row for each place where something happens.
 
-use super::{Paint, Style, count, value};
+use super::rows::{Row, rows};
+use super::{Paint, Style, count};
 use crate::formats::Names;
-use crate::frontend::c::TASK;
-use crate::ir::{Cfa, InputId, Type, VarId, VarKind, Word};
+use crate::ir::Cfa;
 use crate::validate::Run;
-use crate::words::{Done, Moment, Words};
+use crate::words::Words;
 use unicode_width::UnicodeWidthStr;
-
-/// More variables or inputs than this are not listed one by one if they are 0.
-const MANY: usize = 6;
 
 /// A run as a table, in the usual style, of a model without source.
 pub fn run(cfa: &Cfa, run: &Run) -> String {
@@ -20,7 +17,7 @@ pub fn run(cfa: &Cfa, run: &Run) -> String {
 /// A run as a table.
 pub fn run_in(cfa: &Cfa, words: &Words<'_>, run: &Run, style: &Style) -> String {
     let names = Names::new(cfa);
-    let rows = Writer { cfa, words, run, style, names: &names }.rows();
+    let rows = rows(cfa, words, run, style, &names);
     let has_inputs = rows.iter().any(|r| !r.inputs.is_empty());
     let marks = Marks::of(style);
     let columns = Columns::fit(&rows, has_inputs, style.width);
@@ -88,167 +85,6 @@ fn reason(words: &Words<'_>, run: &Run, names: &Names, style: &Style) -> String 
     text
 }
 
-#[derive(Default)]
-struct Row {
-    step: String,
-    place: Option<String>,
-    done: Vec<String>,
-    inputs: Vec<String>,
-    changes: Vec<String>,
-}
-
-struct Writer<'a> {
-    cfa: &'a Cfa,
-    words: &'a Words<'a>,
-    run: &'a Run,
-    style: &'a Style,
-    names: &'a Names,
-}
-
-impl Writer<'_> {
-    /// The rows that are shown: of a long run the beginning and the end.
-    fn rows(&self) -> Vec<Row> {
-        let mut rows = match self.words.has_calls() {
-            true => self.calls(),
-            false => self.words.moments(self.run).iter().map(|m| self.row(m)).collect(),
-        };
-        let (n, most) = (rows.len(), self.style.rows.max(4));
-        if n > most {
-            let first = most / 2;
-            let gap = Row {
-                step: Marks::of(self.style).gap.into(),
-                place: Some(format!("({} more)", n - most)),
-                ..Row::default()
-            };
-            rows.splice(first..n - (most - first), [gap]);
-        }
-        rows
-    }
-
-    /// The row of a step.
-    fn row(&self, moment: &Moment) -> Row {
-        let before = &self.run.states[moment.edge].values;
-        let after = &self.run.states[moment.edge + 1].values;
-        Row {
-            step: moment.step.to_string(),
-            place: Some(moment.place.clone()),
-            done: match moment.step {
-                0 => vec![],
-                _ => moment.done.iter().map(show).filter(|d| !d.is_empty()).collect(),
-            },
-            inputs: self.inputs(&self.run.steps[moment.edge].inputs),
-            changes: match moment.step {
-                0 if !moment.fails => self.beginning(after),
-                _ => self.changes(before, after),
-            },
-        }
-    }
-
-    /// The rows of a program: only where something is read or changes, and what fails.
-    fn calls(&self) -> Vec<Row> {
-        let mut rows: Vec<Row> = vec![];
-        let mut call = None;
-        for moment in self.words.moments(self.run) {
-            let before = &self.run.states[moment.edge].values;
-            let after = &self.run.states[moment.edge + 1].values;
-            let inputs = self.inputs(&self.run.steps[moment.edge].inputs);
-            let changes = match moment.edge {
-                0 => self.beginning(after),
-                _ => self.changes(before, after),
-            };
-            let is_new = call != Some(moment.step);
-            if !is_new && !moment.fails && inputs.is_empty() && changes.is_empty() {
-                continue;
-            }
-            let mut done: Vec<String> = match moment.edge {
-                0 => vec!["(start)".into()],
-                _ => moment.done.iter().map(show).filter(|d| !d.is_empty()).collect(),
-            };
-            // A call in which nothing has happened so far: its row is for what happens first.
-            let is_quiet = |r: &Row| r.inputs.is_empty() && r.changes.is_empty();
-            let step = match rows.pop_if(|row| !is_new && is_quiet(row)) {
-                Some(row) => {
-                    let task = row.done.into_iter().filter(|d| d.contains(TASK));
-                    done = task.chain(done).collect();
-                    row.step
-                }
-                None if is_new => moment.step.to_string(),
-                None => String::new(),
-            };
-            call = Some(moment.step);
-            if done.is_empty() {
-                done.push(moment.place);
-            }
-            rows.push(Row { step, place: None, done, inputs, changes });
-        }
-        rows
-    }
-
-    /// Inputs and their values; of many only those that are not 0.
-    fn inputs(&self, inputs: &[(InputId, Word)]) -> Vec<String> {
-        let is_listed = |(id, word): &&(InputId, Word)| {
-            let ty = self.cfa.inputs.get(id.index()).map(|i| &i.ty);
-            inputs.len() <= 2 || *word != 0 || matches!(ty, Some(Type::Enum(_)))
-        };
-        let listed: Vec<String> = (inputs.iter().filter(is_listed))
-            .map(|(id, word)| {
-                let shown = self.cfa.inputs.get(id.index());
-                let shown = shown.map(|i| value::show(&i.ty, i.width, *word));
-                format!("{} = {}", self.names.input(*id), shown.unwrap_or_else(|| word.to_string()))
-            })
-            .collect();
-        self.with_rest(listed, inputs.len())
-    }
-
-    /// Says that what is not listed is 0.
-    fn with_rest(&self, mut listed: Vec<String>, all: usize) -> Vec<String> {
-        match (all - listed.len(), listed.is_empty()) {
-            (0, _) => {}
-            (n, true) => listed.push(format!("all {n} are 0")),
-            (1, false) => listed.push("1 other is 0".into()),
-            (n, false) => listed.push(format!("{n} others are 0")),
-        }
-        listed
-    }
-
-    fn var(&self, index: usize, word: Word) -> String {
-        let var = &self.cfa.vars[index];
-        value::show(&var.ty, var.width, word)
-    }
-
-    /// Where the run starts, all variables and parameters are listed; of many those that are not 0.
-    fn beginning(&self, values: &[Word]) -> Vec<String> {
-        let all: Vec<usize> = (0..self.cfa.vars.len()).collect();
-        let is_listed = |i: &&usize| {
-            let var = &self.cfa.vars[**i];
-            let is_named = matches!(var.ty, Type::Enum(_)) || var.kind != VarKind::State;
-            all.len() <= MANY || values[**i] != 0 || is_named
-        };
-        let assigned = |i: &usize| {
-            format!("{} = {}", self.names.var(VarId(*i as u32)), self.var(*i, values[*i]))
-        };
-        self.with_rest(all.iter().filter(is_listed).map(assigned).collect(), all.len())
-    }
-
-    fn changes(&self, before: &[Word], after: &[Word]) -> Vec<String> {
-        let arrow = Marks::of(self.style).arrow;
-        let changed = (0..after.len()).filter(|i| before[*i] != after[*i]);
-        changed
-            .map(|i| {
-                let name = self.names.var(VarId(i as u32));
-                format!("{name}: {} {arrow} {}", self.var(i, before[i]), self.var(i, after[i]))
-            })
-            .collect()
-    }
-}
-
-/// Who does what where: `drive:92 on sensor -> Standing`.
-fn show(done: &Done) -> String {
-    let line = done.line.map_or(String::new(), |line| format!(":{line}"));
-    let place = format!("{}{line}", done.who.as_deref().unwrap_or(""));
-    format!("{place} {}", done.text).trim().to_string()
-}
-
 /// Cut at the end.
 fn cut(text: &str, width: usize, marks: &Marks) -> String {
     if text.width() <= width {
@@ -266,17 +102,17 @@ fn cut(text: &str, width: usize, marks: &Marks) -> String {
 }
 
 /// The characters that tables are drawn with.
-struct Marks {
+pub(super) struct Marks {
     across: &'static str,
     down: &'static str,
     cross: &'static str,
-    arrow: &'static str,
+    pub(super) arrow: &'static str,
     more: &'static str,
-    gap: &'static str,
+    pub(super) gap: &'static str,
 }
 
 impl Marks {
-    fn of(style: &Style) -> Marks {
+    pub(super) fn of(style: &Style) -> Marks {
         match style.unicode {
             true => Marks {
                 across: "─", down: "│", cross: "┼", arrow: "→", more: "…", gap: "⋮"

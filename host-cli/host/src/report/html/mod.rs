@@ -3,26 +3,29 @@
 //!
 //! Everything is in the page without the script; that only moves the mark from step to step.
 
+use super::Style;
 use super::json::Outcome;
+use super::rows::{self, Row};
 use super::text::{duration, grouped, size};
+use crate::explain::Explanation;
 use crate::formats::Names;
 use crate::frontend::source::{Place, Source};
-use crate::ir::{Certificate, Cfa, LocId, Type, VarId, Word, value};
+use crate::ir::{Cfa, LocId, Type, VarId, value};
 use crate::validate::Run;
+use crate::words::Words;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Clauses of an invariant that are shown of each location.
-const CLAUSES: usize = 40;
-
 /// What a page is about.
 pub struct Page<'a> {
     /// The automaton.
     pub cfa: &'a Cfa,
+    /// What its parts are called.
+    pub words: &'a Words<'a>,
     /// Its source.
     pub source: &'a Source,
     /// The verdict.
@@ -32,7 +35,7 @@ pub struct Page<'a> {
     /// The run that breaks a property.
     pub run: Option<&'a Run>,
     /// The invariant that proves some.
-    pub invariant: Option<&'a Certificate>,
+    pub invariant: Option<&'a Explanation>,
     /// What was asked, word by word.
     pub command: &'a [String],
 }
@@ -59,7 +62,11 @@ fn escape(text: &str) -> String {
 pub fn write(page: &Page<'_>) -> String {
     let name = escape(&page.cfa.name);
     let verdict = page.outcome.verdict.to_string();
-    let run = page.run.map_or_else(|| json!([]), |run| steps_json(page, run));
+    let rows = page.run.map_or_else(Vec::new, |run| {
+        let style = Style { rows: usize::MAX, ..Style::default() };
+        rows::rows(page.cfa, page.words, run, &style, &Names::new(page.cfa))
+    });
+    let run = page.run.map_or_else(|| json!([]), |run| steps_json(page, run, &rows));
     let mut body = format!("<h1>{name}: <span class=\"{verdict}\">{verdict}</span></h1>\n");
     body += &properties(page.outcome);
     let picture = match page.picture.find("<svg") {
@@ -72,7 +79,7 @@ pub fn write(page: &Page<'_>) -> String {
             "<p class=\"keys\"><button id=\"back\" type=\"button\">◀</button> step <span id=\"at\"></span> \
              <button id=\"forward\" type=\"button\">▶</button> <kbd>←</kbd> <kbd>→</kbd> one step, <kbd>Home</kbd> \
              <kbd>End</kbd>, or click a step</p>\n<div class=\"two\">{}{}</div>\n{machine}{}",
-            steps(page, run),
+            steps(page, run, &rows),
             source(page.source),
             waves(page.cfa, run)
         ),
@@ -120,23 +127,20 @@ fn properties(outcome: &Outcome) -> String {
     format!("<section id=\"properties\"><table><tbody>{rows}</tbody></table></section>\n")
 }
 
-/// The line that led to each state, and where machines are then.
-fn steps_json(page: &Page<'_>, run: &Run) -> serde_json::Value {
+/// Of each row: the line of the source, where machines are then, and the number of the state.
+fn steps_json(page: &Page<'_>, run: &Run, rows: &[Row]) -> serde_json::Value {
     let cfa = page.cfa;
     let is_error = |id: LocId| cfa.properties.iter().any(|p| p.error == id);
-    let state = |(number, state): (usize, &crate::validate::State)| {
-        let edge = number.checked_sub(1).and_then(|n| run.steps.get(n));
-        let span = edge.and_then(|e| cfa.edges.get(e.edge.index())).map(|e| e.span);
-        let line = span.and_then(|span| line_of(page.source, span.start));
+    let shown = |row: &Row| {
+        let taken = run.steps.get(row.edge).and_then(|s| cfa.edges.get(s.edge.index()));
+        let line = taken.and_then(|edge| line_of(page.source, edge.span.start));
         // Where something breaks the machines stay where they are.
-        let at = match number.checked_sub(1).and_then(|n| run.states.get(n)) {
-            Some(before) if is_error(state.location) => before.location,
-            _ => state.location,
-        };
-        let states: Vec<&str> = cfa.locations[at.index()].name.split('|').collect();
-        json!({ "line": line, "states": states })
+        let at = taken.map(|edge| if is_error(edge.to) { edge.from } else { edge.to });
+        let states: Vec<&str> =
+            at.map_or_else(Vec::new, |at| cfa.locations[at.index()].name.split('|').collect());
+        json!({ "line": line, "states": states, "state": row.edge + 1 })
     };
-    run.states.iter().enumerate().map(state).collect()
+    rows.iter().map(shown).collect()
 }
 
 /// A line of the text that is shown; `None` if it is of another file.
@@ -145,44 +149,34 @@ fn line_of(source: &Source, at: u32) -> Option<usize> {
     (path == source.path).then_some(line)
 }
 
-fn steps(page: &Page<'_>, run: &Run) -> String {
-    let cfa = page.cfa;
-    let names = Names::new(cfa);
-    let mut rows = String::new();
-    for (number, state) in run.states.iter().enumerate() {
-        let step = number.checked_sub(1).and_then(|n| run.steps.get(n));
-        let inputs: Vec<String> = (step.iter().flat_map(|s| &s.inputs))
-            .map(|(id, word)| {
-                let input = &cfa.inputs[id.index()];
-                format!("{} = {}", names.input(*id), value::show(&input.ty, input.width, *word))
-            })
-            .collect();
-        let before = number.checked_sub(2).and_then(|n| run.states.get(n + 1));
-        let mut changes = vec![];
-        for (id, var) in (0..).map(VarId).zip(&cfa.vars) {
-            let show = |word: Word| value::show(&var.ty, var.width, word);
-            let new = state.values[id.index()];
-            match before.map(|b| b.values[id.index()]) {
-                // In the beginning values mean nothing.
-                _ if number == 0 => {}
-                Some(old) if old == new => {}
-                Some(old) => {
-                    changes.push(format!("{}: {} → {}", names.var(id), show(old), show(new)))
-                }
-                None => changes.push(format!("{} = {}", names.var(id), show(new))),
-            }
+fn steps(page: &Page<'_>, run: &Run, rows: &[Row]) -> String {
+    let row = |row: &Row| {
+        let cell = |list: &[String]| escape(&list.join(", "));
+        let place = row.place.iter().chain(&row.done).map(|line| escape(line));
+        format!(
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&row.step),
+            place.collect::<Vec<_>>().join("<br>"),
+            cell(&row.inputs),
+            cell(&row.changes)
+        )
+    };
+    let rows: String = rows.iter().map(row).collect();
+    let why = page.words.why(run);
+    let mut reason = String::new();
+    if let Some(claim) = &why.claim {
+        reason = format!("<p id=\"why\"><code>{}</code>", escape(claim));
+        let values: Vec<String> = why.values.iter().map(|(n, v)| format!("{n} = {v}")).collect();
+        if !values.is_empty() {
+            reason += &format!(" is false with {}", escape(&values.join(", ")));
         }
-        rows += &format!(
-            "<tr><td>{number}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escape(&names.location(state.location)),
-            escape(&inputs.join(", ")),
-            escape(&changes.join(", "))
-        );
+        reason += "</p>";
     }
-    let property = escape(&names.property(run.property));
+    let property = escape(&Names::new(page.cfa).property(run.property));
+    let unit = if page.words.has_calls() { "call" } else { "step" };
     format!(
-        "<section id=\"steps\"><h2>A run that breaks <code>{property}</code></h2><div class=\"scroll\"><table><thead><tr>\
-         <th>step</th><th>at</th><th>inputs</th><th>changes</th></tr></thead><tbody>{rows}</tbody></table></div></section>\n"
+        "<section id=\"steps\"><h2>A run that breaks <code>{property}</code></h2>{reason}<div class=\"scroll\"><table><thead><tr>\
+         <th>{unit}</th><th>at</th><th>inputs</th><th>changes</th></tr></thead><tbody>{rows}</tbody></table></div></section>\n"
     )
 }
 
@@ -261,30 +255,23 @@ fn waves(cfa: &Cfa, run: &Run) -> String {
 }
 
 fn invariant(page: &Page<'_>) -> String {
-    let Some(certificate) = page.invariant else { return String::new() };
-    let names = Names::with_terms(page.cfa, &certificate.terms);
-    let mut at: BTreeMap<LocId, Vec<String>> = BTreeMap::new();
-    for clause in &certificate.clauses {
-        at.entry(clause.location).or_default().push(names.clause(clause));
-    }
-    let mut text = String::from(
-        "<section id=\"invariant\"><h2>Invariant</h2><p>At each of these locations one bit of each line has this value, \
-         whatever has happened before.</p>\n",
+    let Some(explanation) = page.invariant else { return String::new() };
+    let whole = match explanation.is_inductive {
+        true => "Together these lines prove the properties.",
+        false => "Each line follows from the invariant, which has more to it than they say.",
+    };
+    let mut text = format!(
+        "<section id=\"invariant\"><h2>What holds in every run</h2><p>{whole}</p><table><tbody>"
     );
-    for (location, clauses) in at {
-        let lines: Vec<String> = clauses.iter().take(CLAUSES).map(|c| escape(c)).collect();
-        let more = match clauses.len().saturating_sub(CLAUSES) {
-            0 => String::new(),
-            more => format!("\nand {more} more"),
+    for paragraph in &explanation.paragraphs {
+        let facts = match paragraph.facts.is_empty() {
+            true => "no run gets there".to_string(),
+            false => paragraph.facts.iter().map(|f| escape(f)).collect::<Vec<_>>().join("<br>"),
         };
-        text += &format!(
-            "<details><summary>{} ({})</summary><pre>{}{more}</pre></details>\n",
-            escape(&names.location(location)),
-            clauses.len(),
-            lines.join("\n")
-        );
+        text +=
+            &format!("<tr><th>{}</th><td><code>{facts}</code></td></tr>", escape(&paragraph.place));
     }
-    text + "</section>\n"
+    text + "</tbody></table></section>\n"
 }
 
 fn about(page: &Page<'_>) -> String {

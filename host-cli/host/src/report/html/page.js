@@ -22,7 +22,7 @@
     at = Math.max(0, Math.min(run.length - 1, to));
     const here = run[at];
     rows.forEach((row, i) => mark(row, i === at));
-    cells.forEach((cell) => mark(cell, Number(cell.getAttribute('data-step')) === at));
+    cells.forEach((cell) => mark(cell, Number(cell.getAttribute('data-step')) === here.state));
     lines.forEach((line) => mark(line, Number(line.getAttribute('data-line')) === here.line));
     states.forEach((state) => mark(state.box, here.states[state.machine] === state.name));
     document.getElementById('at').textContent = at + ' of ' + (run.length - 1);
@@ -31,7 +31,10 @@
   }
 
   rows.forEach((row, i) => row.addEventListener('click', () => go(i)));
-  cells.forEach((cell) => cell.addEventListener('click', () => go(Number(cell.getAttribute('data-step')))));
+  cells.forEach((cell) => cell.addEventListener('click', () => {
+    const state = Number(cell.getAttribute('data-step'));
+    go(run.findIndex((row) => row.state >= state));
+  }));
   for (const [id, by] of [['back', -1], ['forward', 1]]) {
     const button = document.getElementById(id);
     if (button) button.addEventListener('click', () => go(at + by));
