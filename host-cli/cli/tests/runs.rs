@@ -273,8 +273,8 @@ fn read_page(place: &Place, page: &str) -> Option<String> {
     let page = page.replacen("<head>", &format!("<head>{WATCH}"), 1);
     let page = page.replacen("</body>", &format!("{READER}</body>"), 1);
     place.write("read.html", &page);
-    let file = format!("file://{}", place.0.join("read.html").display());
-    let profile = format!("--user-data-dir={}", place.0.join("profile").display());
+    let file = format!("file://{}", place.0.path().join("read.html").display());
+    let profile = format!("--user-data-dir={}", place.0.path().join("profile").display());
     for browser in ["chromium", "chromium-browser", "google-chrome"] {
         let mut browser = Command::new(browser);
         browser.args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]);

@@ -117,8 +117,9 @@ impl<'j, W: Word> Pdr<'j, W> {
                 return Ok(());
             }
             if let Some(fixpoint) = self.fixpoint()? {
+                let errors = self.job.targets(found);
                 found.open().into_iter().for_each(|p| found.answer.verdicts[p] = Verdict::Safe);
-                found.answer.clauses.extend(self.clauses(fixpoint));
+                found.answer.clauses.extend(self.clauses(fixpoint, &errors));
                 return Ok(());
             }
             for property in found.open() {
@@ -331,9 +332,9 @@ impl<'j, W: Word> Pdr<'j, W> {
         Ok(None)
     }
 
-    /// The frames of a level, in the image's numbers.
-    fn clauses(&self, level: usize) -> Vec<(usize, Lits)> {
-        let mut clauses = vec![];
+    /// The frames of a level, in the image's numbers, and that these errors are not reached.
+    fn clauses(&self, level: usize, errors: &[usize]) -> Vec<(usize, Lits)> {
+        let mut clauses: Vec<(usize, Lits)> = errors.iter().map(|error| (*error, vec![])).collect();
         for (location, own) in self.frames[level].iter().enumerate().skip(1) {
             let live = self.job.image.location(location).live;
             for clause in own {

@@ -246,6 +246,7 @@ fn abbreviate(text: &str, width: usize, marks: &Marks) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::Word;
     use crate::validate::replay;
     use vouch_ir::sample::*;
 
