@@ -2,8 +2,8 @@
 //!
 //! The clauses of a certificate are over bits. Here they become [facts] over variables: ranges, equalities, relations
 //! of two variables, implications. Each fact is a clause over terms, so a set of facts is a certificate again:
-//! that each follows from the certificate is asked of [`validate::imply`], and whether all together prove the properties by
-//! themselves is what [`validate::check`] says.
+//! which of them follow is asked of [`validate::imply`]. Whether all together prove the properties by themselves, or at least with the
+//! certificate, is what [`validate::check`] says; what it does not confirm is not told.
 
 mod facts;
 mod show;
@@ -65,6 +65,13 @@ pub fn explain(cfa: &Cfa, words: &Words<'_>, certificate: &Certificate) -> Expla
     }
     let own = Certificate { clauses: clauses(&lines, &facts.never), ..base };
     let is_inductive = validate::check(cfa, &own).is_ok();
+    // Lines that do not prove anything by themselves must at least follow: with them it is still an invariant.
+    if !is_inductive {
+        let both = [&certificate.clauses[..], &own.clauses].concat();
+        if validate::check(cfa, &Certificate { clauses: both, ..own.clone() }).is_err() {
+            return Explanation::default();
+        }
+    }
     let paragraphs = paragraphs(cfa, words, &facts, &lines);
     // Of a program the places in it are of no use to anybody.
     let passed = certificate.passed.iter().copied().filter(|l| words.states(*l).is_some());
