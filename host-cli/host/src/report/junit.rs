@@ -76,7 +76,8 @@ pub struct Trouble {
 
 impl Suite {
     fn time(&self) -> f64 {
-        let sum = || self.cases.iter().filter_map(|case| case.time_s).sum();
+        let sum =
+            || self.cases.iter().filter_map(|case| case.time_s).fold(0.0, |all, time| all + time);
         self.time_s.unwrap_or_else(sum)
     }
 }
@@ -107,7 +108,7 @@ impl Report {
 
     fn write(&self, out: &mut String) -> std::fmt::Result {
         let cases = self.suites.iter().flat_map(|suite| &suite.cases);
-        let time: f64 = self.suites.iter().map(Suite::time).sum();
+        let time = self.suites.iter().map(Suite::time).fold(0.0, |all, time| all + time);
         let name = escape(&self.name);
         writeln!(out, "<testsuites name=\"{name}\" {} time=\"{time:.3}\">", counts(cases))?;
         for suite in &self.suites {

@@ -98,9 +98,10 @@ fn properties(outcome: &Outcome) -> String {
             (None, None, false) => String::new(),
         };
         format!(
-            "<tr><td><code>{}</code></td><td class=\"{v}\">{v}</td><td>{}</td></tr>",
+            "<tr><td><code>{}</code></td><td class=\"{v}\">{v}</td><td>{}</td><td>{}</td></tr>",
             escape(&p.name),
             escape(&why),
+            escape(&p.requirements.join(", ")),
             v = p.verdict
         )
     };
@@ -161,7 +162,7 @@ fn steps(page: &Page<'_>, run: &Run) -> String {
             }
         }
         rows += &format!(
-            "<tr><td>{number}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td>{number}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(&names.location(state.location)),
             escape(&inputs.join(", ")),
             escape(&changes.join(", "))
