@@ -234,7 +234,7 @@ impl Shop {
         };
         let mut text = String::new();
         let read = output.rewind().and_then(|()| output.read_to_string(&mut text));
-        let said = read.ok().and_then(|_| serde_json::from_str(text.trim()).ok());
+        let said = read.ok().and_then(|_| Checked::from_json(text.trim()).ok());
         match (said, over, status) {
             (Some(said), _, _) => said,
             (None, Some((_, over)), _) => {
