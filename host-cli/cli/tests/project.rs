@@ -263,6 +263,20 @@ fn settings_of_the_file_hold_for_every_command_and_flags_that_differ_are_told() 
 }
 
 #[test]
+fn targets_and_keys_have_names() {
+    let place = two();
+    place.write("vouch.toml", &format!("{PROJECT}[targets]\nbench = \"sim\"\n[keys]\nrelease = \"keys/r\"\npublic = \"keys/r.pub\"\n"));
+    fs::create_dir(place.path("keys")).unwrap();
+    place.vouch(&["keygen", "-o", "keys/r"]).ended(0);
+    place.vouch(&["compile", "models/good.vch", "--sign", "release", "-o", "good.vimg"]).ended(0);
+    place.vouch(&["verify", "good.vimg", "--key=public"]).ended(0);
+    let json =
+        place.vouch(&["run", "models/good.vch", "--target", "bench", "--json"]).ended(0).json();
+    assert_eq!(json["target"], "sim");
+    place.vouch(&["run", "models/good.vch", "--target", "nowhere"]).ended(2);
+}
+
+#[test]
 fn mistakes_in_the_file_are_pointed_at() {
     let place = Place::new(&[(
         "vouch.toml",

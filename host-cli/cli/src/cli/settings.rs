@@ -14,8 +14,43 @@ use vouch_host::project::{self, Check, Project};
 /// Keys whose values are files or folders, as seen from the project.
 const PATHS: [&str; 5] = ["compile-commands", "include", "include-file", "registers", "unit"];
 
+/// Flags that take a name of the project's file, and whether that is one of a key.
+const NAMED: [(&str, bool); 5] =
+    [("--target", false), ("--sign", true), ("--key", true), ("--add", true), ("--retire", true)];
+
+/// Puts what the project says in the place of names that it knows. A file that is there is not a name.
+fn replace_names(args: &mut [OsString]) {
+    let mut project = None;
+    for at in 1..args.len() {
+        let Some(text) = args[at].to_str().map(String::from) else { continue };
+        for (flag, is_key) in NAMED {
+            let joined = text.strip_prefix(flag).and_then(|rest| rest.strip_prefix('='));
+            let value = match joined {
+                Some(value) => value,
+                None if args[at - 1] == flag => &text,
+                None => continue,
+            };
+            if is_key && Path::new(value).exists() {
+                continue;
+            }
+            let project = project
+                .get_or_insert_with(|| file::read(&project::find(Path::new("."))?).ok()?.ok());
+            let Some(project) = project else { return };
+            let names = if is_key { &project.keys } else { &project.targets };
+            let Some((_, meant)) = names.iter().find(|(name, _)| name == value) else { continue };
+            let meant = match is_key {
+                true => project.root.join(meant).display().to_string(),
+                false => meant.clone(),
+            };
+            args[at] = if joined.is_some() { format!("{flag}={meant}") } else { meant }.into();
+            break;
+        }
+    }
+}
+
 /// Parses the arguments, with the settings of the model that they name; and what is to be told of it.
 pub fn parse(mut args: Vec<OsString>) -> Result<(Cli, Vec<String>), clap::Error> {
+    replace_names(&mut args);
     let matches = Cli::command().try_get_matches_from(&args)?;
     let mut cli = Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut Cli::command()))?;
     let Some((name, given)) = matches.subcommand() else { return Ok((cli, vec![])) };

@@ -23,6 +23,10 @@ pub struct Project {
     pub checks: Vec<Check>,
     /// The requirements that are to be covered: id and text.
     pub requirements: Vec<(String, String)>,
+    /// Names of targets, for `--target`.
+    pub targets: Vec<(String, String)>,
+    /// Names of files with keys, for `--sign` and its kin.
+    pub keys: Vec<(String, String)>,
 }
 
 /// One thing to be checked.
@@ -129,7 +133,7 @@ struct Reader<'r> {
 impl Reader<'_> {
     fn project(&mut self, table: &DeTable<'_>, source: Source) -> Project {
         let mut defaults = vec![];
-        let mut requirements = vec![];
+        let (mut requirements, mut targets, mut keys) = (vec![], vec![], vec![]);
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("check", DeValue::Table(table)) => {
@@ -144,14 +148,12 @@ impl Reader<'_> {
                     }
                 }
                 ("requirements", DeValue::Table(table)) => {
-                    for (id, text) in table {
-                        self.id(id.get_ref(), id.span());
-                        if let Some(text) = self.text(text) {
-                            requirements.push((id.get_ref().to_string(), text));
-                        }
-                    }
+                    table.keys().for_each(|id| self.id(id.get_ref(), id.span()));
+                    self.pairs(table, &mut requirements);
                 }
-                ("check" | "requirements", other) => {
+                ("targets", DeValue::Table(table)) => self.pairs(table, &mut targets),
+                ("keys", DeValue::Table(table)) => self.pairs(table, &mut keys),
+                ("check" | "keys" | "requirements" | "targets", other) => {
                     let what = format!("a table, `[{}]`", key.get_ref());
                     self.expected(&what, other, value.span());
                 }
@@ -180,7 +182,16 @@ impl Reader<'_> {
             }
         }
         self.names(&checks);
-        Project { root: self.root.to_path_buf(), source, checks, requirements }
+        Project { root: self.root.to_path_buf(), source, checks, requirements, targets, keys }
+    }
+
+    /// Names and texts.
+    fn pairs(&mut self, table: &DeTable<'_>, pairs: &mut Vec<(String, String)>) {
+        for (name, text) in table {
+            if let Some(text) = self.text(text) {
+                pairs.push((name.get_ref().to_string(), text));
+            }
+        }
     }
 
     /// One table can mean several checks: a pattern, several properties, several sets of parameters.
@@ -464,12 +475,14 @@ mod tests {
     fn settings_become_flags_and_a_model_overrides_what_holds_for_all() {
         let project = project(
             "[check]\ntimeout = 60\noverflow = \"error\"\nloop = true\nchecks = [\"bounds\", \"div\"]\n\
-             [requirements]\nREQ-1 = \"never dry\"\n\
+             [requirements]\nREQ-1 = \"never dry\"\n[targets]\nbench = \"tcp:rig:4000\"\n[keys]\nrelease = \"keys/r\"\n\
              [[model]]\npath = \"pump.c\"\nentry = \"step\"\noverflow = \"wrap\"\nloop = false\n\
              define = [\"A=1\", \"B\"]\nbind = { limit = 0x10, on = true }\n\
              requirements = { never_dry = [\"REQ-1\", \"REQ-2\"] }\n",
         );
         assert_eq!(project.requirements, [("REQ-1".to_string(), "never dry".to_string())]);
+        assert_eq!(project.targets, [("bench".to_string(), "tcp:rig:4000".to_string())]);
+        assert_eq!(project.keys, [("release".to_string(), "keys/r".to_string())]);
         let check = &project.checks[0];
         assert_eq!(check.name, "pump");
         let mut flags = check.flags();

@@ -67,7 +67,7 @@ pub const FLAGS: [Key; 29] = [
 pub const OWN: [&str; 5] = ["path", "name", "property", "bind", "requirements"];
 
 /// The tables of the file.
-pub const TABLES: [&str; 3] = ["check", "model", "requirements"];
+pub const TABLES: [&str; 5] = ["check", "keys", "model", "requirements", "targets"];
 
 /// The key of this name.
 pub fn flag(name: &str) -> Option<&'static Key> {
