@@ -77,17 +77,28 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
     }
     let reports = absolute(&args.reports);
     let file = locate(&args.model.model)?;
+    let mut how = args.project.clone();
     loop {
-        let mut plan = Plan::new(&file, &given, &args.project, context)?;
+        let plan = match Plan::new(&file, &given, &how, context) {
+            // Somebody is writing it.
+            Err(failure) if how.watch => {
+                context.alarm(&failure.to_text(false));
+                match changed(&file, None, context) {
+                    true => continue,
+                    false => return Err(failure),
+                }
+            }
+            plan => plan?,
+        };
         let results = plan.run(context);
         let code = tell(&plan, &results, context);
         let items: Vec<Item> = results.iter().map(|done| done.item.clone()).collect();
         reports.write(&items, context)?;
-        if !args.project.watch || !changed(&file, &plan, &results, context) {
+        if !how.watch || !changed(&file, Some((&plan, &results)), context) {
             return Ok(code);
         }
         context.print("");
-        plan.shop.use_cache = true;
+        how.no_cache = false;
     }
 }
 
@@ -111,11 +122,8 @@ fn absolute(reports: &ReportArgs) -> ReportArgs {
     ReportArgs { junit: of(junit), sarif: of(sarif), markdown: of(markdown), github: *github }
 }
 
-/// The flags on the command line.
-pub struct Given {
-    command: &'static str,
-    matches: Option<clap::ArgMatches>,
-}
+/// The flags on the command line, and their values.
+pub struct Given(BTreeMap<String, Vec<String>>);
 
 impl Given {
     /// Those of this process.
@@ -123,22 +131,22 @@ impl Given {
         let args = super::c_args::as_flags(std::env::args_os());
         let matches = Cli::command().try_get_matches_from(args);
         let matches = matches.map_err(|e| Failure::usage(e.to_string()))?;
-        Ok(Given { command, matches: matches.subcommand_matches(command).cloned() })
-    }
-
-    fn values(&self, flag: &str) -> Option<Vec<String>> {
-        settings::own(self.matches.as_ref()?, &settings::id(self.command, flag)?)
+        let Some(own) = matches.subcommand_matches(command) else {
+            return Ok(Given(BTreeMap::new()));
+        };
+        let value = |(flag, id): (String, String)| Some((flag, settings::own(own, &id)?));
+        Ok(Given(settings::ids(command).into_iter().filter_map(value).collect()))
     }
 
     fn has(&self, flag: &str) -> bool {
-        self.values(flag).is_some()
+        self.0.contains_key(flag)
     }
 
     /// A check's settings with what the command line says instead, and what is to be told of that.
     fn over(&self, check: &Check, file: &str, notes: &mut BTreeMap<String, Vec<String>>) -> Check {
         let mut check = check.clone();
         for key in keys::FLAGS.iter().filter(|key| key.name != "timeout") {
-            let Some(values) = self.values(key.name) else { continue };
+            let Some(values) = self.0.get(key.name).cloned() else { continue };
             if let Some(setting) = check.settings.iter().find(|s| s.key == key && key.means)
                 && let Some(note) = settings::differs(setting, &values, file)
             {
@@ -273,21 +281,22 @@ fn task(check: Check) -> Result<Task, Diagnostic> {
         let first = text.lines().next().unwrap_or_default();
         first.trim_start_matches("error: ").to_string()
     };
-    for setting in &check.settings {
-        if let Err(error) = parse(&setting.flags()) {
-            let help = format!("`vouch help check` describes `--{}`", setting.key.name);
-            return Err(
-                Diagnostic::error(complaint(&error), setting.span, "not accepted").help(help)
-            );
-        }
-    }
     let flags = check.flags();
     match parse(&flags).map(|cli| cli.command) {
         Ok(super::args::Command::Check(args)) => {
             Ok(Task { options: args.model.options(), flags, check })
         }
         Ok(_) => Err(Diagnostic::error("this is not a check", check.span, "")),
-        Err(error) => Err(Diagnostic::error(complaint(&error), check.span, "not accepted")),
+        Err(error) => {
+            let culprit = |setting: &&Setting| parse(&setting.flags()).is_err();
+            let culprit = check.settings.iter().find(culprit);
+            let span = culprit.map_or(check.span, |setting| setting.span);
+            let error = Diagnostic::error(complaint(&error), span, "not accepted");
+            Err(match culprit {
+                Some(s) => error.help(format!("`vouch help check` describes `--{}`", s.key.name)),
+                None => error,
+            })
+        }
     }
 }
 
@@ -319,6 +328,7 @@ fn row(done: &Done, width: usize, context: &Context) -> String {
 
 /// Shows what is known of all; returns the exit code.
 fn tell(plan: &Plan, results: &[Done], context: &Context) -> u8 {
+    context.monitor.answer();
     let items: Vec<Item> = results.iter().map(|done| done.item.clone()).collect();
     let code = exit_code(&items);
     if context.json {
@@ -357,9 +367,12 @@ fn entry(done: &Done, task: &Task) -> serde_json::Value {
 }
 
 /// Waits until a file of the project has changed. It never does once the command is to end.
-fn changed(file: &Path, plan: &Plan, results: &[Done], context: &mut Context) -> bool {
+fn changed(file: &Path, done: Option<(&Plan, &[Done])>, context: &mut Context) -> bool {
     let text = || std::fs::read_to_string(file).ok();
-    let before = Some(plan.project.source.text.clone());
+    let before = match done {
+        Some((plan, _)) => Some(plan.project.source.text.clone()),
+        None => text(),
+    };
     context.note("watching: Ctrl-C ends it");
     loop {
         let start = Instant::now();
@@ -369,8 +382,11 @@ fn changed(file: &Path, plan: &Plan, results: &[Done], context: &mut Context) ->
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        let is_new = |(task, done): (&Task, &Done)| plan.shop.content(task) != done.content;
-        if text() != before || plan.tasks.iter().zip(results).any(is_new) {
+        let is_new = |(plan, results): (&Plan, &[Done])| {
+            let mut pairs = plan.tasks.iter().zip(results);
+            pairs.any(|(task, done)| plan.shop.content(task) != done.content)
+        };
+        if text() != before || done.is_some_and(is_new) {
             return true;
         }
     }

@@ -5,7 +5,8 @@
 
 use super::args::{Cli, PROJECT};
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use vouch_host::project::file::{self, Setting};
@@ -108,10 +109,11 @@ fn apply(
     command: &str,
     given: &ArgMatches,
 ) -> (Vec<String>, Vec<String>) {
+    let ids = ids(command);
     let (mut flags, mut notes) = (vec![], vec![]);
     for setting in check.settings.iter().filter(|setting| setting.key.means) {
-        let Some(id) = id(command, setting.key.name) else { continue };
-        match own(given, &id) {
+        let Some(id) = ids.get(setting.key.name) else { continue };
+        match own(given, id) {
             Some(own) => notes.extend(differs(setting, &own, &project.source.path)),
             None => flags.extend(seen_from_here(setting, &project.root).flags()),
         }
@@ -122,12 +124,12 @@ fn apply(
     (flags, notes)
 }
 
-/// What clap calls the argument with this long flag.
-pub fn id(command: &str, long: &str) -> Option<String> {
+/// What clap calls the arguments of a command, by their long flags.
+pub fn ids(command: &str) -> BTreeMap<String, String> {
     let cli = Cli::command();
-    let own = cli.find_subcommand(command)?.get_arguments();
-    let arg = own.chain(cli.get_arguments()).find(|arg| arg.get_long() == Some(long))?;
-    Some(arg.get_id().to_string())
+    let own = cli.find_subcommand(command).into_iter().flat_map(|c| c.get_arguments());
+    let pair = |arg: &Arg| Some((arg.get_long()?.to_string(), arg.get_id().to_string()));
+    cli.get_arguments().chain(own).filter_map(pair).collect()
 }
 
 /// What the command line or the environment says of an argument.
@@ -174,7 +176,7 @@ mod tests {
     #[test]
     fn every_key_is_a_flag() {
         for key in FLAGS {
-            assert!(id("check", key.name).is_some(), "{}", key.name);
+            assert!(ids("check").contains_key(key.name), "{}", key.name);
         }
         for key in PATHS {
             assert!(FLAGS.iter().any(|flag| flag.name == key), "{key}");

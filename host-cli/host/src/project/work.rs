@@ -17,22 +17,29 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a process may take to end after its time is over.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long a process may take to end after the time of all is over.
+const GRACE: Duration = Duration::from_millis(300);
+/// How much earlier than all the time of a process ends, at least, so that what it has found is still heard.
+const MARGIN: f64 = 1.2;
 /// Variables of the environment that say what to do with one result, not with all.
-const NOT_INHERITED: [&str; 13] = [
+const NOT_INHERITED: [&str; 18] = [
     "CERTIFICATE",
     "COLOR",
     "GITHUB",
     "HARNESS",
     "HTML",
+    "JOBS",
     "JSON",
     "JUNIT",
     "MARKDOWN",
+    "NO_CACHE",
     "QUIET",
     "SARIF",
+    "SEED",
+    "TIMEOUT",
     "TRACE",
     "VERBOSE",
+    "WATCH",
     "WITNESS",
 ];
 
@@ -192,7 +199,9 @@ impl Shop {
             let is_time = |flag: &&String| flag.starts_with("--timeout=");
             let own =
                 flags.iter().find(is_time).and_then(|flag| flag.split_once('=')?.1.parse().ok());
-            let time = left.as_secs_f64().min(own.unwrap_or(f64::INFINITY)).max(0.001);
+            let left = left.as_secs_f64();
+            let left = (left - MARGIN.max(left / 16.0)).max(0.01);
+            let time = left.min(own.unwrap_or(f64::INFINITY));
             flags.retain(|flag| !is_time(&flag));
             flags.push(format!("--timeout={time}"));
         }
