@@ -104,7 +104,10 @@ pub fn parse(source: Source, root: &Path) -> Result<Project, Vec<Diagnostic>> {
     let project = reader.project(table.get_ref(), source);
     match reader.errors.is_empty() {
         true => Ok(project),
-        false => Err(reader.errors),
+        false => {
+            reader.errors.sort_by_key(|error| error.span.start);
+            Err(reader.errors)
+        }
     }
 }
 

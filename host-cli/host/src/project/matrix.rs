@@ -43,6 +43,10 @@ pub fn rows(items: &[(Item, Option<Proof>)], listed: &[(String, String)]) -> Vec
             rows.push(Row { model: Some(item.name.clone()), ..empty(None) });
             continue;
         };
+        // It was ended before it knew its properties.
+        if outcome.properties.is_empty() {
+            rows.push(Row { model: Some(item.name.clone()), ..empty(None) });
+        }
         for p in &outcome.properties {
             let ids = p.requirements.iter().map(|id| Some(id.clone()));
             let ids: Vec<Option<String>> =

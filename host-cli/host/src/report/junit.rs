@@ -229,6 +229,6 @@ mod tests {
         assert_eq!(root.attribute("time"), Some("3.250"));
         let failure = root.descendants().find(|n| n.has_tag_name("failure")).unwrap();
         assert_eq!(failure.attribute("message"), Some("a \"b\" < c"));
-        assert_eq!(failure.text(), Some("step 1\n  ]]>    [0m"));
+        assert_eq!(failure.text(), Some("step 1\n  ]]> &  [0m"));
     }
 }

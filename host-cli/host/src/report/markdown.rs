@@ -1,5 +1,6 @@
 //! Results as Markdown, for the summary of a CI job or a comment on a change.
 
+use super::markup::escape;
 use super::results::{Checked, Item, run_lines, run_of};
 use super::text;
 use crate::verdict::Verdict;
@@ -64,7 +65,7 @@ fn details(item: &Item, out: &mut String) {
             continue;
         }
         let title = format!("{}: the run that breaks {}", item.name, p.name);
-        *out += &format!("\n<details><summary>{}</summary>\n\n", plain(&title));
+        *out += &format!("\n<details><summary>{}</summary>\n\n", escape(&title));
         // Indented, so that nothing in it ends it.
         for line in run_lines(run) {
             *out += &format!("    {line}\n");
