@@ -106,8 +106,8 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
 pub fn locate(folder: &Path) -> Result<PathBuf, Failure> {
     project::find(folder).ok_or_else(|| {
         Failure::usage(format!(
-            "no model is named, and there is no {FILE} in {} or above\nhelp: name a model, or write a \
-             {FILE} with `vouch init`",
+            "no model is named, and there is no {FILE} in {} or above\nhelp: name one (`vouch check MODEL`), or \
+             write a {FILE} with `vouch init`",
             folder.display()
         ))
     })
@@ -310,8 +310,10 @@ fn row(done: &Done, width: usize, context: &Context) -> String {
         Checked::Done(outcome) => {
             let worst = outcome.properties.iter().find(|p| p.verdict == outcome.verdict);
             let time = outcome.time_s.map(duration).unwrap_or_default();
-            let count = vouch_host::report::count(outcome.properties.len(), "property");
-            let count = count.replace("propertys", "properties");
+            let count = match outcome.properties.len() {
+                1 => "1 property".to_string(),
+                n => format!("{n} properties"),
+            };
             let about = match (outcome.verdict, worst) {
                 (Verdict::Safe, _) => format!("{count}, {time}"),
                 (_, Some(p)) => format!("{}: {}", p.name, because(p, outcome.validated)),

@@ -24,7 +24,7 @@ pub fn look(folder: &Path) -> Found {
         let count = models.iter().filter(|m| folder_of(m) == group).count();
         found.add(
             &format!("path = \"{group}*.vch\""),
-            &format!("{count} models in `{}`", shown(&group)),
+            &format!("{} in `{}`", crate::report::count(count, "model"), shown(&group)),
         );
     }
     found.c(folder);
@@ -139,7 +139,7 @@ mod tests {
         let (checks, notes) =
             names(&[("a.vch", ""), ("m/b.vch", ""), ("m/c.vch", ""), ("target/d.vch", "")]);
         assert_eq!(checks, ["a", "b", "c"]);
-        assert_eq!(notes, ["1 models in `.`", "2 models in `m`"]);
+        assert_eq!(notes, ["1 model in `.`", "2 models in `m`"]);
         let (checks, _) = names(&[("src/pump.c", "#include \"vouch.h\""), ("src/other.c", "")]);
         assert_eq!(checks, ["pump"]);
         let (checks, notes) =
