@@ -472,7 +472,8 @@ fn wrong_input_gets_a_clear_error() {
     let sim = ["--target", "sim"];
     for (args, code, says) in [
         (&["check", "none.vch"][..], 2, "none.vch"),
-        (&["check", "."][..], 2, "cannot read ."),
+        (&["lint", "."][..], 2, "cannot read ."),
+        (&["check", "."][..], 2, "there is no vouch.toml"),
         (&["check", "empty.vch"][..], 2, "empty.vch:1:1"),
         (&["check", "latin.vch"][..], 2, "byte 11"),
         (&["check", "pump.txt"][..], 2, "--lang"),

@@ -36,6 +36,7 @@ pub use source::Source;
 use std::path::Path;
 use std::str::FromStr;
 use vouch_ir as ir;
+use vouch_ir::requirements::Requirements;
 
 /// What came out of a source text.
 #[derive(Clone, PartialEq, Debug)]
@@ -48,6 +49,8 @@ pub struct Compiled {
     pub moves: moves::Moves,
     /// What it was made of.
     pub origin: Origin,
+    /// What its properties cover, as far as the source says.
+    pub requirements: Requirements,
 }
 
 /// What arithmetic does when a result does not fit its type.

@@ -2,13 +2,14 @@
 
 use crate::blast::code::{self, Piece};
 use crate::blast::debug::{self, Debug, DebugError};
-use crate::blast::{self, AlignedImage, BlastError, Map, Model};
+use crate::blast::{self, AlignedImage, BlastError, Map, Model, requirements};
 use crate::deadline;
 pub use crate::frontend::Origin;
 use crate::frontend::c::COptions;
 use crate::frontend::elf::ElfOptions;
 use crate::frontend::moves::Moves;
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
+use crate::ir::requirements::Requirements;
 use crate::ir::{BitLit, Cfa, Clause, LocId, VarId, Word};
 use crate::read;
 use crate::simplify::{self, Back, Passes, Simplified};
@@ -69,6 +70,8 @@ pub struct Loaded {
     pub origin: Origin,
     /// The pieces of flash that the image is bound to.
     pub code: Vec<Piece>,
+    /// What its properties cover.
+    pub requirements: Requirements,
 }
 
 /// Why a file is not a model that can be checked.
@@ -249,6 +252,7 @@ fn finish(
         moves: compiled.moves,
         origin: compiled.origin,
         code: vec![],
+        requirements: compiled.requirements,
     })
 }
 
@@ -264,6 +268,7 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
         return Err(LoadError::Unexplained { path: path.to_path_buf() });
     };
     let code = code::read(bytes).map_err(broken)?;
+    let requirements = requirements::read(bytes).map_err(broken)?;
     let image = AlignedImage::new(image);
     let digest = match preamble.word {
         2 => image.view::<u16>().map(|view| view.header.source_hash),
@@ -275,7 +280,19 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let simplified = Simplified { cfa: simple, back, candidates: vec![], stats: vec![] };
     let origin = if is_program { Origin::Elsewhere } else { Origin::Model };
     let (warnings, moves) = (vec![], vec![]);
-    Ok(Loaded { cfa, simplified, map, image, source, digest, warnings, moves, origin, code })
+    Ok(Loaded {
+        cfa,
+        simplified,
+        map,
+        image,
+        source,
+        digest,
+        warnings,
+        moves,
+        origin,
+        code,
+        requirements,
+    })
 }
 
 /// Clauses that may be invariants, in the image's numbers: locations and literals.
@@ -333,6 +350,7 @@ impl Loaded {
             is_program: self.origin.is_lifted(),
         };
         let model = Model { image: self.image.to_vec(), map: self.map.clone() };
-        [debug::write(&model, &debug), code::write(&self.code)].concat()
+        let requirements = requirements::write(&self.requirements);
+        [debug::write(&model, &debug), code::write(&self.code), requirements].concat()
     }
 }

@@ -1,7 +1,7 @@
 //! What can be said of a property, and why nothing can.
 
 use crate::deadline::Over;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// The answer to a question about a model.
@@ -88,6 +88,8 @@ pub enum Reason {
         /// What ended the check.
         over: Over,
     },
+    /// What was said before, read back.
+    Told(String),
 }
 
 impl Reason {
@@ -139,6 +141,7 @@ impl fmt::Display for Reason {
                 };
                 write!(f, "validation {over}; the engine has found it {claim}")
             }
+            Reason::Told(words) => f.write_str(words),
         }
     }
 }
@@ -210,6 +213,13 @@ impl From<Over> for Reason {
 impl Serialize for Reason {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+/// The words are all that is left.
+impl<'de> Deserialize<'de> for Reason {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Reason, D::Error> {
+        String::deserialize(deserializer).map(Reason::Told)
     }
 }
 

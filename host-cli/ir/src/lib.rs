@@ -13,6 +13,7 @@
 //! - [`deadline`]: the one deadline of a program, which everything that may take long looks at.
 //! - [`read`]: files, as far as they are of a sensible size.
 //! - [`escape`]: text from outside, made fit to be shown.
+//! - [`requirements`]: which requirements properties cover.
 #![deny(unsafe_code)]
 
 pub mod cfa;
@@ -24,6 +25,7 @@ pub mod formats;
 pub mod interrupt;
 pub mod live;
 pub mod read;
+pub mod requirements;
 pub mod run;
 #[cfg(any(test, feature = "__sample"))]
 pub mod sample;

@@ -60,10 +60,11 @@ const DEVICE: [Layer; 15] = [
 ];
 
 /// Automata and all that is said of them.
-const IR: [Layer; 13] = [
+const IR: [Layer; 14] = [
     ("deadline", &[]),
     ("escape", &[]),
     ("read", &["deadline"]),
+    ("requirements", &[]),
     ("cfa", &["expr", "eval"]),
     ("expr", &["deadline", "eval"]),
     ("eval", &["cfa", "expr"]),
@@ -95,7 +96,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 26] = [
+const HOST: [Layer; 28] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
@@ -122,6 +123,8 @@ const HOST: [Layer; 26] = [
     ("check", &["answer", "client", "engines", "judge", "pipeline", "replay", "shortest"]),
     ("log", &["client"]),
     ("simulate", &["engines", "report", "walk"]),
+    ("seed", &["judge", "pipeline", "verdict"]),
+    ("project", &["pipeline", "report", "verdict", "write"]),
 ];
 
 /// The roots of packages, which may import everything.

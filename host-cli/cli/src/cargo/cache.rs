@@ -1,8 +1,8 @@
 //! What was found out before, by content: the program, the options and the tool that was asked.
 
 use super::args::Args;
-use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use vouch_host::project::store::{Store, hash, hash_all};
 
 /// What `vouch` has said.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,12 +49,8 @@ const FILES: [&str; 6] = [
 
 /// What is kept for a program.
 pub struct Cache {
-    /// What its files begin with; nothing if nothing is to be kept.
-    key: Option<PathBuf>,
-}
-
-fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    /// Where, and under which key; nothing if nothing is to be kept.
+    kept: Option<(Store, String)>,
 }
 
 impl Cache {
@@ -64,64 +60,58 @@ impl Cache {
             || !is_known(&args.vouch)
             || FILES.iter().any(|f| std::env::var_os(f).is_some())
         {
-            return Ok(Cache { key: None });
+            return Ok(Cache { kept: None });
         }
-        let tool =
-            std::fs::read(tool).map_err(|e| format!("cannot read {}: {e}", tool.display()))?;
+        let store = Store::new(folder);
+        let tool = store.program(tool);
+        let tool = tool.map_err(|e| format!("cannot read the program of vouch: {e}"))?;
         let mut variables: Vec<String> = std::env::vars_os()
             .filter(|(name, _)| name.to_string_lossy().starts_with("VOUCH_"))
             .map(|(name, value)| format!("{name:?}={value:?}"))
             .collect();
         variables.sort();
-        let parts =
-            [hash(&tool), hash(program), format!("{:?}", args.vouch), format!("{variables:?}")];
-        let key = hash(parts.join("\n").as_bytes());
-        Ok(Cache { key: Some(folder.join(key)) })
+        let (flags, variables) = (format!("{:?}", args.vouch), format!("{variables:?}"));
+        let key = hash_all(&[tool.as_bytes(), program, flags.as_bytes(), variables.as_bytes()]);
+        Ok(Cache { kept: Some((store, key)) })
     }
 
-    fn file(&self, kind: &str) -> Option<PathBuf> {
-        Some(self.key.as_ref()?.with_extension(kind))
+    fn get(&self, kind: &str) -> Option<Vec<u8>> {
+        let (store, key) = self.kept.as_ref()?;
+        store.get(key, kind)
     }
 
-    /// Writes a file whole or not at all. That nothing can be kept is no failure.
-    fn keep(&self, kind: &str, content: &[u8]) {
-        let Some(file) = self.file(kind) else { return };
-        let new = file.with_extension(format!("{kind}.{}", std::process::id()));
-        let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-        let written = folder.and_then(|()| std::fs::write(&new, content));
-        if written.and_then(|()| std::fs::rename(&new, &file)).is_err() {
-            let _ = std::fs::remove_file(&new);
+    fn put(&self, kind: &str, content: &[u8]) {
+        if let Some((store, key)) = &self.kept {
+            store.put(key, kind, content);
         }
     }
 
-    /// The verdict, if it is known: the code, the hash of what was said, and that.
+    /// The verdict, if it is known: the code in the first line, then what was said.
     pub fn verdict(&self) -> Option<Kept> {
-        let bytes = std::fs::read(self.file("verdict")?).ok()?;
-        let mut parts = bytes.splitn(3, |byte| *byte == b'\n');
+        let bytes = self.get("verdict")?;
+        let mut parts = bytes.splitn(2, |byte| *byte == b'\n');
         let code = std::str::from_utf8(parts.next()?).ok()?.parse().ok()?;
-        let (sum, output) = (parts.next()?, parts.next()?.to_vec());
-        (hash(&output).as_bytes() == sum).then_some(Kept { code, output })
+        Some(Kept { code, output: parts.next()?.to_vec() })
     }
 
     /// Keeps a verdict; what is not known, or went wrong, may be otherwise next time.
     pub fn keep_verdict(&self, Kept { code, output }: &Kept) {
         if *code <= 1 {
-            let head = format!("{code}\n{}\n", hash(output));
-            self.keep("verdict", &[head.as_bytes(), output].concat());
+            self.put("verdict", &[format!("{code}\n").as_bytes(), output].concat());
         }
     }
 
     /// Whether a file is the package that was made.
     pub fn has_package(&self, file: &Path) -> bool {
-        let known = self.file("package").and_then(|known| std::fs::read_to_string(known).ok());
-        let there = std::fs::read(file).ok().map(|bytes| hash(&bytes));
+        let known = self.get("package");
+        let there = std::fs::read(file).ok().map(|bytes| hash(&bytes).into_bytes());
         known.is_some() && known == there
     }
 
     /// Keeps which package was made.
     pub fn keep_package(&self, file: &Path) {
         if let Ok(bytes) = std::fs::read(file) {
-            self.keep("package", hash(&bytes).as_bytes());
+            self.put("package", hash(&bytes).as_bytes());
         }
     }
 }
@@ -149,21 +139,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_found_and_what_is_damaged_is_not() {
+    fn what_is_known_is_kept_and_what_is_not_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache { key: Some(folder.path().join("key")) };
+        let cache = Cache { kept: Some((Store::new(folder.path()), "key".into())) };
         assert_eq!(cache.verdict(), None);
         let kept = Kept { code: 1, output: b"unsafe\nstep 1\n".to_vec() };
         cache.keep_verdict(&kept);
         assert_eq!(cache.verdict(), Some(kept.clone()));
-        let file = folder.path().join("key.verdict");
-        let mut bytes = std::fs::read(&file).unwrap();
-        let last = bytes.len() - 2;
-        bytes[last] ^= 1;
-        std::fs::write(&file, bytes).unwrap();
-        assert_eq!(cache.verdict(), None);
-        std::fs::remove_file(&file).unwrap();
-        cache.keep_verdict(&Kept { code: 3, ..kept });
-        assert_eq!(cache.verdict(), None);
+        let other = Cache { kept: Some((Store::new(folder.path()), "other".into())) };
+        other.keep_verdict(&Kept { code: 3, ..kept });
+        assert_eq!(other.verdict(), None);
     }
 }

@@ -4,8 +4,13 @@
 use super::c_args::CArgs;
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
+use super::init::InitArgs;
+use super::keys::{KeygenArgs, RekeyArgs, VerifyArgs};
 use super::manual::{CompletionsArgs, ManualArgs};
+use super::matrix::MatrixArgs;
 use super::page::PageArgs;
+use super::project::ProjectArgs;
+use super::reports::ReportArgs;
 use super::simulate::SimulateArgs;
 use super::suite::TestsArgs;
 use clap::builder::{ArgPredicate, FalseyValueParser};
@@ -18,8 +23,8 @@ use vouch_host::engines::{Engine, Tuning};
 use vouch_host::export::Format;
 use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::frontend::{Language, Overflow};
-use vouch_host::signing;
 use vouch_host::simplify::Passes;
+use vouch_host::{pipeline, signing};
 
 const ABOUT: &str = "Proves firmware state machines on the device that runs them";
 
@@ -120,9 +125,11 @@ pub enum Color {
 /// What to do.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Prove or refute a model's properties on this machine
+    /// Prove or refute a model's properties on this machine, or those of all models of a project
     #[command(after_help = "\
 Examples:
+  vouch check                            all that vouch.toml names, in parallel; what is known is not asked again
+  vouch check --watch                    and again whenever something changes
   vouch check pump.vch
   vouch check pump.vch --property never_dry --timeout 60
   vouch check pump.vch --bind limit=12 --certificate pump.cert
@@ -268,6 +275,12 @@ Examples:
     /// Step through a model: choose what happens, back and forward
     #[command(after_help = super::simulate::after_help())]
     Simulate(SimulateArgs),
+    /// Write a vouch.toml for what is in this folder
+    #[command(after_help = super::init::AFTER_HELP)]
+    Init(InitArgs),
+    /// Tell which property covers which requirement, with verdicts and proofs
+    #[command(after_help = super::matrix::AFTER_HELP)]
+    Matrix(MatrixArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
     /// Print the script with which a shell completes commands and flags
@@ -285,23 +298,41 @@ Examples:
 }
 
 impl Command {
-    /// Brings together what belongs together.
-    pub fn settle(&mut self) {
+    /// The model that it is about, and further files of it.
+    pub fn model(&mut self) -> Option<(&mut ModelArgs, &[PathBuf])> {
         use Command::*;
         match self {
-            Check(args) => args.model.settle(&args.more),
-            Lint(args) => args.model.settle(&args.more),
-            Compile(args) => args.model.settle(&[]),
-            Inspect(args) => args.model.settle(&[]),
-            Run(args) => args.model.settle(&[]),
-            Certify(args) => args.model.settle(&[]),
-            Replay(args) => args.model.settle(&[]),
-            Export(args) => args.model.settle(&[]),
-            Tests(args) => args.model.settle(&[]),
-            Conform(args) => args.model.settle(&[]),
-            Simulate(args) => args.model.settle(&[]),
+            Check(args) => Some((&mut args.model, &args.more)),
+            Lint(args) => Some((&mut args.model, &args.more)),
+            Compile(args) => Some((&mut args.model, &[])),
+            Inspect(args) => Some((&mut args.model, &[])),
+            Run(args) => Some((&mut args.model, &[])),
+            Certify(args) => Some((&mut args.model, &[])),
+            Replay(args) => Some((&mut args.model, &[])),
+            Export(args) => Some((&mut args.model, &[])),
+            Tests(args) => Some((&mut args.model, &[])),
+            Conform(args) => Some((&mut args.model, &[])),
+            Simulate(args) => Some((&mut args.model, &[])),
             Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_)
-            | Completions(_) | Manual(_) => {}
+            | Init(_) | Matrix(_) | Completions(_) | Manual(_) => None,
+        }
+    }
+
+    /// Brings together what belongs together.
+    pub fn settle(&mut self) {
+        if let Some((model, more)) = self.model() {
+            model.settle(more);
+        }
+    }
+
+    /// The reports that are wanted of it, and of which file it is.
+    pub fn reports(&self) -> Option<(ReportArgs, PathBuf)> {
+        match self {
+            // A project writes its own, for all of its models.
+            Command::Check(args) if args.project.is_one(&args.model.model) => {
+                Some((args.reports.clone(), args.model.model.clone()))
+            }
+            _ => None,
         }
     }
 
@@ -314,6 +345,8 @@ impl Command {
 
 /// What stands for the model if only a compilation database is named.
 const DATABASE: &str = "-";
+/// What stands for the model if nothing is named: the project.
+pub const PROJECT: &str = ".";
 
 /// The model.
 #[derive(Args, Debug, Clone)]
@@ -321,7 +354,7 @@ pub struct ModelArgs {
     /// The model: source text (.vch, .c, .i), a circuit (.aag, .aig, .btor2), a linked program
     /// (.elf) or an image (.vimg)
     #[arg(value_hint = ValueHint::FilePath)]
-    #[arg(required = false, required_unless_present = "compile_commands")]
+    #[arg(required = false, default_value = PROJECT, hide_default_value = true)]
     #[arg(default_value_if("compile_commands", ArgPredicate::IsPresent, DATABASE))]
     pub model: PathBuf,
     /// The model's language, if its file's name does not tell it [one of: vch, c, aiger, btor2, elf]
@@ -357,6 +390,17 @@ impl ModelArgs {
         {
             self.model = database.into();
             self.lang = Some(Language::C);
+        }
+    }
+
+    /// How the model is read.
+    pub fn options(&self) -> pipeline::Options {
+        pipeline::Options {
+            language: self.lang,
+            overflow: self.overflow,
+            passes: self.passes.clone(),
+            c: self.c.options(),
+            elf: self.elf(),
         }
     }
 
@@ -472,6 +516,14 @@ pub struct CheckArgs {
     pub cegar: Config,
     #[command(flatten)]
     pub page: PageArgs,
+    #[command(flatten)]
+    pub reports: ReportArgs,
+    #[command(flatten)]
+    pub project: ProjectArgs,
+    /// Try this certificate first: if it proves all that is asked, nothing is searched for
+    #[arg(long, env = "VOUCH_SEED", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub seed: Option<PathBuf>,
     /// Memory for the engine, as in 40K, 512M or 2G [default: as much as it needs, up to 1G]
     #[arg(long, env = "VOUCH_MEMORY", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes)]
@@ -555,57 +607,6 @@ pub struct CodeArgs {
         conflicts_with = "passes"
     )]
     pub state_type: Option<PathBuf>,
-}
-
-/// Arguments of `keygen`.
-#[derive(Args, Debug)]
-pub struct KeygenArgs {
-    /// The secret key's file; the public key's has .pub behind its name. Neither is overwritten
-    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "KEY")]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub output: PathBuf,
-}
-
-/// Arguments of `rekey`.
-#[derive(Args, Debug)]
-pub struct RekeyArgs {
-    /// The public key that is to be trusted
-    #[arg(long, env = "VOUCH_ADD", hide_env = true, value_name = "KEY.pub")]
-    #[arg(value_hint = ValueHint::FilePath)]
-    #[arg(required_unless_present = "retire", conflicts_with = "retire")]
-    pub add: Option<PathBuf>,
-    /// The public key that is not to be trusted any more
-    #[arg(long, env = "VOUCH_RETIRE", hide_env = true, value_name = "KEY.pub")]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub retire: Option<PathBuf>,
-    /// The secret key of somebody whom the device trusts
-    #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub sign: PathBuf,
-    /// The security counter: devices refuse a lower one than they had before
-    #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
-    #[arg(default_value_t = 0)]
-    pub counter: u32,
-    /// The package's file
-    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE.vkey")]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub output: PathBuf,
-}
-
-/// Arguments of `verify`.
-#[derive(Args, Debug)]
-pub struct VerifyArgs {
-    /// The image (.vimg)
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub image: PathBuf,
-    /// The public key that it must be signed with
-    #[arg(long, env = "VOUCH_KEY", hide_env = true, value_name = "KEY.pub")]
-    #[arg(value_hint = ValueHint::FilePath, required_unless_present = "elf")]
-    pub key: Option<PathBuf>,
-    /// The linked program that it must be of, byte for byte where it matters
-    #[arg(long, env = "VOUCH_ELF", hide_env = true, value_name = "FIRMWARE.elf")]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub elf: Option<PathBuf>,
 }
 
 /// Arguments of `flash`.

@@ -55,13 +55,12 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
     let mut findings: Vec<_> = properties.iter().chain(&besides).map(finding).collect();
     judge::respect_others(&model.cfa, &mut findings);
     let property = |(p, finding): &(PropertyId, Finding)| PropertyOutcome {
-        name: names.property(*p),
         verdict: finding.verdict(),
         reason: match finding {
             Finding::Unknown(reason) if answers(*p) => Some(reason.clone()),
             _ => None,
         },
-        ..PropertyOutcome::default()
+        ..verdict::stated(&model, *p)
     };
     outcome.properties = findings.iter().map(property).collect();
     outcome.verdict = Verdict::all(findings[..properties.len()].iter().map(|f| f.1.verdict()));

@@ -7,14 +7,20 @@ use super::failure::Failure;
 use super::files;
 use super::verdict::{self, Answered};
 use std::time::Instant;
-use vouch_host::check::{self, By, CheckError, DEPTH_BUDGET, DEPTHS, Deeper, Request};
-use vouch_host::engines::{EngineError, Memory, Tuning};
+use vouch_host::check::{self, By, CheckError, Checked, DEPTH_BUDGET, DEPTHS, Deeper, Request};
+use vouch_host::engines::{Answer, EngineError, Memory, Tuning};
+use vouch_host::judge::Question;
+use vouch_host::pipeline::Loaded;
 use vouch_host::report::json::Outcome;
 use vouch_host::report::text::size;
+use vouch_host::seed;
 use vouch_host::verdict::Reason;
 
 /// The command.
 pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
+    if !args.project.is_one(&args.model.model) {
+        return super::project::command(args, context);
+    }
     let start = Instant::now();
     if args.model.c.recursion.is_some() {
         return at_depth(args, start, true, context).map(|code| code.unwrap_or_default());
@@ -66,6 +72,12 @@ fn at_depth(
     let mut outcome = verdict::outcome_of(&model);
     outcome.engine = Some(args.engine.name().into());
     outcome.target = Some("host".into());
+    if let Some(checked) = seeded(args, &model, &request.question, start, context)? {
+        context.warn(&model.source, &model.warnings);
+        outcome.engine = Some("certificate".into());
+        outcome.time_s = Some(start.elapsed().as_secs_f64());
+        return told(args, &model, &request.question, &checked, outcome, context).map(Some);
+    }
     context.stage("proving");
     let found = check::search(&model, &request, by, &mut |progress| {
         context.follow(&model, &request.question, &outcome, progress);
@@ -110,14 +122,41 @@ fn at_depth(
         let (arena, stats) = (size(checked.answer.arena_bytes), &checked.answer.stats);
         format!("an arena of {arena}, {} literals propagated", stats.propagations)
     });
-    let answered = Answered {
-        model: &model,
-        args: &args.model,
-        ask: &args.ask,
-        question: &request.question,
-        proof: &args.proof,
-        checked: &checked,
-    };
+    told(args, &model, &request.question, &checked, outcome, context).map(Some)
+}
+
+/// Writes and shows what was found; returns the exit code.
+fn told(
+    args: &CheckArgs,
+    model: &Loaded,
+    question: &Question,
+    checked: &Checked,
+    outcome: Outcome,
+    context: &mut Context,
+) -> Result<u8, Failure> {
+    let CheckArgs { model: from, ask, proof, .. } = args;
+    let answered = Answered { model, args: from, ask, question, proof, checked };
     args.page.write_check(&answered, &outcome, context)?;
-    verdict::report(&answered, outcome, context).map(Some)
+    verdict::report(&answered, outcome, context)
+}
+
+/// What the certificate that is to be tried first proves, if that is all.
+fn seeded(
+    args: &CheckArgs,
+    model: &Loaded,
+    question: &Question,
+    start: Instant,
+    context: &mut Context,
+) -> Result<Option<Checked>, Failure> {
+    let Some(path) = args.seed.as_ref().filter(|_| !args.proof.no_validate) else {
+        return Ok(None);
+    };
+    let text = files::read_text(path)?;
+    context.stage("checking the old certificate");
+    let judgement = seed::judge(model, question, &text);
+    context.finish();
+    Ok(judgement.map(|judgement| {
+        let (answer, engine) = (Answer::default(), args.engine);
+        Checked { judgement, answer, engine, time: start.elapsed() }
+    }))
 }

@@ -7,9 +7,11 @@
 use super::args::{Color, Output};
 use super::failure::Failure;
 use super::monitor::{self, Monitor};
+use super::reports::ReportArgs;
 use super::verdict;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use vouch_core::ic3::Stats;
@@ -20,6 +22,7 @@ use vouch_host::judge::Question;
 use vouch_host::pipeline::Loaded;
 use vouch_host::report::Style;
 use vouch_host::report::json::Outcome;
+use vouch_host::report::results::{Checked, Item};
 
 /// Columns when there is no terminal to ask.
 const WIDTH: usize = 100;
@@ -39,6 +42,8 @@ pub struct Context {
     progress: Arc<Mutex<Option<ProgressBar>>>,
     /// Watches over the command.
     pub monitor: Arc<Monitor>,
+    /// The reports that are wanted of a check, and of which file it is.
+    pub reports: Option<(ReportArgs, PathBuf)>,
 }
 
 /// What hindered writing to standard output.
@@ -104,7 +109,20 @@ impl Context {
             colour: colour(io::stderr().is_terminal()),
             progress: Arc::default(),
             monitor,
+            reports: None,
         }
+    }
+
+    /// Writes the reports that are wanted of a check.
+    pub fn publish(&self, checked: Checked) -> Result<(), Failure> {
+        let Some((reports, path)) = &self.reports else { return Ok(()) };
+        let name = match &checked {
+            Checked::Done(outcome) => outcome.model.clone(),
+            Checked::Failed(_) => None,
+        };
+        let stem = || path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let path = path.display().to_string();
+        reports.write(&[Item { name: name.unwrap_or_else(stem), path, checked }], self)
     }
 
     /// When the command must end.
@@ -154,6 +172,9 @@ impl Context {
             print(&failure.to_json());
         } else {
             complain(&failure.to_text(self.colour));
+        }
+        if let Err(other) = self.publish(Checked::Failed(failure.to_outcome())) {
+            complain(&other.to_text(self.colour));
         }
     }
 

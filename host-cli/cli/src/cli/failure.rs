@@ -1,6 +1,5 @@
 //! What can go wrong: whose fault it is, the exit code, and how programs are told.
 
-use serde_json::{Value, json};
 use vouch_host::blast::BlastError;
 use vouch_host::check::CheckError;
 use vouch_host::client::DeviceError;
@@ -9,6 +8,7 @@ use vouch_host::frontend::diagnostic::{Diagnostic, Severity};
 use vouch_host::frontend::source::Place;
 use vouch_host::frontend::{Source, render_with};
 use vouch_host::pipeline::LoadError;
+use vouch_host::report::results::{DiagnosticOutcome, ErrorOutcome, Failed};
 
 /// Whose fault it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,12 +88,20 @@ impl Failure {
 
     /// For programs: one line.
     pub fn to_json(&self) -> String {
-        let mut error = json!({ "kind": self.kind.name(), "message": self.message });
-        if let Some((source, diagnostics)) = &self.places {
-            let places: Vec<Value> = diagnostics.iter().map(|d| place(source, d)).collect();
-            error["diagnostics"] = Value::Array(places);
-        }
-        json!({ "error": error, "exit_code": self.kind.exit_code() }).to_string()
+        serde_json::to_string(&self.to_outcome()).unwrap_or_default()
+    }
+
+    /// For reports.
+    pub fn to_outcome(&self) -> Failed {
+        let places = |(source, all): &(Source, Vec<Diagnostic>)| {
+            all.iter().map(|d| place(source, d)).collect()
+        };
+        let error = ErrorOutcome {
+            diagnostics: self.places.as_ref().map(places),
+            kind: self.kind.name().into(),
+            message: self.message.clone(),
+        };
+        Failed { error, exit_code: self.kind.exit_code() }
     }
 }
 
@@ -114,17 +122,17 @@ pub fn plain(source: &Source, diagnostics: &[Diagnostic]) -> String {
 }
 
 /// One diagnostic, for programs.
-pub fn place(source: &Source, d: &Diagnostic) -> Value {
+pub fn place(source: &Source, d: &Diagnostic) -> DiagnosticOutcome {
     let Place { path, line, column } = source.place(d.span.start);
-    json!({
-        "severity": severity(d),
-        "message": d.message,
-        "path": path,
-        "line": line,
-        "column": column,
-        "label": d.label,
-        "help": d.help,
-    })
+    DiagnosticOutcome {
+        column,
+        help: d.help.clone(),
+        label: d.label.clone(),
+        line,
+        message: d.message.clone(),
+        path: path.into(),
+        severity: severity(d).into(),
+    }
 }
 
 impl From<LoadError> for Failure {

@@ -28,18 +28,11 @@ pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> 
 
 /// Loads the model.
 pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
-    let options = pipeline::Options {
-        language: args.lang,
-        overflow: args.overflow,
-        passes: args.passes.clone(),
-        c: args.c.options(),
-        elf: args.elf(),
-    };
     context.stage("compiling");
     // What it is called, if it is not read in time.
     let stem = args.model.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     context.monitor.set_so_far(Outcome { model: stem, ..Outcome::default() });
-    let model = pipeline::load(&args.model, &options)?;
+    let model = pipeline::load(&args.model, &args.options())?;
     context.finish();
     if args.stats {
         context.alarm(&passes::table(&model));

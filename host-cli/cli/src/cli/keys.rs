@@ -1,9 +1,9 @@
 //! `vouch keygen`, `vouch rekey` and `vouch verify`: keys and signatures.
 
-use super::args::{KeygenArgs, RekeyArgs, VerifyArgs};
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::{bound, files};
+use clap::{Args, ValueHint};
 use serde_json::json;
 use std::ffi::OsString;
 use std::fs;
@@ -12,6 +12,57 @@ use std::path::{Path, PathBuf};
 use vouch_device::package::{self, Header, key_id};
 use vouch_host::read;
 use vouch_host::signing::{self, PublicKey, SecretKey, SigningError, fingerprint};
+
+/// Arguments of `keygen`.
+#[derive(Args, Debug)]
+pub struct KeygenArgs {
+    /// The secret key's file; the public key's has .pub behind its name. Neither is overwritten
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+}
+
+/// Arguments of `rekey`.
+#[derive(Args, Debug)]
+pub struct RekeyArgs {
+    /// The public key that is to be trusted
+    #[arg(long, env = "VOUCH_ADD", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(required_unless_present = "retire", conflicts_with = "retire")]
+    pub add: Option<PathBuf>,
+    /// The public key that is not to be trusted any more
+    #[arg(long, env = "VOUCH_RETIRE", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub retire: Option<PathBuf>,
+    /// The secret key of somebody whom the device trusts
+    #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub sign: PathBuf,
+    /// The security counter: devices refuse a lower one than they had before
+    #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
+    #[arg(default_value_t = 0)]
+    pub counter: u32,
+    /// The package's file
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE.vkey")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+}
+
+/// Arguments of `verify`.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// The image (.vimg)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub image: PathBuf,
+    /// The public key that it must be signed with
+    #[arg(long, env = "VOUCH_KEY", hide_env = true, value_name = "KEY.pub")]
+    #[arg(value_hint = ValueHint::FilePath, required_unless_present = "elf")]
+    pub key: Option<PathBuf>,
+    /// The linked program that it must be of, byte for byte where it matters
+    #[arg(long, env = "VOUCH_ELF", hide_env = true, value_name = "FIRMWARE.elf")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub elf: Option<PathBuf>,
+}
 
 /// `vouch keygen`.
 pub fn generate(args: &KeygenArgs, context: &mut Context) -> Result<u8, Failure> {

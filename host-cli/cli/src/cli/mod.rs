@@ -7,6 +7,8 @@
 //! - [`ask`]: names of properties and parameters to numbers.
 //! - [`files`]: reading what the user names, and writing without losing anything.
 //! - [`verdict`]: how a judgement is shown.
+//! - [`reports`]: what CI systems read.
+//! - [`settings`]: what a project says of the model that is named.
 //! - [`plan`]: how a model fits the boards.
 //! - [`keys`]: keys and signatures.
 //! - one file for each other command.
@@ -28,6 +30,7 @@ mod files;
 mod flash;
 mod fmt;
 mod guard;
+mod init;
 mod inspect;
 mod interrupt;
 mod keys;
@@ -35,20 +38,23 @@ mod lint;
 mod list;
 mod machines;
 mod manual;
+mod matrix;
 mod monitor;
 mod page;
 mod passes;
 mod picture;
 mod plan;
+mod project;
 mod replay;
+mod reports;
 mod run;
+mod settings;
 mod simulate;
 mod suite;
 mod verdict;
 mod witness;
 
-use args::{Cli, Command};
-use clap::Parser;
+use args::Command;
 use clap::error::ErrorKind;
 use context::Context;
 use failure::{Failure, Kind};
@@ -59,13 +65,12 @@ use vouch_host::report::json::Outcome;
 
 /// Runs the program; returns its exit code.
 pub fn main() -> u8 {
-    let cli = match Cli::try_parse_from(c_args::as_flags(std::env::args_os())) {
-        Ok(mut cli) => {
-            cli.command.settle();
-            cli
-        }
+    let args = c_args::as_flags(std::env::args_os()).collect();
+    let (mut cli, notes) = match settings::parse(args) {
+        Ok(parsed) => parsed,
         Err(error) => return usage(&error),
     };
+    cli.command.settle();
     let output = cli.output.clone();
     // On a terminal there is a bar.
     let speaks = !output.quiet && !output.json && !std::io::stderr().is_terminal();
@@ -73,9 +78,13 @@ pub fn main() -> u8 {
     let monitor = Arc::new(Monitor::new(cli.limits.timeout, max_rss, speaks, output.verbose));
     monitor::catch_signals(&monitor);
     let is_verdict = cli.command.is_verdict();
+    let reports = cli.command.reports();
+    let own_reports = reports.clone();
     let own = monitor.clone();
     let end = monitor::run(&monitor, move || {
         let mut context = Context::new(&cli.output, own);
+        context.reports = own_reports;
+        notes.iter().for_each(|note| context.note(note));
         let deadline = context.deadline().clone();
         match deadline.enter(|| command(&cli.command, &mut context)) {
             Ok(Ok(code)) => code,
@@ -91,6 +100,7 @@ pub fn main() -> u8 {
     });
     // The command has the answer to itself for as long as it is there.
     let mut context = Context::new(&output, Arc::default());
+    context.reports = reports;
     let code = match end {
         End::Done(code) => code,
         End::Lost(over) if monitor.answer_instead() => {
@@ -127,6 +137,8 @@ fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
         Command::Conform(args) => conform::command(args, context),
         Command::Simulate(args) => simulate::command(args, context),
         Command::Tests(args) => suite::command(args, context),
+        Command::Init(args) => init::command(args, context),
+        Command::Matrix(args) => matrix::command(args, context),
         Command::List(args) => list::command(args, context),
         Command::Completions(args) => Ok(manual::completions(args)),
         Command::Manual(args) => manual::pages(args),

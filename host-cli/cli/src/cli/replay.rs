@@ -60,19 +60,18 @@ pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> 
     });
     outcome.engine = Some("replay".into());
     outcome.target = Some("host".into());
-    outcome.property = Some(property.clone());
+    outcome.property = Some(property);
     outcome.validated = judgement.validated;
     let words = verdict::words(&model);
     outcome.trace_len = Some(words.length(&trace));
     outcome.trace = Some(json::trace(&model.cfa, &words, &run));
     outcome.why = Some(json::why(&words, &run));
     outcome.properties = vec![PropertyOutcome {
-        name: property,
         verdict: outcome.verdict,
         trace_len: Some(words.length(&trace)),
         reason: outcome.reason.clone(),
         replayed,
-        ..PropertyOutcome::default()
+        ..verdict::stated(&model, run.property)
     }];
     if let Some(path) = &args.trace {
         let inputs: [&Path; 2] = [&args.model.model, &args.input];

@@ -8,18 +8,20 @@ use super::{files, witness};
 use std::collections::BTreeSet;
 use std::path::Path;
 use vouch_core::ic3::{Stats, Verdict as Claim};
-use vouch_host::check::Checked;
+use vouch_host::check;
 use vouch_host::deadline::{Deadline, Over};
 use vouch_host::engines::Answer;
 use vouch_host::explain;
 use vouch_host::formats::{self, Names};
 use vouch_host::frontend::c::{self, harness};
+use vouch_host::frontend::source::Place;
 use vouch_host::frontend::{Diagnostic, Language, Options, limits};
 use vouch_host::ir::{Certificate, Cfa, PropertyId};
 use vouch_host::judge::{Broken, Finding, Judgement, Question, Reason};
 use vouch_host::memory;
 use vouch_host::pipeline::Loaded;
-use vouch_host::report::json::{Outcome, PropertyOutcome};
+use vouch_host::report::json::{Outcome, PlaceOutcome, PropertyOutcome};
+use vouch_host::report::results::Checked;
 use vouch_host::report::{self, table};
 use vouch_host::validate::{self, Run};
 use vouch_host::verdict::Verdict;
@@ -39,9 +41,23 @@ fn text_of(model: &Loaded, warning: &Diagnostic) -> String {
 pub fn outcome_of(model: &Loaded) -> Outcome {
     Outcome {
         model: Some(model.cfa.name.clone()),
+        path: Some(model.source.path.clone()),
         warnings: model.warnings.iter().map(|d| text_of(model, d)).collect(),
         ..Outcome::default()
     }
+}
+
+/// A property of which nothing is known but what its source says.
+pub fn stated(model: &Loaded, property: PropertyId) -> PropertyOutcome {
+    let stated = model.cfa.properties.get(property.index());
+    let span = stated.map(|p| p.span).unwrap_or_default();
+    let place = (span != Default::default()).then(|| {
+        let Place { path, line, column } = model.source.place(span.start);
+        PlaceOutcome { path: path.into(), line, column }
+    });
+    let requirements = stated.map_or(&[][..], |p| model.requirements.of(&p.name)).to_vec();
+    let name = Names::new(&model.cfa).property(property);
+    PropertyOutcome { name, requirements, place, ..PropertyOutcome::default() }
 }
 
 /// Puts an engine's counters into an outcome.
@@ -86,7 +102,6 @@ pub fn add_judgement(
     outcome.trace = run.map(|run| report::json::trace(cfa, &words, run));
     outcome.why = run.map(|run| report::json::why(&words, run));
     let property = |(p, finding): &(PropertyId, Finding)| PropertyOutcome {
-        name: names.property(*p),
         verdict: finding.verdict(),
         trace_len: match finding {
             Finding::Unsafe(broken) => Some(words.length(&broken.trace)),
@@ -112,6 +127,7 @@ pub fn add_judgement(
             }
             _ => None,
         },
+        ..stated(model, *p)
     };
     outcome.properties = judgement.all().map(property).collect();
 }
@@ -134,17 +150,24 @@ pub fn show(context: &Context, outcome: &Outcome) -> u8 {
     let outcome = &Outcome { process_bytes: memory::peak(), ..outcome.clone() };
     if context.json {
         context::print(&outcome.to_json());
-        return outcome.verdict.exit_code();
+    } else {
+        let summary = report::text::summary(outcome, &context.style);
+        match context.quiet {
+            true => context.print(summary.lines().next().unwrap_or("")),
+            false => context.print(&summary),
+        }
+        if let Some(detail) = &outcome.detail {
+            context.note(detail);
+        }
     }
-    let summary = report::text::summary(outcome, &context.style);
-    match context.quiet {
-        true => context.print(summary.lines().next().unwrap_or("")),
-        false => context.print(&summary),
+    // A verdict is not withheld because a report could not be written, but then that is an error.
+    match context.publish(Checked::Done(Box::new(outcome.clone()))) {
+        Ok(()) => outcome.verdict.exit_code(),
+        Err(failure) => {
+            context.alarm(&failure.to_text(false));
+            failure.kind.exit_code()
+        }
     }
-    if let Some(detail) = &outcome.detail {
-        context.note(detail);
-    }
-    outcome.verdict.exit_code()
 }
 
 /// What to do about a verdict that is not known.
@@ -192,7 +215,7 @@ pub struct Answered<'a> {
     /// What was wanted of the answer.
     pub proof: &'a ProofArgs,
     /// The answer and what it is worth.
-    pub checked: &'a Checked,
+    pub checked: &'a check::Checked,
 }
 
 /// What the engine claims, for the case that there is no time to check it.
@@ -202,7 +225,6 @@ pub fn unchecked(
     answer: &Answer,
     outcome: &Outcome,
 ) -> Outcome {
-    let names = Names::new(&model.cfa);
     let property = |p: &PropertyId| {
         let is_broken = answer.traces.iter().any(|t| t.property == p.index());
         let claim = match answer.verdicts.get(p.index()) {
@@ -211,7 +233,7 @@ pub fn unchecked(
             _ => None,
         };
         let reason = claim.map(|claim| Reason::Unchecked { claim, over: Over::Timeout });
-        PropertyOutcome { name: names.property(*p), reason, ..PropertyOutcome::default() }
+        PropertyOutcome { reason, ..stated(model, *p) }
     };
     let properties: Vec<PropertyOutcome> = question.properties.iter().map(property).collect();
     let reasons = properties.iter().filter_map(|p| p.reason.clone());
@@ -237,7 +259,7 @@ fn tell(
 ) -> Result<u8, Failure> {
     let Answered { model, ask, question, checked, .. } = answered;
     let property = ask.property.as_ref().and(question.properties.first().copied());
-    let Checked { judgement, answer, .. } = checked;
+    let check::Checked { judgement, answer, .. } = checked;
     context.finish();
     context.deadline().set_phase("reporting");
     if let Some(stats) = judgement.checked {
@@ -449,13 +471,8 @@ fn write_harness(
 
 /// An outcome while nothing is known.
 pub fn open(model: &Loaded, question: &Question) -> Outcome {
-    let names = Names::new(&model.cfa);
-    let property =
-        |p: &PropertyId| PropertyOutcome { name: names.property(*p), ..Default::default() };
-    Outcome {
-        properties: question.properties.iter().chain(&question.besides).map(property).collect(),
-        ..outcome_of(model)
-    }
+    let asked = question.properties.iter().chain(&question.besides);
+    Outcome { properties: asked.map(|p| stated(model, *p)).collect(), ..outcome_of(model) }
 }
 
 /// An outcome of which nothing is known, for this reason.

@@ -5,6 +5,7 @@
 //! - [`certified`]: an image with a certificate in it, and without.
 //! - [`aligned`]: an image in memory as the view wants it.
 //! - [`code`]: the names of the code that an image is bound to.
+//! - [`requirements`]: what the properties of an image cover.
 //! - [`debug`]: what a `.vimg` file carries behind the image so that verdicts can be explained.
 //!
 //! Equal automata give equal bytes: nothing depends on the order of a hash table.
@@ -15,6 +16,7 @@ pub mod code;
 pub mod debug;
 pub mod map;
 pub mod pack;
+pub mod requirements;
 
 pub use aligned::AlignedImage;
 pub use map::Map;

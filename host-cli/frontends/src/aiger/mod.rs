@@ -12,6 +12,7 @@ mod tests;
 use super::circuit::Circuit;
 use super::{Compiled, Diagnostic, Origin};
 pub use parse::{Aig, Latch, parse};
+use vouch_ir::requirements::Requirements;
 use vouch_ir::{ExprId, Input, Span, Type, Var, VarKind};
 
 /// A name from the symbol table, or one made up.
@@ -42,7 +43,10 @@ pub fn compile(bytes: &[u8], model: &str) -> Result<Compiled, Vec<Diagnostic>> {
         let what = "the circuit has neither bad states nor outputs: there is nothing to check";
         warnings.push(Diagnostic::warning(what, Span::default(), ""));
     }
-    Ok(Compiled { cfa: circuit.finish(), warnings, moves: vec![], origin: Origin::Model })
+    let cfa = circuit.finish();
+    let requirements = Requirements::default();
+    let compiled = Compiled { cfa, warnings, moves: vec![], origin: Origin::Model, requirements };
+    Ok(compiled)
 }
 
 fn build(aig: &Aig, model: &str) -> Result<Circuit, Box<Diagnostic>> {

@@ -24,6 +24,7 @@ mod wide;
 use super::{Compiled, Diagnostic, Origin};
 pub use build::{Node, Nodes};
 use vouch_ir::Span;
+use vouch_ir::requirements::Requirements;
 
 /// Compiles a circuit.
 pub fn compile(text: &str, model: &str) -> Result<Compiled, Vec<Diagnostic>> {
@@ -43,7 +44,10 @@ pub fn read(text: &str, model: &str) -> Result<(Compiled, Nodes), Vec<Diagnostic
         let what = "the circuit has no bad states: there is nothing to check";
         warnings.push(Diagnostic::warning(what, Span::default(), ""));
     }
-    Ok((Compiled { cfa: circuit.finish(), warnings, moves: vec![], origin: Origin::Model }, nodes))
+    let cfa = circuit.finish();
+    let requirements = Requirements::default();
+    let compiled = Compiled { cfa, warnings, moves: vec![], origin: Origin::Model, requirements };
+    Ok((compiled, nodes))
 }
 
 type Result1<T> = Result<T, Box<Diagnostic>>;

@@ -29,7 +29,11 @@ static void vouch_other(void)
 static void vouch_broken(const char *name)
 {
     static int others;
-    if (!strcmp(name, VOUCH_PROPERTY))
+    const char *asked = VOUCH_PROPERTY, *n = name;
+    while (*asked && *asked == *n)
+        asked++, n++;
+    /* Behind the name may come what it covers. */
+    if (!*asked && (!*n || (n[0] == ' ' && n[1] == '[')))
         vouch_failed();
     fprintf(stderr, \"%s is broken\\n\", name);
     if (!others++)

@@ -204,7 +204,8 @@ pub fn compile(source: &Source, options: &Options) -> Result<Compiled, Vec<Diagn
         let program = Program::new(source, options)?;
         let warnings = warn::warnings(&program, options);
         let origin = Origin::Source(Arc::new(program.parts(options)));
-        Ok(Compiled { cfa: program.into_cfa(), warnings, moves: vec![], origin })
+        let requirements = program.notes.requirements.clone();
+        Ok(Compiled { cfa: program.into_cfa(), warnings, moves: vec![], origin, requirements })
     })
 }
 

@@ -56,6 +56,7 @@ use outcome::{Bad, Stop};
 use reader::Elf;
 pub use state::Cell;
 use std::sync::Arc;
+use vouch_ir::requirements::Requirements;
 use vouch_ir::{Property, Span};
 
 /// What an ELF file begins with.
@@ -99,7 +100,8 @@ pub fn compile(
     }
     let cfa = program.cfa.clone();
     let binary = Binary { file: bytes.to_vec(), program };
-    Ok(Compiled { cfa, warnings, moves: vec![], origin: Origin::Program(Arc::new(binary)) })
+    let (origin, requirements) = (Origin::Program(Arc::new(binary)), Requirements::default());
+    Ok(Compiled { cfa, warnings, moves: vec![], origin, requirements })
 }
 
 /// A program as a file and as an automaton: what it takes to run the one along the other.

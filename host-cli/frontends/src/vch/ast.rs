@@ -79,6 +79,7 @@ pub enum Item {
     Fn(Function),
     Property {
         name: Name,
+        requirements: Vec<Name>,
         claim: Claim,
     },
 }

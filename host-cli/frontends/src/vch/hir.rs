@@ -102,6 +102,7 @@ pub enum Schedule {
 #[derive(Debug)]
 pub struct Property {
     pub name: String,
+    pub requirements: Vec<String>,
     pub claim: Claim,
     pub span: Span,
 }

@@ -3,6 +3,7 @@
 use super::token::{Kind, Token};
 use crate::Diagnostic;
 use vouch_ir::Span;
+use vouch_ir::requirements::is_id_char;
 
 /// Longer texts are refused: no model is that long, and spans stay small.
 const MAX_BYTES: usize = 4 << 20;
@@ -15,7 +16,7 @@ pub fn lex(text: &str, errors: &mut Vec<Diagnostic>) -> Vec<Token> {
         errors.push(error.help("split the model, or keep tables out of it"));
         return vec![Token { kind: Kind::End, span: Span::default() }];
     }
-    let mut lexer = Lexer { text, at: 0, tokens: vec![], errors };
+    let mut lexer = Lexer { text, at: 0, tokens: vec![], in_requirements: false, errors };
     while lexer.at < text.len() {
         vouch_ir::deadline::tick();
         lexer.token();
@@ -29,6 +30,8 @@ struct Lexer<'a> {
     text: &'a str,
     at: usize,
     tokens: Vec<Token>,
+    /// Within the brackets behind a property's name, where `REQ-12` is one token.
+    in_requirements: bool,
     errors: &'a mut Vec<Diagnostic>,
 }
 
@@ -53,6 +56,9 @@ impl Lexer<'_> {
             return self.skip_while(|c| c != '\n');
         } else if self.rest().starts_with("/*") {
             return self.comment();
+        } else if self.in_requirements && is_id_char(first) {
+            self.skip_while(is_id_char);
+            Kind::Requirement
         } else if first.is_ascii_digit() {
             self.skip_while(word);
             let mut rest = self.rest().chars();
@@ -78,6 +84,14 @@ impl Lexer<'_> {
             *kind
         } else {
             return self.stray(first);
+        };
+        let before = self.tokens.len().checked_sub(2).map(|at| &self.tokens[at..]);
+        let is_named =
+            before.is_some_and(|t| t[0].kind == Kind::Property && t[1].kind == Kind::Ident);
+        self.in_requirements = match kind {
+            Kind::OpenBracket => is_named,
+            Kind::Requirement | Kind::Comma => self.in_requirements,
+            _ => false,
         };
         let span = self.span(start);
         self.tokens.push(Token { kind, span });

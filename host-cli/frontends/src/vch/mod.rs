@@ -24,6 +24,7 @@ use super::lint::Lint;
 use super::machines::Machines;
 use super::{Compiled, Diagnostic, Options, Origin, diagnostic};
 use vouch_ir::Span;
+use vouch_ir::requirements::Requirements;
 
 /// Nesting is limited, but to what fits here and not to what fits any caller's stack.
 const STACK_BYTES: usize = 64 << 20;
@@ -71,7 +72,12 @@ fn compile_here(text: &str, options: &Options) -> Result<Compiled, Vec<Diagnosti
     let (model, mut warnings) = read(text)?;
     let (cfa, moves, more) = lower::lower(&model, text, options).map_err(|error| vec![error])?;
     warnings.extend(more);
-    Ok(Compiled { cfa, warnings: in_order(warnings), moves, origin: Origin::Model })
+    let mut requirements = Requirements::default();
+    for property in &model.properties {
+        requirements.add(&property.name, property.requirements.iter().cloned());
+    }
+    let warnings = in_order(warnings);
+    Ok(Compiled { cfa, warnings, moves, origin: Origin::Model, requirements })
 }
 
 /// The model that a text describes, and warnings.

@@ -43,9 +43,11 @@ pub fn outline(text: &str) -> Outline {
     let items =
         items.chain(own.flat_map(|(m, machine)| machine.items.iter().map(move |i| (Some(m), i))));
     for (machine, item) in items {
-        let Item::Property { name, claim } = item else { continue };
-        let end = tokens.iter().find(|t| t.span.start > name.span.end && words(t.span) == ";");
-        let start = name.span.end + 1;
+        let Item::Property { name, claim, .. } = item else { continue };
+        let mut behind = tokens.iter().filter(|t| t.span.start >= name.span.end);
+        let colon = behind.find(|t| words(t.span) == ":");
+        let start = colon.map_or(name.span.end, |t| t.span.end);
+        let end = behind.find(|t| words(t.span) == ";");
         let end = end.map_or(start, |t| t.span.start);
         outline.properties.push((name.text.clone(), words(Span { start, end })));
         if let Claim::Never(Expr { kind: ExprKind::In(states), .. }) = claim {

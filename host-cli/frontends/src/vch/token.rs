@@ -12,6 +12,8 @@ macro_rules! tokens {
             Ident,
             /// A number.
             Number,
+            /// The id of a requirement, in the brackets behind a property's name.
+            Requirement,
             /// The end of the text.
             End,
             $($name,)*
@@ -34,6 +36,7 @@ macro_rules! tokens {
                 match self {
                     Kind::Ident => "a name",
                     Kind::Number => "a number",
+                    Kind::Requirement => "the id of a requirement",
                     Kind::End => "the end of the file",
                     $(Kind::$name => concat!("`", $text, "`"),)*
                     $(Kind::$keyword => concat!("`", $word, "`"),)*

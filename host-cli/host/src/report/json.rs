@@ -3,6 +3,9 @@
 //! The order of fields is fixed; what is not known is `null`. Names that occur several times have
 //! `#n` behind them, as in the text formats. Values are `true` and `false`, names of enumerations,
 //! and numbers; a number beyond 2^53, which many readers of JSON would round, is a string.
+//!
+//! All of it can be read back, so that what was found out once can be reported again. `docs/formats/check.schema.json`
+//! describes it.
 
 use super::value;
 use crate::explain::{Explanation, Paragraph};
@@ -11,12 +14,14 @@ use crate::ir::{Cfa, Type, VarId, Word};
 use crate::validate::Run;
 use crate::verdict::{Reason, Verdict};
 use crate::words::{Done, Moment, Why, Words};
+use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The outcome of a check.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// The verdict on all properties together.
     pub verdict: Verdict,
@@ -63,6 +68,12 @@ pub struct Outcome {
     pub device: Option<Device>,
     /// The model's name.
     pub model: Option<String>,
+    /// The file that it was read from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Whether it was found out before, of the same content.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
     /// Each property.
     pub properties: Vec<PropertyOutcome>,
     /// The run that breaks `property`.
@@ -77,12 +88,12 @@ pub struct Outcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// What looks odd about the model.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 /// The board that a check ran on.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Device {
     /// Its name.
     pub board: Option<String>,
@@ -110,7 +121,7 @@ pub struct Device {
 }
 
 /// The outcome for one property.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PropertyOutcome {
     /// Its name.
     pub name: String,
@@ -130,10 +141,27 @@ pub struct PropertyOutcome {
     /// If it is not known: no run of so many steps breaks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub safe_steps: Option<u64>,
+    /// The requirements that it covers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<String>,
+    /// Where it is stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<PlaceOutcome>,
+}
+
+/// A place in a source text.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PlaceOutcome {
+    /// The file.
+    pub path: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
 }
 
 /// A state of a run, and how it was reached.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StateOutcome {
     /// How many steps before it.
     pub step: usize,
@@ -148,7 +176,7 @@ pub struct StateOutcome {
 }
 
 /// An invariant for people.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct InvariantOutcome {
     /// What holds where; nothing, if no run gets there.
     pub lines: Vec<LineOutcome>,
@@ -157,7 +185,7 @@ pub struct InvariantOutcome {
 }
 
 /// What holds in a place.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LineOutcome {
     /// Where.
     pub place: String,
@@ -174,7 +202,7 @@ impl From<&Explanation> for InvariantOutcome {
 }
 
 /// Something that was done.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DoneOutcome {
     /// By which machine, function or handler.
     pub who: Option<String>,
@@ -185,7 +213,7 @@ pub struct DoneOutcome {
 }
 
 /// Why a property is broken at the end of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct WhyOutcome {
     /// Where it is stated: file and line.
     pub place: Option<String>,
@@ -209,8 +237,33 @@ impl Serialize for Named {
     }
 }
 
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Named, D::Error> {
+        from.deserialize_map(InOrder)
+    }
+}
+
+/// Reads values in the order in which they are written.
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Named;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("values by name")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named, A::Error> {
+        let mut all = vec![];
+        while let Some(entry) = map.next_entry()? {
+            all.push(entry);
+        }
+        Ok(Named(all))
+    }
+}
+
 /// A value.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Shown {
     /// Of a boolean.
@@ -233,6 +286,16 @@ impl Shown {
         match text.parse::<i64>() {
             Ok(number) if number.unsigned_abs() <= 1 << 53 => Shown::Number(number),
             _ => Shown::Text(text),
+        }
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shown::Bool(value) => value.fmt(f),
+            Shown::Number(value) => value.fmt(f),
+            Shown::Text(text) => f.write_str(text),
         }
     }
 }
@@ -322,7 +385,17 @@ mod tests {
         assert!(json.contains(
             r#"{"step":1,"location":"Charge","done":[{"who":null,"line":null,"text":""}],"inputs":{"start":true,"add":-1},"values":{"timer":0,"limit":2,"contactor.mode":"Pre charge"}}"#
         ));
-        assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok());
+        assert_eq!(serde_json::from_str::<Outcome>(&json).unwrap(), outcome, "it is read back");
+    }
+
+    #[test]
+    fn a_reason_is_read_back_in_the_same_words() {
+        for reason in [Reason::Timeout, Reason::Until(vec!["index_in_range".into()])] {
+            let outcome = Outcome { reason: Some(reason), ..Outcome::default() };
+            let json = outcome.to_json();
+            let read: Outcome = serde_json::from_str(&json).unwrap();
+            assert_eq!(read.to_json(), json);
+        }
     }
 
     #[test]

@@ -7,15 +7,27 @@
 //! - [`table`]: a counterexample as a table of steps.
 //! - [`text`]: the summary of a check.
 //! - [`html`]: a verdict as a page.
+//! - [`github`]: workflow commands of GitHub actions.
 //! - [`json`]: the same for programs.
+//! - [`junit`]: results for CI systems.
+//! - [`markdown`]: results as Markdown.
+//! - [`markup`]: text in pages, pictures and XML.
+//! - [`results`]: what several checks have found.
+//! - [`sarif`]: results for code scanning.
 //! - [`vcd`]: a counterexample as waveforms.
 //! - [`walk`]: runs that break nothing, step by step.
 
 pub mod explained;
 pub mod formats;
+pub mod github;
 pub mod html;
 pub mod json;
+pub mod junit;
+pub mod markdown;
+mod markup;
+pub mod results;
 mod rows;
+pub mod sarif;
 pub mod suite;
 pub mod svg;
 pub mod table;
@@ -65,6 +77,16 @@ impl Style {
             Paint::Heading => "1",
         };
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+
+    /// The word for what came of a check, in its colour.
+    pub fn paint_word(&self, word: &str) -> String {
+        let paint = match word.trim() {
+            "safe" => Paint::Good,
+            "unknown" => Paint::Unsure,
+            _ => Paint::Bad,
+        };
+        self.paint(paint, word)
     }
 
     fn paint_verdict(&self, verdict: Verdict, text: &str) -> String {

@@ -1,6 +1,6 @@
 //! The summary of a check for people.
 
-use super::json::{Device, Outcome};
+use super::json::{Device, Outcome, PropertyOutcome};
 use super::{Paint, Style, count};
 use crate::escape;
 use crate::verdict::Verdict;
@@ -21,33 +21,12 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
     for (p, name) in outcome.properties.iter().zip(&names) {
         let blanks = " ".repeat(widest.min(48).saturating_sub(name.width()));
         let verdict = style.paint_verdict(p.verdict, &format!("{:7}", p.verdict));
-        let why = match (p.verdict, outcome.validated) {
-            (Verdict::Safe, true) => "invariant checked".to_string(),
-            (Verdict::Safe, false) => "invariant not checked".to_string(),
-            (Verdict::Unsafe, validated) => {
-                let run =
-                    p.trace_len.map_or("run".into(), |n| format!("run of {}", count(n, "step")));
-                let run = match p.shortest {
-                    Some(true) => format!("{run} (no run is shorter)"),
-                    Some(false) => format!("{run} (a shorter one may exist)"),
-                    None => run,
-                };
-                match (&p.replayed, validated) {
-                    (Some(on), _) => format!("{run}, replayed on the program in QEMU ({on})"),
-                    (None, true) => format!("{run}, replayed"),
-                    (None, false) => format!("{run}, not replayed"),
-                }
-            }
-            (Verdict::Unknown, _) => {
-                let steps = p
-                    .safe_steps
-                    .map(|n| format!("no violation within {}", count(n as usize, "step")));
-                let parts: Vec<String> =
-                    p.reason.iter().map(ToString::to_string).chain(steps).collect();
-                parts.join(", ")
-            }
+        let why = because(p, outcome.validated);
+        let ids = match &p.requirements[..] {
+            [] => String::new(),
+            ids => format!("  [{}]", escape::text(&ids.join(", "))),
         };
-        let line = format!("  {name}{blanks}  {verdict}  {why}");
+        let line = format!("  {name}{blanks}  {verdict}  {why}{ids}");
         text.push_str(line.trim_end());
         text.push('\n');
     }
@@ -55,6 +34,34 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
         text.push_str(&format!("  {title:8}{line}\n"));
     }
     text
+}
+
+/// What a verdict on a property rests on, or why there is none.
+pub fn because(p: &PropertyOutcome, validated: bool) -> String {
+    match (p.verdict, validated) {
+        (Verdict::Safe, true) => "invariant checked".to_string(),
+        (Verdict::Safe, false) => "invariant not checked".to_string(),
+        (Verdict::Unsafe, validated) => {
+            let run = p.trace_len.map_or("run".into(), |n| format!("run of {}", count(n, "step")));
+            let run = match p.shortest {
+                Some(true) => format!("{run} (no run is shorter)"),
+                Some(false) => format!("{run} (a shorter one may exist)"),
+                None => run,
+            };
+            match (&p.replayed, validated) {
+                (Some(on), _) => format!("{run}, replayed on the program in QEMU ({on})"),
+                (None, true) => format!("{run}, replayed"),
+                (None, false) => format!("{run}, not replayed"),
+            }
+        }
+        (Verdict::Unknown, _) => {
+            let steps =
+                p.safe_steps.map(|n| format!("no violation within {}", count(n as usize, "step")));
+            let parts: Vec<String> =
+                p.reason.iter().map(ToString::to_string).chain(steps).collect();
+            parts.join(", ")
+        }
+    }
 }
 
 /// What it took, as far as it is known.
@@ -150,7 +157,6 @@ pub fn duration(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::json::PropertyOutcome;
     use super::*;
 
     fn property(name: &str, verdict: Verdict, trace_len: Option<usize>) -> PropertyOutcome {
@@ -180,7 +186,10 @@ mod tests {
             model: Some("precharge".into()),
             properties: vec![
                 property("never_both", Verdict::Safe, None),
-                property("in_time", Verdict::Unsafe, Some(1)),
+                PropertyOutcome {
+                    requirements: vec!["REQ-1".into(), "REQ-2".into()],
+                    ..property("in_time", Verdict::Unsafe, Some(1))
+                },
                 property("rest", Verdict::Unknown, None),
             ],
             ..Outcome::default()

@@ -2,7 +2,8 @@
  * vouch.h: what firmware tells vouch. On the target all of it costs nothing.
  *
  *   VOUCH_ASSERT(condition);                must hold whenever a run gets here
- *   VOUCH_ASSERT_NAMED("name", condition);  the same, as a property of this name
+ *   VOUCH_ASSERT_NAMED("name", condition);  the same, as a property of this name; "name [REQ-1, REQ-2]" says which
+ *                                           requirements it covers
  *   VOUCH_ASSUME(condition);                runs in which it does not hold are not looked at
  *   VOUCH_INPUT(variable);                  the environment gives it any value now
  *   VOUCH_PARAM(min, max) const int limit;  fixed on the device, within these bounds; vouch proves

@@ -14,7 +14,7 @@ use crate::c::targets::Thing;
 use crate::c::tree::{Expr, ExprKind, FunctionId};
 use crate::c::types::Type;
 use std::collections::{HashMap, HashSet};
-use vouch_ir::{self as ir, Edge, Span, Var, VarKind};
+use vouch_ir::{self as ir, Edge, Span, Var, VarKind, requirements};
 
 /// Bits of the number of a place to return to.
 const SITE_BITS: u32 = 16;
@@ -416,13 +416,15 @@ impl Lower<'_> {
                 };
                 let holds = self.condition(condition)?;
                 if builtin != Builtin::Assume {
-                    let name = match named {
+                    let text = match named {
                         true => self.text_of(&args[0])?,
                         false => format!("assert_{}", self.line(span)),
                     };
-                    self.note_claim(&name, span, false);
+                    let (name, ids) = requirements::split(&text);
+                    self.notes.requirements.add(name, ids);
+                    self.note_claim(name, span, false);
                     let fails = self.cfa.pool.not(holds);
-                    self.break_property(&name, fails, span);
+                    self.break_property(name, fails, span);
                 }
                 // Who claims something in passing hides nothing of what follows.
                 if matches!(builtin, Builtin::Assert | Builtin::Assume) {

@@ -7,6 +7,7 @@ use crate::c::tree::{Function, FunctionId, GlobalId, LocalId, Stmt, StmtKind};
 use crate::c::types::Type;
 use crate::origin::{self, Variable};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use vouch_ir::requirements::Requirements;
 use vouch_ir::{EdgeId, ExprId, InputId, LocId, Span, VarId};
 
 /// Notes on an automaton. All spans are those of the preprocessed text.
@@ -28,6 +29,8 @@ pub struct Notes {
     pub globals: HashMap<VarId, GlobalId>,
     /// Assertions that a run may get to.
     pub claims: Vec<Claim>,
+    /// What assertions cover.
+    pub requirements: Requirements,
     /// Functions that are declared only and change what they are given, and where one is called.
     pub unknown: BTreeMap<String, Span>,
     /// Functions that are declared only, and where one is called.

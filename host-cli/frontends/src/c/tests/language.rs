@@ -186,6 +186,7 @@ fn claims_hide_nothing_but_assert_ends() {
     let with = |name: &str, goes_on| (name.to_string(), goes_on, 0);
     assert_eq!(after("vouch_assert(0);"), with("assert_1", true));
     assert_eq!(after("vouch_assert_named(\"small\", 0);"), with("small", true));
+    assert_eq!(after("vouch_assert_named(\"small [REQ-1, B]\", 0);"), with("small", true));
     assert_eq!(after("__CPROVER_assert(0, \"small\");"), with("assert_1", true));
     assert_eq!(after("assert(0);"), with("assert_1", false));
     assert_eq!(after("__assert_fail();"), with("assert_1", false));

@@ -240,7 +240,7 @@ impl Checker<'_> {
     }
 
     fn property(&mut self, item: &Item) {
-        let Item::Property { name, claim } = item else { return };
+        let Item::Property { name, requirements, claim } = item else { return };
         self.place = Place::Property;
         let bool = |c: &mut Self, e: &ast::Expr| c.expect(e, &Ty::Bool);
         let claim = match claim {
@@ -283,6 +283,7 @@ impl Checker<'_> {
         };
         self.model.properties.push(hir::Property {
             name: name.text.clone(),
+            requirements: requirements.iter().map(|id| id.text.clone()).collect(),
             claim,
             span: name.span,
         });

@@ -14,8 +14,11 @@ pub fn blanks(pieces: &[Piece<'_>]) -> Vec<bool> {
     for i in 1..pieces.len() {
         let before = i.checked_sub(2).map(|i| &pieces[i]);
         let (previous, next) = (&pieces[i - 1], &pieces[i]);
-        let unary = is_unary(before.map(|p| p.kind), previous.kind);
-        blanks[i] = scan.blank(previous, next, unary);
+        let before = before.map(|p| p.kind);
+        let unary = is_unary(before, previous.kind);
+        // The brackets behind a property's name are not an index.
+        let lists = before == Some(Kind::Property) && next.kind == Kind::OpenBracket;
+        blanks[i] = scan.blank(previous, next, unary) || lists;
     }
     blanks
 }

@@ -161,13 +161,35 @@ impl Parser<'_> {
             Kind::Fn => return Ok(Item::Fn(self.function()?)),
             Kind::Property => {
                 let name = self.name("the property")?;
+                let requirements = self.requirements()?;
                 self.expect(Kind::Colon)?;
-                Item::Property { name, claim: self.claim()? }
+                Item::Property { name, requirements, claim: self.claim()? }
             }
             _ => return Err(self.unexpected("a declaration")),
         };
         self.semicolon()?;
         Ok(item)
+    }
+
+    /// What a property covers, in brackets.
+    fn requirements(&mut self) -> Parse<Vec<Name>> {
+        if !self.eat(Kind::OpenBracket) {
+            return Ok(vec![]);
+        }
+        let mut ids = vec![];
+        loop {
+            if self.kind() != Kind::Requirement {
+                let error = self.unexpected_diagnostic("the id of a requirement");
+                let help = "ids are made of letters, digits and `_-.#+`, as in `[REQ-12, SYS.4.2]`";
+                return Err(self.report(error.help(help)));
+            }
+            let span = self.advance().span;
+            ids.push(Name { text: self.text_of(span).to_owned(), span });
+            if !self.eat(Kind::Comma) {
+                self.expect(Kind::CloseBracket)?;
+                return Ok(ids);
+            }
+        }
     }
 
     fn typed(&mut self, what: &str) -> Parse<(Name, Type)> {

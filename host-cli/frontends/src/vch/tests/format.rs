@@ -105,6 +105,14 @@ fn outputs_look_like_variables() {
 }
 
 #[test]
+fn requirements_stand_in_brackets_behind_the_name() {
+    let text =
+        "var x:u8=0; property p[ REQ-12,SYS.4.2#b ]:never x+-1>3; machine m{ initial state S; }";
+    let text = formatted(text);
+    assert!(text.contains("property p [REQ-12, SYS.4.2#b]: never x + -1 > 3;"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_read_is_refused() {
     let errors = format("machine m { state S { on x -> } var y u8; }").unwrap_err();
     assert!(errors.len() >= 2, "{errors:?}");

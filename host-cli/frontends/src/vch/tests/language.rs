@@ -20,6 +20,18 @@ fn i8(x: i128) -> Word {
 }
 
 #[test]
+fn properties_name_the_requirements_that_they_cover() {
+    let text = "input a: u8; machine m { initial state S { else { } } \
+                property plain: never a == 1; \
+                property low [REQ-012, 4.2-b]: never a == 2; }";
+    let requirements = compile(text).requirements;
+    assert_eq!(requirements.of("low"), ["REQ-012", "4.2-b"]);
+    assert!(requirements.of("plain").is_empty());
+    let outline = super::super::outline(text);
+    assert_eq!(outline.properties[1], ("low".into(), "never a == 2".into()));
+}
+
+#[test]
 fn operators_wrap_around_and_keep_their_sign() {
     let ab = &[("a", 200), ("b", 100)];
     assert_eq!(value("u8", "a + b", ab), 44);

@@ -42,6 +42,17 @@ machine m {
 }
 
 #[test]
+fn requirements_that_are_none() {
+    for list in ["[]", "[REQ-1,]", "[REQ 1]", "[REQ-1", "[!]"] {
+        let text =
+            format!("input a: bool; machine m {{ initial state S; property p {list}: never a; }}");
+        let (message, help) = brief(&text).swap_remove(0);
+        let is_told = help.contains("[REQ-12, SYS.4.2]") || message.contains("`]`");
+        assert!(is_told, "{list}: {message}, {help}");
+    }
+}
+
+#[test]
 fn several_errors_in_one_go() {
     let text = "\
 machine m {

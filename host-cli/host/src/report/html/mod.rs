@@ -5,6 +5,7 @@
 
 use super::Style;
 use super::json::Outcome;
+use super::markup;
 use super::rows::{self, Row};
 use super::text::{duration, grouped, size};
 use crate::explain::Explanation;
@@ -40,22 +41,9 @@ pub struct Page<'a> {
     pub command: &'a [String],
 }
 
-/// Text as it stands in a page.
+/// Text as it is written in a page.
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\t' => out.push_str("    "),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
+    markup::escape(&text.replace('\t', "    "))
 }
 
 /// The page.
@@ -117,9 +105,10 @@ fn properties(outcome: &Outcome) -> String {
             (None, None, false) => String::new(),
         };
         format!(
-            "<tr><td><code>{}</code></td><td class=\"{v}\">{v}</td><td>{}</td></tr>",
+            "<tr><td><code>{}</code></td><td class=\"{v}\">{v}</td><td>{}</td><td>{}</td></tr>",
             escape(&p.name),
             escape(&why),
+            escape(&p.requirements.join(", ")),
             v = p.verdict
         )
     };
