@@ -34,6 +34,7 @@ pub mod shortest;
 pub mod signing;
 pub mod simulate;
 pub mod suite;
+pub mod sweep;
 pub mod transport;
 pub mod verdict;
 pub mod walk;

@@ -77,11 +77,12 @@ const IR: [Layer; 13] = [
 ];
 
 /// Replaying a run needs no solver.
-const VALIDATE: [Layer; 6] = [
+const VALIDATE: [Layer; 7] = [
     ("solver", &[]),
     ("encode", &["solver"]),
     ("replay", &[]),
     ("depends", &["replay"]),
+    ("family", &["encode", "replay", "solver"]),
     ("certificate", &["encode", "solver"]),
     ("imply", &["certificate", "encode", "solver"]),
 ];
@@ -95,7 +96,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 26] = [
+const HOST: [Layer; 28] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
@@ -120,6 +121,8 @@ const HOST: [Layer; 26] = [
     ("replay", &["judge", "pipeline", "transport", "verdict"]),
     ("shortest", &["answer", "engines", "judge", "pipeline", "words"]),
     ("check", &["answer", "client", "engines", "judge", "pipeline", "replay", "shortest"]),
+    ("sweep", &["check", "engines", "judge", "pipeline", "report", "verdict"]),
+    ("rig", &["check", "client", "engines", "judge", "pipeline", "report", "transport", "verdict", "write"]),
     ("log", &["client"]),
     ("simulate", &["engines", "report", "walk"]),
 ];

@@ -4,9 +4,11 @@
 use super::c_args::CArgs;
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
+use super::merge::MergeArgs;
 use super::page::PageArgs;
 use super::simulate::SimulateArgs;
 use super::suite::TestsArgs;
+use super::sweep::SweepArgs;
 use clap::builder::{ArgPredicate, FalseyValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -172,6 +174,7 @@ unless --bind fixes them.
 Examples:
   vouch check pump.vch --certificate pump.cert && vouch certify pump.vch pump.cert
   vouch certify pump.vch bound.cert --bind limit=12
+  vouch certify pump.vch swept/proof-1.cert --param limit=0..=41
   vouch compile pump.vch --with-certificate && vouch certify pump.vimg")]
     Certify(CertifyArgs),
     /// Run a trace in the reference interpreter, and show it
@@ -267,6 +270,12 @@ Examples:
     /// Step through a model: choose what happens, back and forward
     #[command(after_help = super::simulate::after_help())]
     Simulate(SimulateArgs),
+    /// Tell for which values of parameters each property holds, with a proof or a run for each
+    #[command(after_help = super::sweep::AFTER_HELP)]
+    Sweep(SweepArgs),
+    /// Make one result of the parts of a sweep
+    #[command(after_help = super::merge::AFTER_HELP)]
+    Merge(MergeArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
 }
@@ -287,7 +296,9 @@ impl Command {
             Tests(args) => args.model.settle(&[]),
             Conform(args) => args.model.settle(&[]),
             Simulate(args) => args.model.settle(&[]),
+            Sweep(args) => args.model.settle(&[]),
             Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_) => {}
+            Merge(_) => {}
         }
     }
 
@@ -668,6 +679,10 @@ pub struct CertifyArgs {
     pub certificate: Option<PathBuf>,
     #[command(flatten)]
     pub ask: AskArgs,
+    /// For these values of a parameter only, as in `limit=0..=41` (from `vouch sweep`); can be repeated
+    #[arg(long = "param", env = "VOUCH_PARAM", hide_env = true, value_delimiter = ',')]
+    #[arg(value_name = "PARAMETER=FIRST..=LAST")]
+    pub params: Vec<String>,
     /// Say what it means: what holds in every run, state by state, in the model's own names
     #[arg(long, env = "VOUCH_EXPLAIN", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]

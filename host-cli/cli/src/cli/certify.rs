@@ -5,7 +5,7 @@ use super::args::CertifyArgs;
 use super::ask::{ask, show_bindings};
 use super::context::Context;
 use super::failure::{Failure, Kind};
-use super::{files, verdict};
+use super::{files, sweep, verdict};
 use std::time::Instant;
 use vouch_host::blast::certified;
 use vouch_host::decode;
@@ -14,12 +14,15 @@ use vouch_host::ir::{Certificate, PropertyId, VarId, Word};
 use vouch_host::judge::{self, Finding, Question, Reason};
 use vouch_host::pipeline::Loaded;
 use vouch_host::report::json::PropertyOutcome;
+use vouch_host::sweep::narrowed;
 use vouch_host::validate::{self, certificate::covers};
 use vouch_host::verdict::Verdict;
 
 /// The command.
 pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure> {
-    let model = files::load(&args.model, context)?;
+    let mut model = files::load(&args.model, context)?;
+    let (params, region) = sweep::ranges(&model.cfa, &args.params)?;
+    model.cfa = narrowed(&model.cfa, &params, &region);
     let Question { properties, besides, bindings } = ask(&model, &args.ask)?;
     let mut outcome = verdict::outcome_of(&model);
     let (certificate, path) = match &args.certificate {
@@ -92,6 +95,9 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
     }
     if !context.json && !context.quiet && !bindings.is_empty() {
         context.print(&format!("With {}:", show_bindings(&model.cfa, &bindings)));
+    }
+    if !context.json && !context.quiet && !params.is_empty() {
+        context.print(&format!("With {}:", args.params.join(", ")));
     }
     Ok(verdict::show(context, &outcome))
 }

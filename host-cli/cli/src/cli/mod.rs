@@ -9,6 +9,7 @@
 //! - [`verdict`]: how a judgement is shown.
 //! - [`plan`]: how a model fits the boards.
 //! - [`keys`]: keys and signatures.
+//! - [`shard`]: a part of the work.
 //! - one file for each other command.
 
 mod args;
@@ -34,6 +35,7 @@ mod keys;
 mod lint;
 mod list;
 mod machines;
+mod merge;
 mod monitor;
 mod page;
 mod passes;
@@ -41,8 +43,10 @@ mod picture;
 mod plan;
 mod replay;
 mod run;
+mod shard;
 mod simulate;
 mod suite;
+mod sweep;
 mod verdict;
 mod witness;
 
@@ -126,6 +130,8 @@ fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
         Command::Conform(args) => conform::command(args, context),
         Command::Simulate(args) => simulate::command(args, context),
         Command::Tests(args) => suite::command(args, context),
+        Command::Sweep(args) => sweep::command(args, context),
+        Command::Merge(args) => merge::command(args, context),
         Command::List(args) => list::command(args, context),
     }
 }

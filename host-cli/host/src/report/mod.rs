@@ -66,7 +66,8 @@ impl Style {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
     }
 
-    fn paint_verdict(&self, verdict: Verdict, text: &str) -> String {
+    /// Text in the colour of a verdict.
+    pub fn verdict(&self, verdict: Verdict, text: &str) -> String {
         let paint = match verdict {
             Verdict::Safe => Paint::Good,
             Verdict::Unsafe => Paint::Bad,

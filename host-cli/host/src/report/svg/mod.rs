@@ -93,7 +93,8 @@ fn wrap(text: &str, letters: usize, most: usize) -> Vec<String> {
     lines
 }
 
-fn escape(text: &str) -> String {
+/// Text for SVG and HTML.
+pub fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
