@@ -8,6 +8,8 @@
 //! - [`text`]: the summary of a check.
 //! - [`html`]: a verdict as a page.
 //! - [`json`]: the same for programs.
+//! - [`junit`]: results for CI systems.
+//! - [`markup`]: text in pages, pictures and XML.
 //! - [`vcd`]: a counterexample as waveforms.
 //! - [`walk`]: runs that break nothing, step by step.
 
@@ -15,6 +17,8 @@ pub mod explained;
 pub mod formats;
 pub mod html;
 pub mod json;
+pub mod junit;
+mod markup;
 pub mod suite;
 pub mod svg;
 pub mod table;

@@ -2,7 +2,7 @@
 
 use super::file::{File, Parameter, Part, Property};
 use super::region::Range;
-use crate::report::svg::escape;
+use crate::report::markup::escape;
 use crate::verdict::Verdict;
 use std::fmt::Write;
 

@@ -4,6 +4,7 @@
 //! Everything is in the page without the script; that only moves the mark from step to step.
 
 use super::json::Outcome;
+use super::markup;
 use super::text::{duration, grouped, size};
 use crate::formats::Names;
 use crate::frontend::source::{Place, Source};
@@ -37,22 +38,9 @@ pub struct Page<'a> {
     pub command: &'a [String],
 }
 
-/// Text as it stands in a page.
+/// Text as it is written in a page.
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\t' => out.push_str("    "),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
+    markup::escape(&text.replace('\t', "    "))
 }
 
 /// The page.
@@ -173,7 +161,7 @@ fn steps(page: &Page<'_>, run: &Run) -> String {
             }
         }
         rows += &format!(
-            "<tr><td>{number}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td>{number}</td><td>{}</td><td>{}</td></tr>",
             escape(&names.location(state.location)),
             escape(&inputs.join(", ")),
             escape(&changes.join(", "))

@@ -4,6 +4,7 @@
 
 pub mod layout;
 
+use super::markup::escape;
 use layout::{Graph, Placed, Size};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -91,22 +92,6 @@ fn wrap(text: &str, letters: usize, most: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// Text for SVG and HTML.
-pub fn escape(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// About the columns of a text in the small, fixed-width letters.
