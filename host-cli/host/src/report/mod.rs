@@ -18,7 +18,7 @@ pub mod formats;
 pub mod html;
 pub mod json;
 pub mod junit;
-mod markup;
+pub mod markup;
 pub mod suite;
 pub mod svg;
 pub mod table;

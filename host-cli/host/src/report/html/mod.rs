@@ -161,7 +161,7 @@ fn steps(page: &Page<'_>, run: &Run) -> String {
             }
         }
         rows += &format!(
-            "<tr><td>{number}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td>{number}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(&names.location(state.location)),
             escape(&inputs.join(", ")),
             escape(&changes.join(", "))
