@@ -5,16 +5,16 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// Water rises while the valve is open, at most for `limit` steps, by `rate` each: 200 litres are too much.
+/// Water rises while the valve is open, at most for `limit` steps.
 const TANK: &str = "\
 machine tank {
     param limit: u12;
     param rate: u3 in 1..=4;
     input open: bool;
-    var level: u12 = 0;
+    var level: u5 = 0;
     var timer: u12 = 0;
     initial state Filling {
-        on open && timer < limit && level < 1000 { level += 1; timer += 1; }
+        on open && timer < limit && level < 20 { level += 1; timer += 1; }
         on timer >= limit -> Full;
     }
     state Full {}
@@ -74,15 +74,15 @@ impl Place {
 fn ranges(result: &Value, property: &str) -> Vec<(Value, String)> {
     let all = result["properties"].as_array().unwrap();
     let of = all.iter().find(|p| p["name"] == property).unwrap();
-    let range =
-        |r: &Value| (r["values"].clone(), r["verdict"].as_str().unwrap().to_string());
+    let range = |r: &Value| (r["values"].clone(), r["verdict"].as_str().unwrap().to_string());
     of["ranges"].as_array().unwrap().iter().map(range).collect()
 }
 
 #[test]
 fn the_exact_values_with_evidence_that_holds() {
     let place = Place::new();
-    let result = place.run(&["sweep", "tank.vch", "--param", "limit=0..=4095", "-o", "out", "--json"]);
+    let result =
+        place.run(&["sweep", "tank.vch", "--param", "limit=0..=4095", "-o", "out", "--json"]);
     let result = result.ended(0).json();
     let known = |first: u32, last: u32, verdict: &str| {
         (serde_json::json!([[first, last]]), verdict.to_string())
@@ -123,7 +123,8 @@ fn the_exact_values_with_evidence_that_holds() {
 #[test]
 fn a_table_and_a_picture() {
     let place = Place::new();
-    let args = ["sweep", "tank.vch", "--param", "limit=90..110", "--param", "rate", "--property", "deep"];
+    let args =
+        ["sweep", "tank.vch", "--param", "limit=90..110", "--param", "rate", "--property", "deep"];
     let shown = place.run(&[&args[..], &["--svg", "plane.svg"]].concat()).ended(0);
     let shown = shown.says("tank: limit = 90..=109, rate = 1..=4").says("unsafe for 10 values");
     shown.says("limit = 100..=109  rate = 3");
@@ -141,7 +142,8 @@ fn parts_are_merged_into_the_same_result() {
     let names = ["a.json", "b.json", "c.json"];
     for (number, name) in (1..).zip(names) {
         let shard = format!("{number}/3");
-        let part = place.run(&["sweep", "tank.vch", "--param", "limit", "--shard", &shard, "--json"]);
+        let part =
+            place.run(&["sweep", "tank.vch", "--param", "limit", "--shard", &shard, "--json"]);
         place.write(name, &part.ended(0).out);
     }
     let merged = place.run(&["merge", "a.json", "c.json", "b.json", "--json"]).ended(0).json();

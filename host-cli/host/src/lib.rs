@@ -30,6 +30,7 @@ pub mod memory;
 pub mod pipeline;
 pub mod replay;
 pub mod report;
+pub mod rig;
 pub mod shortest;
 pub mod signing;
 pub mod simulate;

@@ -39,9 +39,7 @@ impl<'a> Family<'a> {
         for (id, var) in (0..).map(VarId).zip(&cfa.vars) {
             let bits = match open.contains(&id) {
                 true => encoder.own(id, var.width),
-                false => {
-                    encoder.word(initial.get(&id).copied().unwrap_or(0), var.width as usize)
-                }
+                false => encoder.word(initial.get(&id).copied().unwrap_or(0), var.width as usize),
             };
             values.insert(id, bits);
         }
@@ -153,8 +151,11 @@ mod tests {
             let VarKind::Param { min, max } = var.kind else { continue };
             // Any walk of the automaton, whether it breaks something or not: made to end in an error by
             // chance.
-            let mut trace =
-                Trace { property: vouch_ir::PropertyId(0), initial: vec![(param, min)], steps: vec![] };
+            let mut trace = Trace {
+                property: vouch_ir::PropertyId(0),
+                initial: vec![(param, min)],
+                steps: vec![],
+            };
             let mut at = cfa.init;
             for _ in 0..6 {
                 let out: Vec<u32> = (0..cfa.edges.len() as u32)
@@ -164,7 +165,8 @@ mod tests {
                     break;
                 }
                 let edge = vouch_ir::EdgeId(out[r.below(out.len())]);
-                let value = |id: InputId, r: &mut Random| (id, r.word(cfa.inputs[id.index()].width));
+                let value =
+                    |id: InputId, r: &mut Random| (id, r.word(cfa.inputs[id.index()].width));
                 let inputs = cfa.edge_inputs(&cfa.edges[edge.index()]);
                 let inputs = inputs.into_iter().map(|id| value(id, &mut r)).collect();
                 trace.steps.push(vouch_ir::Step { edge, inputs });

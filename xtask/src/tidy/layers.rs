@@ -122,7 +122,7 @@ const HOST: [Layer; 28] = [
     ("shortest", &["answer", "engines", "judge", "pipeline", "words"]),
     ("check", &["answer", "client", "engines", "judge", "pipeline", "replay", "shortest"]),
     ("sweep", &["check", "engines", "judge", "pipeline", "report", "verdict"]),
-    ("rig", &["check", "client", "engines", "judge", "pipeline", "report", "transport", "verdict", "write"]),
+    ("rig", &["check", "client", "judge", "pipeline", "report", "transport", "verdict"]),
     ("log", &["client"]),
     ("simulate", &["engines", "report", "walk"]),
 ];

@@ -6,6 +6,7 @@ use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
 use super::merge::MergeArgs;
 use super::page::PageArgs;
+use super::rig::RigArgs;
 use super::simulate::SimulateArgs;
 use super::suite::TestsArgs;
 use super::sweep::SweepArgs;
@@ -156,8 +157,11 @@ Targets:
   sim               the device's program in this process
   qemu:BOARD        an emulated board: lm3s6965evb, microbit, mps2-an386, riscv-virt
   serial:PATH       a board on a serial port
+  usb:VENDOR:PRODUCT[:SERIAL]  the serial port of a USB device
   tcp:HOST:PORT     a serial port that is served over TCP
+  rfc2217:HOST:PORT the same with RFC 2217 (ser2net)
   probe[:SELECTOR]  a board on a debug probe (needs probe-rs, and --chip)
+  labgrid:PLACE     a board that labgrid lends (needs labgrid-client)
 
 Examples:
   vouch run pump.vch --target sim
@@ -273,7 +277,10 @@ Examples:
     /// Tell for which values of parameters each property holds, with a proof or a run for each
     #[command(after_help = super::sweep::AFTER_HELP)]
     Sweep(SweepArgs),
-    /// Make one result of the parts of a sweep
+    /// Check models on all devices of a rig, at the same time
+    #[command(after_help = super::rig::AFTER_HELP)]
+    Rig(RigArgs),
+    /// Make one result of the parts of a sweep or of a rig's run
     #[command(after_help = super::merge::AFTER_HELP)]
     Merge(MergeArgs),
     /// List boards, serial ports, probes and engines
@@ -298,7 +305,7 @@ impl Command {
             Simulate(args) => args.model.settle(&[]),
             Sweep(args) => args.model.settle(&[]),
             Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_) => {}
-            Merge(_) => {}
+            Rig(_) | Merge(_) => {}
         }
     }
 

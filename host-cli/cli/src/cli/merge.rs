@@ -2,15 +2,19 @@
 
 use super::context::Context;
 use super::failure::{Failure, Kind};
+use super::rig::RigReports;
 use super::{files, sweep};
 use clap::{Args, ValueHint};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use vouch_host::rig;
 use vouch_host::sweep::file;
 
 /// The help after the options.
 pub const AFTER_HELP: &str = "\
-The files are what `vouch sweep --shard I/N --json` has printed. What is in none of them is unknown.
+The files are what `vouch sweep --shard I/N --json` or `vouch rig --shard I/N --json` has printed. What is in
+none of them is unknown.
 
 Examples:
   vouch merge part-*.json
@@ -27,40 +31,55 @@ pub struct MergeArgs {
     #[arg(long, env = "VOUCH_SVG", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub reports: RigReports,
 }
 
 /// The command.
 pub fn command(args: &MergeArgs, context: &mut Context) -> Result<u8, Failure> {
     let parts = args.files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let inputs: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
-    let kind = |part: &Value| part.get("kind").and_then(Value::as_str).map(str::to_owned);
-    let wrong = |path: &Path| {
-        Failure::new(
+    let kinds: Vec<&str> = parts.iter().map(|p| p["kind"].as_str().unwrap_or_default()).collect();
+    let known = [file::KIND, rig::file::KIND];
+    let first = kinds.first().copied().unwrap_or_default();
+    let other = kinds.iter().position(|kind| *kind != first || !known.contains(kind));
+    if let Some(path) = other.and_then(|at| args.files.get(at)) {
+        let what =
+            known.contains(&first).then_some(first).map_or("a sweep or rig run", |kind| kind);
+        return Err(Failure::new(
             Kind::Input,
             format!(
-                "{} is not a part of a sweep\n\
-                 help: name files that `vouch sweep --shard I/N --json` has printed",
+                "{} is not a part of a {what}\n\
+                 help: name files that `vouch sweep --shard I/N --json` has printed, or `vouch rig`",
                 path.display()
             ),
-        )
-    };
-    for (path, part) in args.files.iter().zip(&parts) {
-        if kind(part).as_deref() != Some(file::KIND) {
-            return Err(wrong(path));
-        }
+        ));
     }
-    let mut all = vec![];
-    for (path, part) in args.files.iter().zip(parts) {
-        let part: file::File = serde_json::from_value(part)
-            .map_err(|e| Failure::new(Kind::Input, format!("{}: {e}", path.display())))?;
-        all.push((path.display().to_string(), part));
+    if first == rig::file::KIND {
+        let merged = rig::file::merge(typed(&args.files, parts)?).map_err(differs)?;
+        return super::rig::show(&merged, &args.reports, &inputs, context);
     }
-    let merged = file::merge(all).map_err(|e| Failure::new(Kind::Mismatch, e.to_string()))?;
+    let merged = file::merge(typed(&args.files, parts)?).map_err(differs)?;
     sweep::show(&merged, args.svg.as_deref(), &inputs, context)
 }
 
+fn differs(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Kind::Mismatch, error.to_string())
+}
+
+/// The parts with the names of their files.
+fn typed<T: DeserializeOwned>(
+    paths: &[PathBuf],
+    parts: Vec<Value>,
+) -> Result<Vec<(String, T)>, Failure> {
+    let part = |(path, part): (&PathBuf, Value)| {
+        let wrong = |e| Failure::new(Kind::Input, format!("{}: {e}", path.display()));
+        Ok((path.display().to_string(), serde_json::from_value(part).map_err(wrong)?))
+    };
+    paths.iter().zip(parts).map(part).collect()
+}
+
 fn read(path: &Path) -> Result<Value, Failure> {
-    serde_json::from_str(&files::read_text(path)?).map_err(|e| {
-        Failure::new(Kind::Input, format!("{} is not JSON: {e}", path.display()))
-    })
+    serde_json::from_str(&files::read_text(path)?)
+        .map_err(|e| Failure::new(Kind::Input, format!("{} is not JSON: {e}", path.display())))
 }

@@ -42,6 +42,7 @@ mod passes;
 mod picture;
 mod plan;
 mod replay;
+mod rig;
 mod run;
 mod shard;
 mod simulate;
@@ -131,6 +132,7 @@ fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
         Command::Simulate(args) => simulate::command(args, context),
         Command::Tests(args) => suite::command(args, context),
         Command::Sweep(args) => sweep::command(args, context),
+        Command::Rig(args) => rig::command(args, context),
         Command::Merge(args) => merge::command(args, context),
         Command::List(args) => list::command(args, context),
     }

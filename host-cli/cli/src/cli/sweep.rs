@@ -40,7 +40,12 @@ pub struct SweepArgs {
     pub model: ModelArgs,
     /// A parameter and its values, as in `limit=0..=4095`; without values all that it can have. Can be repeated [in the
     /// environment: separated by commas]
-    #[arg(long = "param", env = "VOUCH_PARAM", hide_env = true, value_name = "PARAMETER[=FIRST..=LAST]")]
+    #[arg(
+        long = "param",
+        env = "VOUCH_PARAM",
+        hide_env = true,
+        value_name = "PARAMETER[=FIRST..=LAST]"
+    )]
     #[arg(value_delimiter = ',', required = true)]
     pub params: Vec<String>,
     #[command(flatten)]
@@ -217,12 +222,17 @@ pub fn ranges(cfa: &Cfa, given: &[String]) -> Result<(Vec<VarId>, Region), Failu
         let range = match values {
             None => all,
             Some(values) => {
-                let (first, last, excluded) = match (values.split_once("..="), values.split_once("..")) {
-                    (Some((first, last)), _) => (read(first, all.first)?, read(last, all.last)?, 0),
-                    (None, Some((first, ""))) => (read(first, all.first)?, all.last, 0),
-                    (None, Some((first, last))) => (read(first, all.first)?, read(last, all.last)?, 1),
-                    (None, None) => (read(values, all.first)?, read(values, all.last)?, 0),
-                };
+                let (first, last, excluded) =
+                    match (values.split_once("..="), values.split_once("..")) {
+                        (Some((first, last)), _) => {
+                            (read(first, all.first)?, read(last, all.last)?, 0)
+                        }
+                        (None, Some((first, ""))) => (read(first, all.first)?, all.last, 0),
+                        (None, Some((first, last))) => {
+                            (read(first, all.first)?, read(last, all.last)?, 1)
+                        }
+                        (None, None) => (read(values, all.first)?, read(values, all.last)?, 0),
+                    };
                 Range { first, last: last - excluded }
             }
         };

@@ -168,8 +168,10 @@ impl File {
         let About { model, params, all, covered, shard, bindings, time_s } = about;
         let cfa = &model.cfa;
         let names = Names::new(cfa);
-        let parameters =
-            params.iter().zip(&all.sides).filter_map(|(id, range)| Parameter::of(model, *id, *range));
+        let parameters = params
+            .iter()
+            .zip(&all.sides)
+            .filter_map(|(id, range)| Parameter::of(model, *id, *range));
         let binding = |(id, word): &(VarId, Word)| {
             let shown = cfa.vars.get(id.index()).map(|v| value::show(&v.ty, v.width, *word));
             (names.var(*id), shown.unwrap_or_default())
@@ -264,11 +266,15 @@ pub enum MergeError {
 pub fn merge(files: Vec<(String, File)>) -> Result<File, MergeError> {
     let (first_name, first) = files.first().cloned().ok_or(MergeError::Nothing)?;
     for (number, (name, file)) in files.iter().enumerate() {
-        let names = |file: &File| file.properties.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
+        let names =
+            |file: &File| file.properties.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
         let differences = [
             ("the model", file.model == first.model),
             ("the source of the model", file.source_sha256 == first.source_sha256),
-            ("the options that the model was compiled with", file.image_sha256 == first.image_sha256),
+            (
+                "the options that the model was compiled with",
+                file.image_sha256 == first.image_sha256,
+            ),
             ("the parameters", file.parameters == first.parameters),
             ("the parameters that are bound", file.bindings == first.bindings),
             ("the properties", names(file) == names(&first)),
@@ -304,7 +310,10 @@ pub fn merge(files: Vec<(String, File)>) -> Result<File, MergeError> {
         });
         let nobody = (Verdict::Unknown, Some("in none of the files".to_string()));
         let missing = missing.iter().map(|region| (region.clone(), nobody.clone(), vec![]));
-        Property { name: property.name.clone(), ranges: joined_parts(parts.chain(missing).collect()) }
+        Property {
+            name: property.name.clone(),
+            ranges: joined_parts(parts.chain(missing).collect()),
+        }
     };
     let evidence = files.iter().flat_map(|(name, file)| {
         file.evidence.iter().map(move |kept| {

@@ -80,7 +80,8 @@ fn hint(parameters: &[&Parameter], part: &Part) -> String {
 
 fn bar(parameter: &Parameter, property: &Property, y: &mut f64) -> String {
     let mut text = String::new();
-    let ranges = || property.ranges.iter().take(MOST).filter_map(|p| Some((p, *p.values.sides.first()?)));
+    let ranges =
+        || property.ranges.iter().take(MOST).filter_map(|p| Some((p, *p.values.sides.first()?)));
     for (part, range) in ranges() {
         let (start, length) = along(parameter, range, BAR);
         let _ = writeln!(
@@ -135,7 +136,8 @@ fn plane(p: &Parameter, q: &Parameter, property: &Property, y: &mut f64) -> Stri
     let bottom = *y + PLANE;
     for (at, value) in [(bottom, q.range.first), (*y + 10.0, q.range.last)] {
         let shown = escape(&q.show(value));
-        let _ = writeln!(text, r#"<text class="left" x="{}" y="{at:.2}">{shown}</text>"#, left - 6.0);
+        let _ =
+            writeln!(text, r#"<text class="left" x="{}" y="{at:.2}">{shown}</text>"#, left - 6.0);
     }
     let _ = writeln!(
         text,

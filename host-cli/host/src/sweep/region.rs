@@ -173,7 +173,8 @@ impl Region {
     pub fn join(&self, other: &Region) -> Option<Region> {
         let mut differing = (0..self.sides.len()).filter(|i| self.sides[*i] != other.sides[*i]);
         let (side, None) = (differing.next()?, differing.next()) else { return None };
-        let (a, b) = (self.sides[side].min(other.sides[side]), self.sides[side].max(other.sides[side]));
+        let (a, b) =
+            (self.sides[side].min(other.sides[side]), self.sides[side].max(other.sides[side]));
         (a.last.checked_add(1)? == b.first)
             .then(|| self.with(side, Range { first: a.first, last: b.last }))
     }
@@ -223,7 +224,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn region(sides: &[(i128, i128)]) -> Region {
-        Region { sides: sides.iter().map(|(first, last)| Range { first: *first, last: *last }).collect() }
+        Region {
+            sides: sides.iter().map(|(first, last)| Range { first: *first, last: *last }).collect(),
+        }
     }
 
     fn points(region: &Region) -> BTreeSet<Vec<i128>> {
@@ -287,7 +290,10 @@ mod tests {
         let all = region(&[(0, u64::MAX.into())]);
         assert_eq!(all.size(), 1 << 64);
         assert_eq!(all.shard(3, 3).unwrap().sides[0].last, u64::MAX.into());
-        assert_eq!(region(&[(i64::MIN.into(), i64::MAX.into())]).halves().unwrap()[0].size(), 1 << 63);
+        assert_eq!(
+            region(&[(i64::MIN.into(), i64::MAX.into())]).halves().unwrap()[0].size(),
+            1 << 63
+        );
         assert!(region(&[(0, 1)]).shard(3, 3).is_none());
     }
 }

@@ -13,7 +13,7 @@ use crate::check::{self, By, Checked, Progress, Request};
 use crate::deadline::Deadline;
 use crate::decode;
 use crate::engines::{Engine, Memory, Tuning};
-use crate::ir::{Cfa, Clause, PropertyId, Trace, VarId, Word};
+use crate::ir::{BinOp, Cfa, Clause, ExprId, PropertyId, Trace, Type, VarId, Word};
 use crate::judge::{Finding, Judgement, Question, Reason};
 use crate::pipeline::Loaded;
 use crate::validate::certificate::covers;
@@ -69,6 +69,8 @@ pub struct Step<'a> {
 /// What is known so far.
 struct Search<'a> {
     job: &'a Job<'a>,
+    /// The model that is compiled for each region: the same automaton each time, so that all regions have the same numbers.
+    base: Loaded,
     found: Sweep,
     /// Invariants by number, the latest last.
     proofs: Vec<usize>,
@@ -78,8 +80,9 @@ struct Search<'a> {
 
 /// Sweeps.
 pub fn run(job: &Job<'_>, progress: &mut dyn FnMut(Step<'_>)) -> Sweep {
+    let base = base(job.model, &job.params);
     let mut search =
-        Search { job, found: Sweep::default(), proofs: vec![], seeds: BTreeSet::new() };
+        Search { job, base, found: Sweep::default(), proofs: vec![], seeds: BTreeSet::new() };
     // All properties at once first: mostly many hold for all values.
     let all = &job.region;
     let mut open: Vec<(PropertyId, Vec<Piece>, Vec<Region>)> =
@@ -184,16 +187,25 @@ impl<'a> Search<'a> {
         Ok(checked.judgement)
     }
 
-    /// The model in a region, compiled. The simplified automaton stays, so that all regions have the same numbers.
+    /// The model in a region, compiled.
     fn narrow(&self, region: &Region) -> Result<Loaded, Reason> {
-        let Job { model, params, .. } = self.job;
-        let mut model = Loaded::clone(model);
+        let params = &self.job.params;
+        let mut model = self.base.clone();
         model.cfa = narrowed(&model.cfa, params, region);
-        model.simplified.cfa = narrowed(&model.simplified.cfa, params, region);
-        let compiled =
-            blast::compile(&model.simplified.cfa, model.digest, &blast::Options::default());
+        let mut simple = narrowed(&model.simplified.cfa, params, region);
+        // Engines do not look at bounds: runs begin only within them.
+        for (id, side) in params.iter().zip(&region.sides) {
+            let within = within(&mut simple, *id, *side);
+            for at in 0..simple.edges.len() {
+                if simple.edges[at].from == simple.init {
+                    simple.edges[at].guard = simple.pool.and(simple.edges[at].guard, within);
+                }
+            }
+        }
+        let compiled = blast::compile(&simple, model.digest, &blast::Options::default());
         let compiled = compiled.map_err(|_| Reason::Capacity)?;
         (model.image, model.map) = (AlignedImage::new(&compiled.image), compiled.map);
+        model.simplified.cfa = simple;
         model.simplified.guesses.extend(self.seeds.iter().cloned());
         Ok(model)
     }
@@ -388,6 +400,32 @@ impl<'a> Search<'a> {
         };
         self.job.params.iter().zip(&region.sides).map(bounds).collect()
     }
+}
+
+/// The model with its parameters as they are written, simplified if they still are.
+fn base(model: &Loaded, params: &[VarId]) -> Loaded {
+    let (cfa, simple) = (&model.cfa, &model.simplified.cfa);
+    let is_kept = |id: &VarId| match (cfa.vars.get(id.index()), simple.vars.get(id.index())) {
+        (Some(var), Some(other)) => var.kind == other.kind && var.width == other.width,
+        _ => false,
+    };
+    if params.iter().all(is_kept) {
+        return model.clone();
+    }
+    // What cannot be compiled as it is written is unknown for each region.
+    model.clone().as_written().unwrap_or_else(|_| model.clone())
+}
+
+/// That a parameter is in a range, as an expression.
+fn within(cfa: &mut Cfa, id: VarId, range: Range) -> ExprId {
+    let Some(var) = cfa.vars.get(id.index()).cloned() else { return cfa.pool.bool(true) };
+    let at_most = if var.ty == Type::Signed { BinOp::Sle } else { BinOp::Ule };
+    let value = cfa.read(id);
+    let first = cfa.pool.constant(region::value(&var, range.first), var.width);
+    let last = cfa.pool.constant(region::value(&var, range.last), var.width);
+    let above = cfa.pool.binary(at_most, first, value);
+    let below = cfa.pool.binary(at_most, value, last);
+    cfa.pool.and(above, below)
 }
 
 fn safe(region: Region, evidence: usize) -> Piece {
