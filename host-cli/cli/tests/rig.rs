@@ -145,11 +145,17 @@ fn parts_are_merged() {
     let rig = device("a", "sim", "") + &device("b", "sim", "") + &device("c", "sim", "");
     let place =
         Place::new(&(rig + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 5 }]\n"));
-    for (part, devices) in [("1/2", 2), ("2/2", 1)] {
-        let output = place.run(&["rig", "--shard", part, "--json"]).ended(0);
-        assert_eq!(output.json()["rows"].as_array().unwrap().len(), devices);
-        place.write(&format!("{}.json", &part[..1]), &output.out);
-    }
+    // At the same time, with one history.
+    std::thread::scope(|scope| {
+        for (part, devices) in [("1/2", 2), ("2/2", 1)] {
+            let place = &place;
+            scope.spawn(move || {
+                let output = place.run(&["rig", "--shard", part, "--json"]).ended(0);
+                assert_eq!(output.json()["rows"].as_array().unwrap().len(), devices);
+                place.write(&format!("{}.json", &part[..1]), &output.out);
+            });
+        }
+    });
     let merged = place.run(&["merge", "1.json", "2.json", "--json", "--junit", "all.xml"]).ended(0);
     assert_eq!(merged.json()["rows"].as_array().unwrap().len(), 3);
     assert!(place.read("all.xml").contains("tests=\"3\""));

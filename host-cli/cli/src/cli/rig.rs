@@ -77,8 +77,8 @@ pub fn command(args: &RigArgs, context: &mut Context) -> Result<u8, Failure> {
         plan.shard(number, count);
     }
     let path = rig.history();
-    let history = History::open(&path).map_err(|e| kept(e, &path))?;
     let part = shard.clone().unwrap_or_default();
+    let history = History::open(&path, &part).map_err(|e| kept(e, &path))?;
     let begun = history.begin(&plan.digest, &part, args.fresh).map_err(|e| kept(e, &path))?;
     let resumed = begun.rows.len();
     if resumed > 0 {

@@ -70,13 +70,10 @@ impl Board {
                     counted.fetch_add(1, Ordering::Relaxed);
                     target.open(&settings).unwrap()
                 });
-                match pass(stream, &mut **on, &trouble, &over) {
+                if let Ok(true) = pass(stream, &mut **on, &trouble, &over) {
                     // It is switched on again by the next connection.
-                    Ok(true) => {
-                        board = None;
-                        trouble.power_fails_after = 0;
-                    }
-                    Ok(false) | Err(_) => {}
+                    board = None;
+                    trouble.power_fails_after = 0;
                 }
             }
         });

@@ -12,14 +12,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The tables. A new version has another number.
 const VERSION: i64 = 1;
 const TABLES: &str = "
-CREATE TABLE run (
+CREATE TABLE IF NOT EXISTS run (
     id INTEGER PRIMARY KEY,
     plan TEXT NOT NULL,
     shard TEXT NOT NULL,
     started REAL NOT NULL,
     ended REAL
 );
-CREATE TABLE result (
+CREATE TABLE IF NOT EXISTS result (
     run INTEGER NOT NULL REFERENCES run(id),
     job TEXT NOT NULL,
     device TEXT NOT NULL,
@@ -77,9 +77,12 @@ pub struct Begun {
 }
 
 impl History {
-    /// Opens the database, or makes it.
-    pub fn open(path: &Path) -> Result<History, HistoryError> {
+    /// Opens the database, or makes it, for one of several parts of the work: the others may be at work with it, too.
+    pub fn open(path: &Path, shard: &str) -> Result<History, HistoryError> {
         let mut name = path.as_os_str().to_owned();
+        if !shard.is_empty() {
+            name.push(format!(".{}", shard.replace('/', "-of-")));
+        }
         name.push(".lock");
         let lock = File::create(name).map_err(HistoryError::Lock)?;
         match lock.try_lock() {
@@ -88,11 +91,11 @@ impl History {
             Err(TryLockError::Error(error)) => return Err(HistoryError::Lock(error)),
         }
         let connection = Connection::open(path)?;
-        connection.busy_timeout(Duration::from_secs(5))?;
+        connection.busy_timeout(Duration::from_secs(30))?;
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         match version {
             VERSION => {}
-            0 => connection.execute_batch(&format!("BEGIN;{TABLES}COMMIT;"))?,
+            0 => connection.execute_batch(&format!("BEGIN IMMEDIATE;{TABLES}COMMIT;"))?,
             other => return Err(HistoryError::Version(other)),
         }
         Ok(History { connection, _lock: lock })
@@ -243,13 +246,15 @@ mod tests {
     fn a_run_is_resumed_until_it_has_ended() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("h.sqlite");
-        let history = History::open(&path).unwrap();
-        assert!(matches!(History::open(&path), Err(HistoryError::Busy)));
+        let history = History::open(&path, "").unwrap();
+        assert!(matches!(History::open(&path, ""), Err(HistoryError::Busy)));
+        // Another part is somebody else's.
+        assert!(History::open(&path, "1/2").is_ok());
         let first = history.begin("plan", "", false).unwrap();
         history.keep(first.id, &row("a", State::Passed)).unwrap();
         drop(history);
         // Killed here.
-        let history = History::open(&path).unwrap();
+        let history = History::open(&path, "").unwrap();
         let again = history.begin("plan", "", false).unwrap();
         assert_eq!((again.id, &again.rows[..]), (first.id, &[row("a", State::Passed)][..]));
         // Another plan or another part is another run, and so is one that begins afresh.
@@ -280,11 +285,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("h.sqlite");
         std::fs::write(&path, "this is not a database at all, but a text of some length").unwrap();
-        assert!(matches!(History::open(&path), Err(HistoryError::Database(_))));
+        assert!(matches!(History::open(&path, ""), Err(HistoryError::Database(_))));
         let other = folder.path().join("o.sqlite");
         Connection::open(&other).unwrap().execute_batch("PRAGMA user_version = 9").unwrap();
-        assert!(matches!(History::open(&other), Err(HistoryError::Version(9))));
-        assert!(matches!(History::open(folder.path()), Err(HistoryError::Database(_))));
-        assert!(matches!(History::open(&folder.path().join("no/h")), Err(HistoryError::Lock(_))));
+        assert!(matches!(History::open(&other, ""), Err(HistoryError::Version(9))));
+        assert!(matches!(History::open(folder.path(), ""), Err(HistoryError::Database(_))));
+        assert!(matches!(
+            History::open(&folder.path().join("no/h"), ""),
+            Err(HistoryError::Lock(_))
+        ));
     }
 }

@@ -1,6 +1,6 @@
 //! Many devices and many models: each model, with each set of parameters and in each mode, on each device.
 //!
-//! - [`config`]: `rig.toml`.
+//! - [`config`]: the file, `rig.toml`.
 //! - [`plan`]: the jobs that it means.
 //! - [`work`]: one job on one device.
 //! - [`run`]: all of them, at the same time on different devices; retries, power cycles, quarantine.
