@@ -2,6 +2,7 @@
 //! `VOUCH_NO_VALIDATE`.
 
 use super::c_args::CArgs;
+use super::certify::CertifyArgs;
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
 use super::merge::MergeArgs;
@@ -170,16 +171,7 @@ Examples:
   vouch run pump.vimg --target probe --chip nRF52840_xxAA --program")]
     Run(RunArgs),
     /// Check a certificate, independently of the engine that made it
-    #[command(after_help = "\
-A certificate proves the properties that it names, for the parameters' values that it names. It must
-answer what is asked: all properties, unless --property names one, and all values of the parameters,
-unless --bind fixes them.
-
-Examples:
-  vouch check pump.vch --certificate pump.cert && vouch certify pump.vch pump.cert
-  vouch certify pump.vch bound.cert --bind limit=12
-  vouch certify pump.vch swept/proof-1.cert --param limit=0..=41
-  vouch compile pump.vch --with-certificate && vouch certify pump.vimg")]
+    #[command(after_help = super::certify::AFTER_HELP)]
     Certify(CertifyArgs),
     /// Run a trace in the reference interpreter, and show it
     #[command(after_help = "\
@@ -674,26 +666,6 @@ pub struct RunArgs {
     #[arg(long, env = "VOUCH_LOG", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub log: bool,
-}
-
-/// Arguments of `certify`.
-#[derive(Args, Debug)]
-pub struct CertifyArgs {
-    #[command(flatten)]
-    pub model: ModelArgs,
-    /// The certificate, as `--certificate` writes it [default: the one in the image]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub certificate: Option<PathBuf>,
-    #[command(flatten)]
-    pub ask: AskArgs,
-    /// For these values of a parameter only, as in `limit=0..=41` (from `vouch sweep`); can be repeated
-    #[arg(long = "param", env = "VOUCH_PARAM", hide_env = true, value_delimiter = ',')]
-    #[arg(value_name = "PARAMETER=FIRST..=LAST")]
-    pub params: Vec<String>,
-    /// Say what it means: what holds in every run, state by state, in the model's own names
-    #[arg(long, env = "VOUCH_EXPLAIN", hide_env = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub explain: bool,
 }
 
 /// Arguments of `replay`. With a compilation database the trace alone is named.
