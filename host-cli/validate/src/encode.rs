@@ -67,6 +67,17 @@ impl<'p, S: Solver> Encoder<'p, S> {
         std::mem::take(&mut self.inputs)
     }
 
+    /// The same with inputs that have these bits.
+    pub fn enter_with(
+        &mut self,
+        values: HashMap<VarId, Bits>,
+        inputs: HashMap<InputId, Bits>,
+    ) -> HashMap<InputId, Bits> {
+        let before = self.enter(values);
+        self.inputs = inputs;
+        before
+    }
+
     /// The bits of a variable, where expressions are now read.
     pub fn var(&mut self, var: VarId, width: u32) -> Bits {
         match self.values.get(&var) {

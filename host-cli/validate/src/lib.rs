@@ -7,7 +7,8 @@
 //! the front end built it, not on the image that the engine worked on:
 //!
 //! - *unsafe*: [`replay`] runs the trace in the reference interpreter, and [`depends`] tells whether it needs a value
-//!   that the model leaves open although the program does not;
+//!   that the model leaves open although the program does not; [`family`] tells for which other values of parameters the
+//!   same trace is a run;
 //! - *safe*: [`certificate`] checks that the invariant is inductive and excludes the errors, with
 //!   an encoder ([`encode`]) and a solver ([`solver`]) that share nothing with the engine.
 #![deny(unsafe_code)]
@@ -15,6 +16,7 @@
 pub mod certificate;
 pub mod depends;
 pub mod encode;
+pub mod family;
 pub mod imply;
 pub mod replay;
 pub mod solver;

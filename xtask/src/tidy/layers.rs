@@ -78,11 +78,12 @@ const IR: [Layer; 14] = [
 ];
 
 /// Replaying a run needs no solver.
-const VALIDATE: [Layer; 6] = [
+const VALIDATE: [Layer; 7] = [
     ("solver", &[]),
     ("encode", &["solver"]),
     ("replay", &[]),
     ("depends", &["replay"]),
+    ("family", &["encode", "replay", "solver"]),
     ("certificate", &["encode", "solver"]),
     ("imply", &["certificate", "encode", "solver"]),
 ];
@@ -96,7 +97,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 28] = [
+const HOST: [Layer; 30] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
@@ -121,6 +122,8 @@ const HOST: [Layer; 28] = [
     ("replay", &["judge", "pipeline", "transport", "verdict"]),
     ("shortest", &["answer", "engines", "judge", "pipeline", "words"]),
     ("check", &["answer", "client", "engines", "judge", "pipeline", "replay", "shortest"]),
+    ("sweep", &["check", "engines", "judge", "pipeline", "report", "verdict"]),
+    ("rig", &["check", "client", "judge", "pipeline", "report", "transport", "verdict"]),
     ("log", &["client"]),
     ("simulate", &["engines", "report", "walk"]),
     ("seed", &["judge", "pipeline", "verdict"]),

@@ -2,17 +2,21 @@
 //! `VOUCH_NO_VALIDATE`.
 
 use super::c_args::CArgs;
+use super::certify::CertifyArgs;
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
 use super::init::InitArgs;
 use super::keys::{KeygenArgs, RekeyArgs, VerifyArgs};
 use super::manual::{CompletionsArgs, ManualArgs};
 use super::matrix::MatrixArgs;
+use super::merge::MergeArgs;
 use super::page::PageArgs;
 use super::project::ProjectArgs;
 use super::reports::ReportArgs;
+use super::rig::RigArgs;
 use super::simulate::SimulateArgs;
 use super::suite::TestsArgs;
+use super::sweep::SweepArgs;
 use clap::builder::{ArgPredicate, FalseyValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -162,8 +166,11 @@ Targets:
   sim               the device's program in this process
   qemu:BOARD        an emulated board: lm3s6965evb, microbit, mps2-an386, riscv-virt
   serial:PATH       a board on a serial port
+  usb:VENDOR:PRODUCT[:SERIAL]  the serial port of a USB device
   tcp:HOST:PORT     a serial port that is served over TCP
+  rfc2217:HOST:PORT the same with RFC 2217 (ser2net)
   probe[:SELECTOR]  a board on a debug probe (needs probe-rs, and --chip)
+  labgrid:PLACE     a board that labgrid lends (needs labgrid-client)
 
 Examples:
   vouch run pump.vch --target sim
@@ -172,15 +179,7 @@ Examples:
   vouch run pump.vimg --target probe --chip nRF52840_xxAA --program")]
     Run(RunArgs),
     /// Check a certificate, independently of the engine that made it
-    #[command(after_help = "\
-A certificate proves the properties that it names, for the parameters' values that it names. It must
-answer what is asked: all properties, unless --property names one, and all values of the parameters,
-unless --bind fixes them.
-
-Examples:
-  vouch check pump.vch --certificate pump.cert && vouch certify pump.vch pump.cert
-  vouch certify pump.vch bound.cert --bind limit=12
-  vouch compile pump.vch --with-certificate && vouch certify pump.vimg")]
+    #[command(after_help = super::certify::AFTER_HELP)]
     Certify(CertifyArgs),
     /// Run a trace in the reference interpreter, and show it
     #[command(after_help = "\
@@ -281,6 +280,15 @@ Examples:
     /// Tell which property covers which requirement, with verdicts and proofs
     #[command(after_help = super::matrix::AFTER_HELP)]
     Matrix(MatrixArgs),
+    /// Tell for which values of parameters each property holds, with a proof or a run for each
+    #[command(after_help = super::sweep::AFTER_HELP)]
+    Sweep(SweepArgs),
+    /// Check models on all devices of a rig, at the same time
+    #[command(after_help = super::rig::AFTER_HELP)]
+    Rig(RigArgs),
+    /// Make one result of the parts of a sweep or of a rig's run
+    #[command(after_help = super::merge::AFTER_HELP)]
+    Merge(MergeArgs),
     /// List boards, serial ports, probes and engines
     List(ListArgs),
     /// Print the script with which a shell completes commands and flags
@@ -313,8 +321,9 @@ impl Command {
             Tests(args) => Some((&mut args.model, &[])),
             Conform(args) => Some((&mut args.model, &[])),
             Simulate(args) => Some((&mut args.model, &[])),
+            Sweep(args) => Some((&mut args.model, &[])),
             Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_)
-            | Init(_) | Matrix(_) | Completions(_) | Manual(_) => None,
+            | Init(_) | Matrix(_) | Completions(_) | Manual(_) | Rig(_) | Merge(_) => None,
         }
     }
 
@@ -671,22 +680,6 @@ pub struct RunArgs {
     #[arg(long, env = "VOUCH_LOG", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub log: bool,
-}
-
-/// Arguments of `certify`.
-#[derive(Args, Debug)]
-pub struct CertifyArgs {
-    #[command(flatten)]
-    pub model: ModelArgs,
-    /// The certificate, as `--certificate` writes it [default: the one in the image]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub certificate: Option<PathBuf>,
-    #[command(flatten)]
-    pub ask: AskArgs,
-    /// Say what it means: what holds in every run, state by state, in the model's own names
-    #[arg(long, env = "VOUCH_EXPLAIN", hide_env = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub explain: bool,
 }
 
 /// Arguments of `replay`. With a compilation database the trace alone is named.

@@ -78,9 +78,25 @@ pub fn describe_range(var: &Var) -> String {
     }
 }
 
+/// The parameter with this name, to do something with it.
+pub fn parameter<'a>(cfa: &'a Cfa, name: &str, to_do: &str) -> Result<(VarId, &'a Var), Failure> {
+    let names = Names::new(cfa);
+    let id = find(&names.vars, name).map(VarId);
+    let var = id.and_then(|id| Some((id, cfa.vars.get(id.index())?)));
+    var.filter(|(_, v)| v.kind != VarKind::State).ok_or_else(|| {
+        let what = if var.is_some() { "is a variable, not a parameter" } else { "is unknown" };
+        let params =
+            cfa.params().map(|(id, v)| format!("{} ({})", names.var(id), describe_range(v)));
+        let params = listed(params);
+        Failure::usage(format!(
+            "cannot {to_do} `{name}`: it {what}\nhelp: the parameters of {} are {params}",
+            cfa.name
+        ))
+    })
+}
+
 /// Reads bindings `parameter=value`.
 pub fn bindings(cfa: &Cfa, given: &[String]) -> Result<Vec<(VarId, Word)>, Failure> {
-    let names = Names::new(cfa);
     let mut bindings: Vec<(VarId, Word)> = vec![];
     for text in given.iter().map(|t| t.trim()).filter(|t| !t.is_empty()) {
         let Some((name, text)) = text.split_once('=') else {
@@ -89,18 +105,7 @@ pub fn bindings(cfa: &Cfa, given: &[String]) -> Result<Vec<(VarId, Word)>, Failu
             )));
         };
         let (name, text) = (name.trim(), text.trim());
-        let id = find(&names.vars, name).map(VarId);
-        let var = id.and_then(|id| Some((id, cfa.vars.get(id.index())?)));
-        let Some((id, var)) = var.filter(|(_, v)| v.kind != VarKind::State) else {
-            let what = if var.is_some() { "is a variable, not a parameter" } else { "is unknown" };
-            let params =
-                cfa.params().map(|(id, v)| format!("{} ({})", names.var(id), describe_range(v)));
-            let params = listed(params);
-            return Err(Failure::usage(format!(
-                "cannot bind `{name}`: it {what}\nhelp: the parameters of {} are {params}",
-                cfa.name
-            )));
-        };
+        let (id, var) = parameter(cfa, name, "bind")?;
         let allowed = describe_range(var);
         let wrong = |what: &str| {
             Failure::usage(format!(

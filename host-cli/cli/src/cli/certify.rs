@@ -1,11 +1,14 @@
 //! `vouch certify`: check a certificate, from a file or in an image, independently of the engine that
 //! made it.
 
-use super::args::CertifyArgs;
+use super::args::{AskArgs, ModelArgs};
 use super::ask::{ask, show_bindings};
 use super::context::Context;
 use super::failure::{Failure, Kind};
-use super::{files, verdict};
+use super::{files, sweep, verdict};
+use clap::builder::FalseyValueParser;
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
 use std::time::Instant;
 use vouch_host::blast::certified;
 use vouch_host::decode;
@@ -14,12 +17,47 @@ use vouch_host::ir::{Certificate, PropertyId, VarId, Word};
 use vouch_host::judge::{self, Finding, Question, Reason};
 use vouch_host::pipeline::Loaded;
 use vouch_host::report::json::PropertyOutcome;
+use vouch_host::sweep::narrowed;
 use vouch_host::validate::{self, certificate::covers};
 use vouch_host::verdict::Verdict;
 
+/// The help after the options.
+pub const AFTER_HELP: &str = "\
+A certificate proves the properties that it names, for the parameters' values that it names. It must
+answer what is asked: all properties, unless --property names one, and all values of the parameters,
+unless --bind fixes them.
+
+Examples:
+  vouch check pump.vch --certificate pump.cert && vouch certify pump.vch pump.cert
+  vouch certify pump.vch bound.cert --bind limit=12
+  vouch certify pump.vch swept/proof-1.cert --param limit=0..=41
+  vouch compile pump.vch --with-certificate && vouch certify pump.vimg";
+
+/// Arguments of `certify`.
+#[derive(Args, Debug)]
+pub struct CertifyArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The certificate, as `--certificate` writes it [default: the one in the image]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub ask: AskArgs,
+    /// For these values of a parameter only, as in `limit=0..=41` (from `vouch sweep`); can be repeated
+    #[arg(long = "param", env = "VOUCH_PARAM", hide_env = true, value_delimiter = ',')]
+    #[arg(value_name = "PARAMETER=FIRST..=LAST")]
+    pub params: Vec<String>,
+    /// Say what it means: what holds in every run, state by state, in the model's own names
+    #[arg(long, env = "VOUCH_EXPLAIN", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub explain: bool,
+}
+
 /// The command.
 pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure> {
-    let model = files::load(&args.model, context)?;
+    let mut model = files::load(&args.model, context)?;
+    let (params, region) = sweep::ranges(&model.cfa, &args.params)?;
+    model.cfa = narrowed(&model.cfa, &params, &region);
     let Question { properties, besides, bindings } = ask(&model, &args.ask)?;
     let mut outcome = verdict::outcome_of(&model);
     let (certificate, path) = match &args.certificate {
@@ -91,6 +129,9 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
     }
     if !context.json && !context.quiet && !bindings.is_empty() {
         context.print(&format!("With {}:", show_bindings(&model.cfa, &bindings)));
+    }
+    if !context.json && !context.quiet && !params.is_empty() {
+        context.print(&format!("With {}:", args.params.join(", ")));
     }
     Ok(verdict::show(context, &outcome))
 }

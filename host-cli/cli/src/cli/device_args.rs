@@ -11,7 +11,8 @@ use vouch_host::transport::{Settings, Target};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Device")]
 pub struct DeviceArgs {
-    /// Where the device is: sim, qemu:BOARD, serial:PATH, tcp:HOST:PORT, probe[:SELECTOR]
+    /// Where the device is: sim, qemu:BOARD, serial:PATH, usb:VENDOR:PRODUCT[:SERIAL], tcp:HOST:PORT, rfc2217:HOST:PORT,
+    /// probe[:SELECTOR], labgrid:PLACE
     #[arg(long, short, env = "VOUCH_TARGET", hide_env = true)]
     #[arg(value_name = "sim|qemu:BOARD|serial:PATH|tcp:HOST:PORT|probe[:SELECTOR]")]
     pub target: Target,

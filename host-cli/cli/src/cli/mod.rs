@@ -11,6 +11,7 @@
 //! - [`settings`]: what a project says of the model that is named.
 //! - [`plan`]: how a model fits the boards.
 //! - [`keys`]: keys and signatures.
+//! - [`shard`]: a part of the work.
 //! - one file for each other command.
 
 mod args;
@@ -39,6 +40,7 @@ mod list;
 mod machines;
 mod manual;
 mod matrix;
+mod merge;
 mod monitor;
 mod page;
 mod passes;
@@ -47,10 +49,13 @@ mod plan;
 mod project;
 mod replay;
 mod reports;
+mod rig;
 mod run;
 mod settings;
+mod shard;
 mod simulate;
 mod suite;
+mod sweep;
 mod verdict;
 mod witness;
 
@@ -139,6 +144,9 @@ fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
         Command::Tests(args) => suite::command(args, context),
         Command::Init(args) => init::command(args, context),
         Command::Matrix(args) => matrix::command(args, context),
+        Command::Sweep(args) => sweep::command(args, context),
+        Command::Rig(args) => rig::command(args, context),
+        Command::Merge(args) => merge::command(args, context),
         Command::List(args) => list::command(args, context),
         Command::Completions(args) => Ok(manual::completions(args)),
         Command::Manual(args) => manual::pages(args),

@@ -24,7 +24,7 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
-mod markup;
+pub mod markup;
 pub mod results;
 mod rows;
 pub mod sarif;
@@ -89,7 +89,8 @@ impl Style {
         self.paint(paint, word)
     }
 
-    fn paint_verdict(&self, verdict: Verdict, text: &str) -> String {
+    /// Text in the colour of a verdict.
+    pub fn verdict(&self, verdict: Verdict, text: &str) -> String {
         let paint = match verdict {
             Verdict::Safe => Paint::Good,
             Verdict::Unsafe => Paint::Bad,

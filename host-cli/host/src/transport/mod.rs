@@ -1,4 +1,5 @@
-//! Ways to reach a device: in this process, in QEMU, over TCP, a serial port or a debug probe.
+//! Ways to reach a device: in this process, in QEMU, over TCP (plain or with RFC 2217), a serial port, a debug probe, or a place
+//! of labgrid.
 //!
 //! A [`Target`] says which; [`Target::open`] gives a [`Transport`], which moves bytes and knows
 //! nothing of what they mean. [`fault`] wraps one and damages what passes through, for tests.
@@ -7,11 +8,14 @@ pub mod boards;
 pub mod companion;
 pub mod fault;
 pub mod flash_file;
+pub mod labgrid;
 pub mod probe;
 pub mod qemu;
+pub mod rfc2217;
 pub mod serial;
 pub mod sim;
 pub mod tcp;
+pub mod usb;
 
 use std::fmt;
 use std::io;
@@ -74,6 +78,12 @@ pub enum Target {
     Tcp(String),
     /// A debug probe, perhaps a certain one.
     Probe(Option<String>),
+    /// A serial port of a certain USB device.
+    Usb(usb::Identity),
+    /// A serial port that is served with RFC 2217, as `host:port`.
+    Rfc2217(String),
+    /// A place that labgrid manages.
+    Labgrid(String),
 }
 
 /// What does not belong to the target's name.
@@ -154,17 +164,34 @@ impl FromStr for Target {
             ("qemu", None) => Err(error(format!("name the board: {}", qemu::names("qemu:")))),
             ("serial", Some(path)) if !path.is_empty() => Ok(Target::Serial(path.into())),
             ("serial", _) => Err(error("name the port, as in `serial:/dev/ttyACM0`".into())),
-            ("tcp", Some(address)) => match address.rsplit_once(':') {
-                Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
-                    Ok(Target::Tcp(address.into()))
+            ("tcp" | "rfc2217", address) => {
+                match address.and_then(|a| Some((a, a.rsplit_once(':')?))) {
+                    Some((address, (host, port)))
+                        if !host.is_empty() && port.parse::<u16>().is_ok() =>
+                    {
+                        Ok(match kind {
+                            "tcp" => Target::Tcp(address.into()),
+                            _ => Target::Rfc2217(address.into()),
+                        })
+                    }
+                    _ => Err(error(format!("give host and port, as in `{kind}:localhost:4000`"))),
                 }
-                _ => Err(error("give host and port, as in `tcp:localhost:4000`".into())),
-            },
-            ("tcp", None) => Err(error("give host and port, as in `tcp:localhost:4000`".into())),
+            }
+            ("usb", identity) => {
+                let identity = identity.and_then(|identity| identity.parse().ok());
+                identity.map(Target::Usb).ok_or_else(|| {
+                    error(
+                        "give vendor, product and serial number, as in `usb:0483:374b:066DFF`"
+                            .into(),
+                    )
+                })
+            }
+            ("labgrid", Some(place)) if !place.is_empty() => Ok(Target::Labgrid(place.into())),
+            ("labgrid", _) => Err(error("name the place, as in `labgrid:bench-1`".into())),
             ("probe", rest) => Ok(Target::Probe(rest.filter(|r| !r.is_empty()).map(Into::into))),
             _ => Err(error(
-                "targets are `sim`, `qemu:BOARD`, `serial:PATH`, `tcp:HOST:PORT`, \
-                 `probe[:SELECTOR]`"
+                "targets are `sim`, `qemu:BOARD`, `serial:PATH`, `usb:VENDOR:PRODUCT[:SERIAL]`, \
+                 `tcp:HOST:PORT`, `rfc2217:HOST:PORT`, `probe[:SELECTOR]`, `labgrid:PLACE`"
                     .into(),
             )),
         }
@@ -180,6 +207,9 @@ impl fmt::Display for Target {
             Target::Tcp(address) => write!(f, "tcp:{address}"),
             Target::Probe(None) => write!(f, "probe"),
             Target::Probe(Some(selector)) => write!(f, "probe:{selector}"),
+            Target::Usb(identity) => write!(f, "usb:{identity}"),
+            Target::Rfc2217(address) => write!(f, "rfc2217:{address}"),
+            Target::Labgrid(place) => write!(f, "labgrid:{place}"),
         }
     }
 }
@@ -197,6 +227,9 @@ impl Target {
             Target::Serial(path) => Ok(Box::new(serial::open(path, settings.baud)?)),
             Target::Tcp(address) => Ok(Box::new(tcp::connect(address)?)),
             Target::Probe(selector) => Ok(Box::new(probe::open(selector.as_deref(), settings)?)),
+            Target::Usb(identity) => Ok(Box::new(usb::open(identity, settings.baud)?)),
+            Target::Rfc2217(address) => Ok(Box::new(rfc2217::connect(address, settings.baud)?)),
+            Target::Labgrid(place) => labgrid::open(place, settings),
         }
     }
 }
@@ -258,6 +291,10 @@ mod tests {
             "tcp:[::1]:4000",
             "probe",
             "probe:0483:374b",
+            "usb:0483:374b",
+            "usb:0483:374b:066DFF:1",
+            "rfc2217:localhost:4000",
+            "labgrid:bench-1",
         ] {
             assert_eq!(name.parse::<Target>().unwrap().to_string(), name);
         }
@@ -267,7 +304,11 @@ mod tests {
     fn wrong_targets_say_what_would_be_right() {
         for (name, expected) in [
             ("", "targets are `sim`, `qemu:BOARD`"),
-            ("usb", "targets are `sim`, `qemu:BOARD`"),
+            ("wifi", "targets are `sim`, `qemu:BOARD`"),
+            ("usb", "usb:0483:374b"),
+            ("usb:374b", "usb:0483:374b"),
+            ("rfc2217:4000", "rfc2217:localhost:4000"),
+            ("labgrid:", "labgrid:bench-1"),
             ("sim:1", "takes nothing"),
             ("qemu", "`qemu:lm3s6965evb`"),
             ("qemu:pdp11", "`qemu:microbit`"),

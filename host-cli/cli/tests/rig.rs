@@ -1,0 +1,291 @@
+//! `vouch rig` on emulated boards: all goes well, one fails, one loses its power, one is gone; killed and resumed; slow lines.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![cfg(unix)]
+
+mod bench;
+
+use bench::{Board, Trouble};
+use serde_json::Value;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+const PUMP: &str = "\
+machine pump {
+    param limit: u4 in 3..=14;
+    input water: bool;
+    var timer: u4 = 0;
+    initial state Idle {
+        on water -> Running { timer = 0; }
+    }
+    state Running {
+        on !water -> Idle;
+        on timer == limit -> Idle;
+        on timer > limit -> Idle;
+        else { timer += 1; }
+    }
+    property short: always timer <= 12;
+}
+";
+
+struct Place(tempfile::TempDir);
+
+struct Output {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Output {
+    #[track_caller]
+    fn ended(self, code: i32) -> Output {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {} {}", self.out, self.err))
+    }
+}
+
+impl Place {
+    fn new(rig: &str) -> Place {
+        let place = Place(tempfile::tempdir().unwrap());
+        place.write("pump.vch", PUMP);
+        place.write("rig.toml", rig);
+        place
+    }
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).unwrap();
+    }
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path().join(name)).unwrap()
+    }
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vouch"));
+        command.current_dir(&self.0).args(args).stdin(Stdio::null());
+        if let Some(folder) = bench::firmware() {
+            command.env("VOUCH_FIRMWARE_DIR", fs::canonicalize(folder).unwrap());
+        }
+        command
+    }
+    fn run(&self, args: &[&str]) -> Output {
+        let output = self.command(args).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let code = output.status.code().unwrap();
+        Output { code, out: text(&output.stdout), err: text(&output.stderr) }
+    }
+}
+
+fn device(name: &str, target: &str, more: &str) -> String {
+    format!("[[device]]\nname = \"{name}\"\ntarget = \"{target}\"\n{more}\n")
+}
+
+/// The state, verdict and number of attempts of each job.
+fn rows(result: &Value) -> Vec<(String, String, String, u64)> {
+    let text = |v: &Value| v.as_str().unwrap_or("-").to_string();
+    let row = |r: &Value| {
+        (text(&r["job"]), text(&r["state"]), text(&r["verdict"]), r["attempts"].as_u64().unwrap())
+    };
+    result["rows"].as_array().unwrap().iter().map(row).collect()
+}
+
+fn row(job: &str, state: &str, verdict: &str, attempts: u64) -> (String, String, String, u64) {
+    (job.into(), state.into(), verdict.into(), attempts)
+}
+
+/// Simulated devices: models with parameters and expectations, reports, history.
+#[test]
+fn models_times_parameters_times_devices() {
+    let rig = device("a", "sim", "")
+        + &device("b", "sim", "sim-ram = 20000")
+        + "\
+[[model]]
+file = \"pump.vch\"
+parameters = [{ limit = 5 }, { limit = 14 }]
+[[model]]
+file = \"pump.vch\"
+name = \"open\"
+expect = \"unsafe\"
+devices = [\"b\"]
+";
+    let place = Place::new(&rig);
+    let reports = ["--junit", "rig.xml", "--html", "rig.html"];
+    let first = place.run(&[&["rig", "rig.toml", "--json"][..], &reports].concat()).ended(1).json();
+    assert_eq!(
+        rows(&first),
+        [
+            row("a/pump/limit=5/prove", "passed", "safe", 1),
+            row("a/pump/limit=14/prove", "failed", "unsafe", 1),
+            row("b/pump/limit=5/prove", "passed", "safe", 1),
+            row("b/pump/limit=14/prove", "failed", "unsafe", 1),
+            row("b/open/prove", "passed", "unsafe", 1),
+        ]
+    );
+    let xml = place.read("rig.xml");
+    assert!(xml.contains("tests=\"5\" failures=\"2\" errors=\"0\""), "{xml}");
+    assert!(xml.contains("short is broken"), "{xml}");
+    let page = place.read("rig.html");
+    assert!(
+        page.contains("<td class=\"failed\">failed</td><td>pump</td><td>limit=14</td>"),
+        "{page}"
+    );
+    // The next run is compared with this one.
+    assert_eq!(first["changes"].as_array().unwrap().len(), 0);
+    place.write("pump.vch", &PUMP.replace("timer <= 12", "timer <= 14"));
+    let second = place.run(&["rig", "rig.toml"]).ended(1);
+    assert!(second.out.contains("a/pump/limit=14/prove: failed → passed"), "{}", second.out);
+    assert!(second.out.contains("b/open/prove: passed → failed"), "{}", second.out);
+    assert!(second.err.contains("passed   a/pump/limit=5/prove  safe"), "{}", second.err);
+}
+
+/// A part of the devices each, and all together.
+#[test]
+fn parts_are_merged() {
+    let rig = device("a", "sim", "") + &device("b", "sim", "") + &device("c", "sim", "");
+    let place =
+        Place::new(&(rig + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 5 }]\n"));
+    // At the same time, with one history.
+    std::thread::scope(|scope| {
+        for (part, devices) in [("1/2", 2), ("2/2", 1)] {
+            let place = &place;
+            scope.spawn(move || {
+                let output = place.run(&["rig", "--shard", part, "--json"]).ended(0);
+                assert_eq!(output.json()["rows"].as_array().unwrap().len(), devices);
+                place.write(&format!("{}.json", &part[..1]), &output.out);
+            });
+        }
+    });
+    let merged = place.run(&["merge", "1.json", "2.json", "--json", "--junit", "all.xml"]).ended(0);
+    assert_eq!(merged.json()["rows"].as_array().unwrap().len(), 3);
+    assert!(place.read("all.xml").contains("tests=\"3\""));
+    place.run(&["merge", "1.json"]).ended(4);
+    place.run(&["merge", "1.json", "1.json"]).ended(5);
+}
+
+#[test]
+fn a_wrong_file_is_shown_where_it_is_wrong() {
+    let good =
+        device("a", "sim", "") + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 5 }]\n";
+    for (from, to, expected) in [
+        ("target", "traget", "did you mean `target`?"),
+        ("limit = 5", "limitt = 5", "did you mean `limit`?"),
+        ("limit = 5", "limit = 15", "it can be 3 to 14"),
+        ("limit = 5", "limit = 1.5", "a parameter is a number"),
+        ("pump.vch", "pomp.vch", "cannot read"),
+        ("parameters", "property = \"sort\"\nparameters", "did you mean `short`?"),
+    ] {
+        let place = Place::new(&good.replacen(from, to, 1));
+        let output = place.run(&["rig"]).ended(2);
+        assert!(output.err.contains(expected), "{}", output.err);
+    }
+    let place = Place::new(&good);
+    place.run(&["rig", "none.toml"]).ended(2);
+    place.write("rig.sqlite", "something else, which nobody should overwrite or read as results");
+    let output = place.run(&["rig"]).ended(2);
+    assert!(output.err.contains("rig.sqlite: the history cannot be used"), "{}", output.err);
+}
+
+/// Killed in the middle, the run is resumed: what is there is not done again.
+#[test]
+fn a_killed_run_is_resumed() {
+    let Some(firmware) = bench::firmware() else { return };
+    let slow = Trouble { baud: 9600, ..Trouble::default() };
+    let board = Board::new("qemu:lm3s6965evb", &firmware, slow);
+    let rig = device("slow", &format!("tcp:{}", board.address), "baud = 9600")
+        + &device("quick", "sim", "")
+        + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 5 }, { limit = 6 }]\n";
+    let place = Place::new(&rig);
+    let mut child = place
+        .command(&["rig", "--json"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The quick device is done long before the slow one.
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(child.try_wait().unwrap().is_none(), "it was too quick to be killed");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let result = place.run(&["rig", "--json"]).ended(0).json();
+    assert!(result["resumed"].as_u64().unwrap() >= 2, "{result}");
+    assert_eq!(result["run"], 1);
+    assert_eq!(rows(&result).iter().filter(|r| r.1 == "passed").count(), 4);
+    // It has ended, so the next one is another.
+    assert_eq!(place.run(&["rig", "--json", "--timeout", "0.5"]).json()["run"], 2);
+}
+
+/// A device that is gone, one that talks nonsense, one whose power fails in the middle, and one that is well.
+#[test]
+fn each_device_fails_by_itself() {
+    let Some(firmware) = bench::firmware() else { return };
+    let cut = Trouble { power_fails_after: 600, ..Trouble::default() };
+    let fails = Board::new("qemu:microbit", &firmware, cut);
+    let noise = Board::new("sim", &firmware, Trouble { noise: true, ..Trouble::default() });
+    let address = |board: &Board| format!("tcp:{}", board.address);
+    let rig = "retries = 1\nquarantine = 2\n".to_string()
+        + &device("well", "qemu:lm3s6965evb", "")
+        + &device(
+            "gone",
+            "tcp:127.0.0.1:1",
+            "power-cycle = \"echo $VOUCH_DEVICE >> cycled\"\nsettle = 0",
+        )
+        + &device("power", &address(&fails), "settle = 0")
+        + &device("noise", &address(&noise), "")
+        + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 5 }, { limit = 6 }]\n";
+    let place = Place::new(&rig);
+    let result = place.run(&["rig", "--json"]).ended(4).json();
+    assert_eq!(
+        rows(&result),
+        [
+            row("well/pump/limit=5/prove", "passed", "safe", 1),
+            row("well/pump/limit=6/prove", "passed", "safe", 1),
+            // Tried again after a power cycle, then put into quarantine.
+            row("gone/pump/limit=5/prove", "error", "-", 2),
+            row("gone/pump/limit=6/prove", "skipped", "-", 0),
+            // Tried again, and well.
+            row("power/pump/limit=5/prove", "passed", "safe", 2),
+            row("power/pump/limit=6/prove", "passed", "safe", 1),
+            row("noise/pump/limit=5/prove", "error", "-", 2),
+            row("noise/pump/limit=6/prove", "skipped", "-", 0),
+        ]
+    );
+    assert_eq!(place.read("cycled"), "gone\n");
+    assert_eq!(fails.starts.load(Ordering::Relaxed), 2);
+    let reason = |at: usize| result["rows"][at]["reason"].as_str().unwrap().to_string();
+    assert!(reason(2).contains("refused"), "{}", reason(2));
+    assert!(reason(3).contains("quarantine"), "{}", reason(3));
+}
+
+/// The same eight jobs on one board and on four, behind lines of 9600 baud.
+#[test]
+fn four_slow_boards_are_as_quick_as_four() {
+    let Some(firmware) = bench::firmware() else { return };
+    let slow = Trouble { baud: 9600, ..Trouble::default() };
+    let boards: Vec<Board> =
+        (0..4).map(|_| Board::new("qemu:lm3s6965evb", &firmware, slow)).collect();
+    let time = |count: usize| {
+        let mut rig = String::new();
+        for (i, board) in boards.iter().take(count).enumerate() {
+            rig += &device(&format!("d{i}"), &format!("tcp:{}", board.address), "baud = 9600");
+        }
+        for job in 0..8 {
+            let (limit, device) = (4 + job, job % count);
+            rig += &format!(
+                "[[model]]\nfile = \"pump.vch\"\nname = \"m{job}\"\ndevices = [\"d{device}\"]\n\
+                 parameters = [{{ limit = {limit} }}]\n"
+            );
+        }
+        let place = Place::new(&rig);
+        let start = Instant::now();
+        let result = place.run(&["rig", "--json"]).ended(0).json();
+        assert_eq!(rows(&result).len(), 8);
+        start.elapsed()
+    };
+    // All are switched on before anything is measured.
+    time(4);
+    let (four, one) = (time(4), time(1));
+    let factor = one.as_secs_f64() / four.as_secs_f64();
+    println!("one board {one:.1?}, four boards {four:.1?}: {factor:.2} times as quick");
+    assert!(factor >= 3.5, "one board {one:.1?}, four boards {four:.1?}: {factor:.2}");
+}
