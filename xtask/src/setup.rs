@@ -269,22 +269,6 @@ fn apt(args: &[&str]) -> Result<()> {
     shell::run(command.env("DEBIAN_FRONTEND", "noninteractive").arg("-q").args(args))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_target_is_missing_unless_its_library_is_there() {
-        let sysroot = std::env::temp_dir().join(format!("vouch-setup-{}", std::process::id()));
-        let all = missing_targets(&sysroot);
-        assert_eq!(all.len(), 4);
-        let lib = sysroot.join("lib/rustlib").join(all[1]).join("lib");
-        std::fs::create_dir_all(&lib).unwrap();
-        assert_eq!(missing_targets(&sysroot), [&all[..1], &all[2..]].concat());
-        std::fs::remove_dir_all(&sysroot).unwrap();
-    }
-}
-
 /// A compiler that links for 32 bits.
 pub fn gcc32() -> Result<()> {
     bring(&GCC32, links_for_32_bits)
@@ -300,4 +284,20 @@ fn links_for_32_bits() -> bool {
         let _ = writeln!(input, "int main(void) {{ return 0; }}");
     }
     process.wait().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_missing_unless_its_library_is_there() {
+        let sysroot = std::env::temp_dir().join(format!("vouch-setup-{}", std::process::id()));
+        let all = missing_targets(&sysroot);
+        assert_eq!(all.len(), 4);
+        let lib = sysroot.join("lib/rustlib").join(all[1]).join("lib");
+        std::fs::create_dir_all(&lib).unwrap();
+        assert_eq!(missing_targets(&sysroot), [&all[..1], &all[2..]].concat());
+        std::fs::remove_dir_all(&sysroot).unwrap();
+    }
 }

@@ -206,7 +206,7 @@ impl<'a> Search<'a> {
         let compiled = compiled.map_err(|_| Reason::Capacity)?;
         (model.image, model.map) = (AlignedImage::new(&compiled.image), compiled.map);
         model.simplified.cfa = simple;
-        model.simplified.guesses.extend(self.seeds.iter().cloned());
+        model.simplified.candidates.extend(self.seeds.iter().cloned());
         Ok(model)
     }
 
