@@ -525,10 +525,6 @@ pub struct CheckArgs {
     pub cegar: Config,
     #[command(flatten)]
     pub page: PageArgs,
-    #[command(flatten)]
-    pub reports: ReportArgs,
-    #[command(flatten)]
-    pub project: ProjectArgs,
     /// Try this certificate first: if it proves all that is asked, nothing is searched for
     #[arg(long, env = "VOUCH_SEED", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
@@ -537,6 +533,10 @@ pub struct CheckArgs {
     #[arg(long, env = "VOUCH_MEMORY", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes)]
     pub memory: Option<usize>,
+    #[command(flatten)]
+    pub reports: ReportArgs,
+    #[command(flatten)]
+    pub project: ProjectArgs,
 }
 
 /// Arguments of `compile`.

@@ -21,7 +21,7 @@ fn i8(x: i128) -> Word {
 
 #[test]
 fn properties_name_the_requirements_that_they_cover() {
-    let text = "input a: u8; machine m { initial state S { else { } } \
+    let text = "var a: u8 = 0; machine m { initial state S { else { a += 3; } } \
                 property plain: never a == 1; \
                 property low [REQ-012, 4.2-b]: never a == 2; }";
     let requirements = compile(text).requirements;
