@@ -90,7 +90,7 @@ impl Style {
     }
 
     /// Text in the colour of a verdict.
-    pub fn verdict(&self, verdict: Verdict, text: &str) -> String {
+    pub fn paint_verdict(&self, verdict: Verdict, text: &str) -> String {
         let paint = match verdict {
             Verdict::Safe => Paint::Good,
             Verdict::Unsafe => Paint::Bad,

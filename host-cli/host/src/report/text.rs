@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 pub fn summary(outcome: &Outcome, style: &Style) -> String {
     let mut text = String::new();
     let model = escape::text(outcome.model.as_deref().unwrap_or("the model"));
-    let verdict = style.verdict(outcome.verdict, &outcome.verdict.to_string());
+    let verdict = style.paint_verdict(outcome.verdict, &outcome.verdict.to_string());
     text.push_str(&format!("{}: {verdict}", style.paint(Paint::Heading, &model)));
     if let Some(reason) = &outcome.reason {
         text.push_str(&format!(" ({reason})"));
@@ -20,7 +20,7 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
     let widest = names.iter().map(|n| n.width()).max().unwrap_or(0);
     for (p, name) in outcome.properties.iter().zip(&names) {
         let blanks = " ".repeat(widest.min(48).saturating_sub(name.width()));
-        let verdict = style.verdict(p.verdict, &format!("{:7}", p.verdict));
+        let verdict = style.paint_verdict(p.verdict, &format!("{:7}", p.verdict));
         let why = because(p, outcome.validated);
         let ids = match &p.requirements[..] {
             [] => String::new(),

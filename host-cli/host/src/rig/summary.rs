@@ -18,7 +18,7 @@ pub fn line(row: &Row, style: &Style) -> String {
     };
     let mut text = format!(
         "{}  {}  {verdict}  {:.1} s",
-        style.verdict(colour, &format!("{:7}", row.state)),
+        style.paint_verdict(colour, &format!("{:7}", row.state)),
         row.job,
         row.time_s
     );

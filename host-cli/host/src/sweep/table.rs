@@ -66,7 +66,7 @@ fn lines(file: &File, property: &Property, style: &Style) -> String {
             let blanks = wide.saturating_sub(cell.width()) + 2;
             let _ = write!(text, "{cell}{:blanks$}", "");
         }
-        let verdict = style.verdict(part.verdict, &format!("{:7}", part.verdict));
+        let verdict = style.paint_verdict(part.verdict, &format!("{:7}", part.verdict));
         let why = part.reason.clone().unwrap_or_else(|| evidence(part));
         let _ = writeln!(text, "{verdict}  {why}");
     }
