@@ -32,6 +32,7 @@ fn loaded(cfa: Cfa) -> Loaded {
         moves: vec![],
         origin: Origin::Model,
         code: vec![],
+        requirements: Default::default(),
     }
 }
 
