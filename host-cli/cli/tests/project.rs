@@ -2,12 +2,12 @@
 // Helper functions outside of `#[test]` are tests anyway.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod place;
 mod schema;
 
+use place::{Output, Place};
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Counts up to a limit and starts again.
@@ -18,70 +18,17 @@ fn counter(limit: u32) -> String {
     )
 }
 
-struct Output {
-    code: i32,
-    out: String,
-    err: String,
+/// The JSON output, which is as its schema says.
+trait Checked {
+    fn checked(&self) -> Value;
 }
 
-impl Output {
+impl Checked for Output {
     #[track_caller]
-    fn ended(self, code: i32) -> Output {
-        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
-        self
-    }
-
-    #[track_caller]
-    fn json(&self) -> Value {
-        let value = serde_json::from_str(&self.out).unwrap();
+    fn checked(&self) -> Value {
+        let value = self.json();
         schema::check(&value);
         value
-    }
-}
-
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new(files: &[(&str, &str)]) -> Place {
-        let place = Place(tempfile::tempdir().unwrap());
-        for (path, text) in files {
-            place.write(path, text);
-        }
-        place
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.0.path().join(path)
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.path(path)).unwrap()
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vouch"));
-        command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("VOUCH_") {
-                command.env_remove(name);
-            }
-        }
-        command
-    }
-
-    fn vouch(&self, args: &[&str]) -> Output {
-        let output = self.command(args).output().unwrap();
-        Output {
-            code: output.status.code().unwrap(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
     }
 }
 
@@ -123,19 +70,19 @@ fn expected(all: &[(&str, &str, bool)]) -> Vec<(String, String, bool)> {
 #[test]
 fn all_models_are_checked_and_what_is_known_is_not_asked_again() {
     let place = two();
-    let first = place.vouch(&["check", "--json"]).ended(1).json();
+    let first = place.run(&["check", "--json"]).ended(1).checked();
     assert_eq!(verdicts(&first), expected(&[("bad", "unsafe", false), ("good", "safe", false)]));
-    let again = place.vouch(&["check", "--json"]).ended(1).json();
+    let again = place.run(&["check", "--json"]).ended(1).checked();
     assert_eq!(verdicts(&again), expected(&[("bad", "unsafe", true), ("good", "safe", true)]));
-    let anew = place.vouch(&["check", "--json", "--no-cache", "-j1"]).ended(1).json();
+    let anew = place.run(&["check", "--json", "--no-cache", "-j1"]).ended(1).checked();
     assert_eq!(verdicts(&anew), expected(&[("bad", "unsafe", false), ("good", "safe", false)]));
     // From a folder below, too; other flags are other checks.
     let below =
         place.command(&["check", "--json"]).current_dir(place.path("models")).output().unwrap();
     assert_eq!(below.status.code(), Some(1));
-    let other = place.vouch(&["check", "--json", "--overflow", "error"]).ended(1).json();
+    let other = place.run(&["check", "--json", "--overflow", "error"]).ended(1).checked();
     assert!(verdicts(&other).iter().all(|(_, _, cached)| !cached));
-    let text = place.vouch(&["check"]).ended(1);
+    let text = place.run(&["check"]).ended(1);
     assert!(text.out.contains("bad   unsafe   low: run of 10 steps"), "{}", text.out);
     assert!(text.out.contains("1 unsafe, 1 safe (2 cached)"), "{}", text.out);
     assert!(!place.path(".vouch/.gitignore").metadata().unwrap().permissions().readonly());
@@ -147,7 +94,7 @@ fn an_old_certificate_is_tried_first() {
     let place =
         Place::new(&[("vouch.toml", "[[model]]\npath = \"m.vch\"\n"), ("m.vch", &counter(9))]);
     let engine = |place: &Place| {
-        let json = place.vouch(&["check", "--json"]).json();
+        let json = place.run(&["check", "--json"]).checked();
         json["models"][0]["result"]["engine"].as_str().unwrap().to_string()
     };
     assert_eq!(engine(&place), "ic3cfa");
@@ -155,9 +102,9 @@ fn an_old_certificate_is_tried_first() {
     assert_eq!(engine(&place), "certificate");
     place.write("m.vch", &counter(12));
     assert_eq!(engine(&place), "ic3cfa");
-    place.vouch(&["check"]).ended(1);
+    place.run(&["check"]).ended(1);
     place.write("m.vch", &counter(9));
-    let json = place.vouch(&["check", "--json"]).ended(0).json();
+    let json = place.run(&["check", "--json"]).ended(0).checked();
     assert_eq!(json["models"][0]["result"]["cached"], true);
 }
 
@@ -174,14 +121,14 @@ fn a_header_that_changes_is_noticed() {
         ),
         ("inc/limit.h", "#define LIMIT 9\n"),
     ]);
-    let json = place.vouch(&["check", "--json"]).ended(0).json();
+    let json = place.run(&["check", "--json"]).ended(0).checked();
     let property = &json["models"][0]["result"]["properties"][0];
     assert_eq!((&property["name"], &property["requirements"][0]), (&"low".into(), &"REQ-7".into()));
     assert_eq!(property["place"]["path"], "src/a.c");
-    let json = place.vouch(&["check", "--json"]).ended(0).json();
+    let json = place.run(&["check", "--json"]).ended(0).checked();
     assert_eq!(json["models"][0]["result"]["cached"], true);
     place.write("inc/limit.h", "#define LIMIT 12\n");
-    place.vouch(&["check"]).ended(1);
+    place.run(&["check"]).ended(1);
 }
 
 #[test]
@@ -189,12 +136,12 @@ fn one_that_is_no_model_does_not_keep_others_from_being_checked() {
     let place = two();
     place.write("models/wrong.vch", "machine m {\n    var x u8;\n}\n");
     place.write("vouch.toml", &format!("{PROJECT}\n[[model]]\npath = \"gone.vch\"\n"));
-    let json = place.vouch(&["check", "--json"]).ended(1).json();
+    let json = place.run(&["check", "--json"]).ended(1).checked();
     let names: Vec<String> =
         verdicts(&json).into_iter().map(|(name, verdict, _)| format!("{name} {verdict}")).collect();
     assert_eq!(names, ["bad unsafe", "good safe", "wrong error", "gone error"]);
     fs::remove_file(place.path("models/bad.vch")).unwrap();
-    let text = place.vouch(&["check"]).ended(2);
+    let text = place.run(&["check"]).ended(2);
     assert!(text.err.contains("wrong.vch:2:"), "{}", text.err);
     assert!(text.err.contains("gone.vch"), "{}", text.err);
 }
@@ -205,7 +152,7 @@ fn reports_say_what_the_verdict_says() {
     place.write("models/wrong.vch", "machine m {\n    var x u8;\n}\n");
     let reports =
         ["--junit", "out.xml", "--sarif", "out.sarif", "--markdown", "out.md", "--github"];
-    let output = place.vouch(&[&["check"], &reports[..]].concat()).ended(1);
+    let output = place.run(&[&["check"], &reports[..]].concat()).ended(1);
     assert!(output.out.contains("::error file=models/bad.vch,line=7,col=14,title=vouch%3A bad.low::low [REQ-1, REQ-2] is broken"), "{}", output.out);
     assert!(output.out.contains("::error file=models/wrong.vch,line=2,"), "{}", output.out);
     let xml = place.read("out.xml");
@@ -218,12 +165,12 @@ fn reports_say_what_the_verdict_says() {
     let markdown = place.read("out.md");
     assert!(markdown.contains("| `bad` | `low` | REQ-1, REQ-2 | ❌ unsafe |"), "{markdown}");
     // One model alone gives the same reports.
-    place.vouch(&[&["check", "models/bad.vch"], &reports[..]].concat()).ended(1);
+    place.run(&[&["check", "models/bad.vch"], &reports[..]].concat()).ended(1);
     assert!(place.read("out.xml").contains("tests=\"2\" failures=\"1\" errors=\"0\""));
-    place.vouch(&[&["check", "models/wrong.vch"], &reports[..]].concat()).ended(2);
+    place.run(&[&["check", "models/wrong.vch"], &reports[..]].concat()).ended(2);
     assert!(place.read("out.xml").contains("errors=\"1\""));
     // A report that cannot be written is an error, whatever the verdict.
-    let output = place.vouch(&["check", "models/good.vch", "--junit", "no/where.xml"]).ended(2);
+    let output = place.run(&["check", "models/good.vch", "--junit", "no/where.xml"]).ended(2);
     assert!(output.out.contains("counter: safe"), "{}", output.out);
 }
 
@@ -246,15 +193,15 @@ fn settings_of_the_file_hold_for_every_command_and_flags_that_differ_are_told() 
         ("vouch.toml", "[check]\noverflow = \"error\"\n[[model]]\npath = \"m.vch\"\n"),
         ("m.vch", &model),
     ]);
-    let project = place.vouch(&["check"]).ended(1);
+    let project = place.run(&["check"]).ended(1);
     assert!(project.out.contains("no_overflow"), "{}", project.out);
     // The model alone means the same.
-    let alone = place.vouch(&["check", "m.vch"]).ended(1);
+    let alone = place.run(&["check", "m.vch"]).ended(1);
     assert!(alone.err.contains("--overflow=error"), "{}", alone.err);
-    place.vouch(&["check", "m.vch", "--no-project"]).ended(0);
-    let other = place.vouch(&["check", "m.vch", "--overflow", "wrap"]).ended(0);
+    place.run(&["check", "m.vch", "--no-project"]).ended(0);
+    let other = place.run(&["check", "m.vch", "--overflow", "wrap"]).ended(0);
     assert!(other.err.contains("`--overflow wrap` differs from"), "{}", other.err);
-    let other = place.vouch(&["check", "--overflow", "wrap"]).ended(0);
+    let other = place.run(&["check", "--overflow", "wrap"]).ended(0);
     assert!(
         other.err.contains("differs from vouch.toml, which says `error` for m"),
         "{}",
@@ -267,13 +214,13 @@ fn targets_and_keys_have_names() {
     let place = two();
     place.write("vouch.toml", &format!("{PROJECT}[targets]\nbench = \"sim\"\n[keys]\nrelease = \"keys/r\"\npublic = \"keys/r.pub\"\n"));
     fs::create_dir(place.path("keys")).unwrap();
-    place.vouch(&["keygen", "-o", "keys/r"]).ended(0);
-    place.vouch(&["compile", "models/good.vch", "--sign", "release", "-o", "good.vimg"]).ended(0);
-    place.vouch(&["verify", "good.vimg", "--key=public"]).ended(0);
+    place.run(&["keygen", "-o", "keys/r"]).ended(0);
+    place.run(&["compile", "models/good.vch", "--sign", "release", "-o", "good.vimg"]).ended(0);
+    place.run(&["verify", "good.vimg", "--key=public"]).ended(0);
     let json =
-        place.vouch(&["run", "models/good.vch", "--target", "bench", "--json"]).ended(0).json();
+        place.run(&["run", "models/good.vch", "--target", "bench", "--json"]).ended(0).checked();
     assert_eq!(json["target"], "sim");
-    place.vouch(&["run", "models/good.vch", "--target", "nowhere"]).ended(2);
+    place.run(&["run", "models/good.vch", "--target", "nowhere"]).ended(2);
 }
 
 #[test]
@@ -282,36 +229,35 @@ fn mistakes_in_the_file_are_pointed_at() {
         "vouch.toml",
         "[check]\ntimeuot = 3\n[[model]]\npath = \"m.vch\"\noverflow = \"wrapp\"\n",
     )]);
-    let output = place.vouch(&["check"]).ended(2);
+    let output = place.run(&["check"]).ended(2);
     assert!(output.err.contains("did you mean `timeout`?"), "{}", output.err);
     place.write("vouch.toml", "[[model]]\npath = \"m.vch\"\noverflow = \"wrapp\"\n");
-    let output = place.vouch(&["check"]).ended(2);
+    let output = place.run(&["check"]).ended(2);
     assert!(output.err.contains("vouch.toml:3:12"), "{}", output.err);
     assert!(output.err.contains("wrapp"), "{}", output.err);
-    let output = place.vouch(&["check", "--trace", "x.vcd"]).ended(2);
+    let output = place.run(&["check", "--trace", "x.vcd"]).ended(2);
     assert!(output.err.contains("`--trace` is about one model"), "{}", output.err);
     let empty = Place::new(&[]);
-    let output = empty.vouch(&["check"]).ended(2);
+    let output = empty.run(&["check"]).ended(2);
     assert!(output.err.contains("vouch init"), "{}", output.err);
-    let output = empty.vouch(&["lint"]).ended(2);
+    let output = empty.run(&["lint"]).ended(2);
     assert!(output.err.contains("required arguments"), "{}", output.err);
 }
 
 #[test]
 fn a_matrix_shows_what_is_not_covered() {
     let place = two();
-    let output = place.vouch(&["matrix"]).ended(1);
+    let output = place.run(&["matrix"]).ended(1);
     let lines: Vec<&str> = output.out.lines().collect();
     assert!(lines[1].starts_with("REQ-1        The counter stays low"), "{}", output.out);
     assert!(output.out.contains("REQ-9") && output.out.contains("not covered"), "{}", output.out);
-    let json: Value =
-        serde_json::from_str(&place.vouch(&["matrix", "--json"]).ended(1).out).unwrap();
+    let json: Value = serde_json::from_str(&place.run(&["matrix", "--json"]).ended(1).out).unwrap();
     let rows = json["rows"].as_array().unwrap();
     let safe = rows.iter().find(|r| r["requirement"] == "REQ-1" && r["verdict"] == "safe").unwrap();
     let path = safe["certificate"]["path"].as_str().unwrap();
     // The proof is there, and is one.
-    place.vouch(&["certify", "models/good.vch", path]).ended(0);
-    place.vouch(&["matrix", "--to", "csv", "-o", "m.csv"]).ended(1);
+    place.run(&["certify", "models/good.vch", path]).ended(0);
+    place.run(&["matrix", "--to", "csv", "-o", "m.csv"]).ended(1);
     assert!(
         place
             .read("m.csv")
@@ -319,25 +265,25 @@ fn a_matrix_shows_what_is_not_covered() {
     );
     // Without its proof a verdict is found out again.
     fs::remove_dir_all(place.path(".vouch/certificates")).unwrap();
-    place.vouch(&["matrix"]).ended(1);
+    place.run(&["matrix"]).ended(1);
     assert!(place.path(path).is_file());
 }
 
 #[test]
 fn init_writes_what_check_reads() {
     let place = Place::new(&[("models/good.vch", &counter(9))]);
-    place.vouch(&["init"]).ended(0);
-    place.vouch(&["check"]).ended(0);
-    let output = place.vouch(&["init"]).ended(2);
+    place.run(&["init"]).ended(0);
+    place.run(&["check"]).ended(0);
+    let output = place.run(&["init"]).ended(2);
     assert!(output.err.contains("--force"), "{}", output.err);
-    place.vouch(&["init", "--force"]).ended(0);
+    place.run(&["init", "--force"]).ended(0);
 }
 
 #[test]
 fn requirements_survive_in_an_image() {
     let place = two();
-    place.vouch(&["compile", "models/good.vch", "-o", "good.vimg"]).ended(0);
-    let json = place.vouch(&["check", "good.vimg", "--json"]).ended(0).json();
+    place.run(&["compile", "models/good.vch", "-o", "good.vimg"]).ended(0);
+    let json = place.run(&["check", "good.vimg", "--json"]).ended(0).checked();
     let ids: Vec<&str> = json["properties"][0]["requirements"]
         .as_array()
         .unwrap()
@@ -345,7 +291,7 @@ fn requirements_survive_in_an_image() {
         .filter_map(Value::as_str)
         .collect();
     assert_eq!(ids, ["REQ-1", "REQ-2"]);
-    let text = place.vouch(&["check", "good.vimg"]).ended(0);
+    let text = place.run(&["check", "good.vimg"]).ended(0);
     assert!(text.out.contains("[REQ-1, REQ-2]"), "{}", text.out);
 }
 
@@ -382,6 +328,6 @@ fn what_is_printed_follows_the_schema() {
         &["check", "models/good.vch", "--json", "--budget", "1"],
         &["check", "--json"],
     ] {
-        place.vouch(args).json();
+        place.run(args).checked();
     }
 }

@@ -3,78 +3,32 @@
 #![cfg(unix)]
 
 mod bench;
+mod place;
 
 use bench::{Board, Trouble};
+use place::{Output, PUMP, Place};
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-const PUMP: &str = "\
-machine pump {
-    param limit: u4 in 3..=14;
-    input water: bool;
-    var timer: u4 = 0;
-    initial state Idle {
-        on water -> Running { timer = 0; }
-    }
-    state Running {
-        on !water -> Idle;
-        on timer == limit -> Idle;
-        on timer > limit -> Idle;
-        else { timer += 1; }
-    }
-    property short: always timer <= 12;
-}
-";
-
-struct Place(tempfile::TempDir);
-
-struct Output {
-    code: i32,
-    out: String,
-    err: String,
+/// A folder with the pump and a rig.
+fn lab(rig: &str) -> Place {
+    Place::new(&[("pump.vch", PUMP), ("rig.toml", rig)])
 }
 
-impl Output {
-    #[track_caller]
-    fn ended(self, code: i32) -> Output {
-        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
-        self
+/// The program, which finds the boards' firmware.
+fn command(place: &Place, args: &[&str]) -> Command {
+    let mut command = place.command(args);
+    if let Some(folder) = bench::firmware() {
+        command.env("VOUCH_FIRMWARE_DIR", fs::canonicalize(folder).unwrap());
     }
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {} {}", self.out, self.err))
-    }
+    command
 }
 
-impl Place {
-    fn new(rig: &str) -> Place {
-        let place = Place(tempfile::tempdir().unwrap());
-        place.write("pump.vch", PUMP);
-        place.write("rig.toml", rig);
-        place
-    }
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.path().join(name), text).unwrap();
-    }
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.0.path().join(name)).unwrap()
-    }
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vouch"));
-        command.current_dir(&self.0).args(args).stdin(Stdio::null());
-        if let Some(folder) = bench::firmware() {
-            command.env("VOUCH_FIRMWARE_DIR", fs::canonicalize(folder).unwrap());
-        }
-        command
-    }
-    fn run(&self, args: &[&str]) -> Output {
-        let output = self.command(args).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let code = output.status.code().unwrap();
-        Output { code, out: text(&output.stdout), err: text(&output.stderr) }
-    }
+fn run(place: &Place, args: &[&str]) -> Output {
+    place::ended(&mut command(place, args))
 }
 
 fn device(name: &str, target: &str, more: &str) -> String {
@@ -109,9 +63,10 @@ name = \"open\"
 expect = \"unsafe\"
 devices = [\"b\"]
 ";
-    let place = Place::new(&rig);
+    let place = lab(&rig);
     let reports = ["--junit", "rig.xml", "--html", "rig.html"];
-    let first = place.run(&[&["rig", "rig.toml", "--json"][..], &reports].concat()).ended(1).json();
+    let first =
+        run(&place, &[&["rig", "rig.toml", "--json"][..], &reports].concat()).ended(1).json();
     assert_eq!(
         rows(&first),
         [
@@ -133,7 +88,7 @@ devices = [\"b\"]
     // The next run is compared with this one.
     assert_eq!(first["changes"].as_array().unwrap().len(), 0);
     place.write("pump.vch", &PUMP.replace("timer <= 12", "timer <= 14"));
-    let second = place.run(&["rig", "rig.toml"]).ended(1);
+    let second = run(&place, &["rig", "rig.toml"]).ended(1);
     assert!(second.out.contains("a/pump/limit=14/prove: failed → passed"), "{}", second.out);
     assert!(second.out.contains("b/open/prove: passed → failed"), "{}", second.out);
     assert!(second.err.contains("passed   a/pump/limit=5/prove  safe"), "{}", second.err);
@@ -143,24 +98,24 @@ devices = [\"b\"]
 #[test]
 fn parts_are_merged() {
     let rig = device("a", "sim", "") + &device("b", "sim", "") + &device("c", "sim", "");
-    let place =
-        Place::new(&(rig + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 5 }]\n"));
+    let place = lab(&(rig + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 5 }]\n"));
     // At the same time, with one history.
     std::thread::scope(|scope| {
         for (part, devices) in [("1/2", 2), ("2/2", 1)] {
             let place = &place;
             scope.spawn(move || {
-                let output = place.run(&["rig", "--shard", part, "--json"]).ended(0);
+                let output = run(&place, &["rig", "--shard", part, "--json"]).ended(0);
                 assert_eq!(output.json()["rows"].as_array().unwrap().len(), devices);
                 place.write(&format!("{}.json", &part[..1]), &output.out);
             });
         }
     });
-    let merged = place.run(&["merge", "1.json", "2.json", "--json", "--junit", "all.xml"]).ended(0);
+    let merged =
+        run(&place, &["merge", "1.json", "2.json", "--json", "--junit", "all.xml"]).ended(0);
     assert_eq!(merged.json()["rows"].as_array().unwrap().len(), 3);
     assert!(place.read("all.xml").contains("tests=\"3\""));
-    place.run(&["merge", "1.json"]).ended(4);
-    place.run(&["merge", "1.json", "1.json"]).ended(5);
+    run(&place, &["merge", "1.json"]).ended(4);
+    run(&place, &["merge", "1.json", "1.json"]).ended(5);
 }
 
 #[test]
@@ -175,14 +130,14 @@ fn a_wrong_file_is_shown_where_it_is_wrong() {
         ("pump.vch", "pomp.vch", "cannot read"),
         ("parameters", "property = \"sort\"\nparameters", "did you mean `short`?"),
     ] {
-        let place = Place::new(&good.replacen(from, to, 1));
-        let output = place.run(&["rig"]).ended(2);
+        let place = lab(&good.replacen(from, to, 1));
+        let output = run(&place, &["rig"]).ended(2);
         assert!(output.err.contains(expected), "{}", output.err);
     }
-    let place = Place::new(&good);
-    place.run(&["rig", "none.toml"]).ended(2);
+    let place = lab(&good);
+    run(&place, &["rig", "none.toml"]).ended(2);
     place.write("rig.sqlite", "something else, which nobody should overwrite or read as results");
-    let output = place.run(&["rig"]).ended(2);
+    let output = run(&place, &["rig"]).ended(2);
     assert!(output.err.contains("rig.sqlite: the history cannot be used"), "{}", output.err);
 }
 
@@ -195,7 +150,7 @@ fn a_killed_run_is_resumed() {
     let rig = device("slow", &format!("tcp:{}", board.address), "baud = 9600")
         + &device("quick", "sim", "")
         + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 5 }, { limit = 6 }]\n";
-    let place = Place::new(&rig);
+    let place = lab(&rig);
     let mut child = place
         .command(&["rig", "--json"])
         .stdout(Stdio::null())
@@ -207,12 +162,12 @@ fn a_killed_run_is_resumed() {
     assert!(child.try_wait().unwrap().is_none(), "it was too quick to be killed");
     child.kill().unwrap();
     child.wait().unwrap();
-    let result = place.run(&["rig", "--json"]).ended(0).json();
+    let result = run(&place, &["rig", "--json"]).ended(0).json();
     assert!(result["resumed"].as_u64().unwrap() >= 2, "{result}");
     assert_eq!(result["run"], 1);
     assert_eq!(rows(&result).iter().filter(|r| r.1 == "passed").count(), 4);
     // It has ended, so the next one is another.
-    assert_eq!(place.run(&["rig", "--json", "--timeout", "0.5"]).json()["run"], 2);
+    assert_eq!(run(&place, &["rig", "--json", "--timeout", "0.5"]).json()["run"], 2);
 }
 
 /// A device that is gone, one that talks nonsense, one whose power fails in the middle, and one that is well.
@@ -233,8 +188,8 @@ fn each_device_fails_by_itself() {
         + &device("power", &address(&fails), "settle = 0")
         + &device("noise", &address(&noise), "")
         + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 5 }, { limit = 6 }]\n";
-    let place = Place::new(&rig);
-    let result = place.run(&["rig", "--json"]).ended(4).json();
+    let place = lab(&rig);
+    let result = run(&place, &["rig", "--json"]).ended(4).json();
     assert_eq!(
         rows(&result),
         [
@@ -276,9 +231,9 @@ fn four_slow_boards_are_as_quick_as_four() {
                  parameters = [{{ limit = {limit} }}]\n"
             );
         }
-        let place = Place::new(&rig);
+        let place = lab(&rig);
         let start = Instant::now();
-        let result = place.run(&["rig", "--json"]).ended(0).json();
+        let result = run(&place, &["rig", "--json"]).ended(0).json();
         assert_eq!(rows(&result).len(), 8);
         start.elapsed()
     };

@@ -1,69 +1,20 @@
 //! Commands about runs, as users see them: tests, conform, simulate.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod place;
+
+use place::{PUMP, Place};
 use serde_json::Value;
-use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-/// A pump that may run only while there is water; with a `limit` above 12 too long.
-const PUMP: &str = "\
-machine pump {
-    param limit: u4 in 3..=14;
-    input water: bool;
-    var timer: u4 = 0;
-    initial state Idle {
-        on water -> Running { timer = 0; }
-    }
-    state Running {
-        on !water -> Idle;
-        on timer == limit -> Idle;
-        on timer > limit -> Idle;
-        else { timer += 1; }
-    }
-    property short: always timer <= 12;
-}
-";
-
-struct Place(tempfile::TempDir);
-
-struct Output {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Output {
-    #[track_caller]
-    fn ended(self, code: i32) -> Output {
-        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
-        self
-    }
-}
-
-impl Place {
-    fn new() -> Place {
-        let place = Place(tempfile::tempdir().unwrap());
-        place.write("pump.vch", PUMP);
-        place
-    }
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.path().join(name), text).unwrap();
-    }
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.0.path().join(name)).unwrap()
-    }
-    fn run(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vouch"));
-        let output = command.current_dir(&self.0).args(args).stdin(Stdio::null()).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let code = output.status.code().unwrap();
-        Output { code, out: text(&output.stdout), err: text(&output.stderr) }
-    }
+/// A folder with the pump.
+fn pump() -> Place {
+    Place::new(&[("pump.vch", PUMP)])
 }
 
 #[test]
 fn tests_are_made_and_what_is_out_of_reach_is_told() {
-    let place = Place::new();
+    let place = pump();
     let said = place.run(&["tests", "pump.vch", "-o", "t.json"]).ended(0).out;
     assert!(said.contains("4 of 5 transitions covered"), "{said}");
     assert!(said.contains("pump.vch:11: Running -> Idle on timer > limit"), "{said}");
@@ -94,7 +45,7 @@ fn tests_are_made_and_what_is_out_of_reach_is_told() {
 
 #[test]
 fn a_counterexample_is_a_test_that_fails_for_the_code_that_does_the_same() {
-    let place = Place::new();
+    let place = pump();
     place.run(&["check", "pump.vch", "-q", "--trace", "bug.c", "--bind", "limit=14"]).ended(1);
     place.run(&["check", "pump.vch", "-q", "--trace", "bug.rs"]).ended(1);
     assert!(place.read("bug.rs").contains("assert!(differs.is_some()"));
@@ -128,7 +79,7 @@ fn a_counterexample_is_a_test_that_fails_for_the_code_that_does_the_same() {
 
 #[test]
 fn logs_are_compared() {
-    let place = Place::new();
+    let place = pump();
     place.write(
         "log.csv",
         "time,pump,timer\n0.1,Idle,0\n0.2,Running,0\n0.3,Running,1\n0.4,Running,3\n",
@@ -150,7 +101,7 @@ fn logs_are_compared() {
 
 #[test]
 fn a_script_steps_through_a_model() {
-    let place = Place::new();
+    let place = pump();
     place.write(
         "s.txt",
         "set limit = 13\nstep\nproperties\ntake Idle -> Running # on water\nset water = true\nstep 12\n\
@@ -183,7 +134,7 @@ fn a_script_steps_through_a_model() {
 
 #[test]
 fn a_script_that_leaves_the_model_is_told_where_and_what_would_be_possible() {
-    let place = Place::new();
+    let place = pump();
     let fails = |script: &str, code: i32, message: &str| {
         place.write("s.txt", script);
         let said = place.run(&["simulate", "pump.vch", "--script", "s.txt"]).ended(code).err;
@@ -221,7 +172,7 @@ const CIRCUIT: &str = "1 sort bitvec 1\n2 sort bitvec 2\n3 input 1 clear\n4 stat
 
 #[test]
 fn circuits_and_c_can_be_stepped_and_compared() {
-    let place = Place::new();
+    let place = pump();
     place.write("c.btor2", CIRCUIT);
     place.write("s.txt", "step\nset clear = false\nstep 2\nexpect count = 2\nset clear = true\nstep\nexpect count = 0\n");
     place.run(&["simulate", "c.btor2", "--script", "s.txt"]).ended(0);
@@ -291,7 +242,7 @@ fn read_page(place: &Place, page: &str) -> Option<String> {
 
 #[test]
 fn a_page_shows_a_run_and_can_be_stepped() {
-    let place = Place::new();
+    let place = pump();
     let args = ["check", "pump.vch", "-q", "--html", "page.html", "--bind", "limit=13"];
     place.run(&args).ended(1);
     let page = place.read("page.html");

@@ -1,9 +1,10 @@
 //! `vouch sweep` and `vouch merge`, as users see them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod place;
+
+use place::Place;
 use serde_json::Value;
-use std::fs;
-use std::process::{Command, Stdio};
 
 /// Water rises while the valve is open, at most for `limit` steps.
 const TANK: &str = "\
@@ -24,50 +25,9 @@ machine tank {
 }
 ";
 
-struct Place(tempfile::TempDir);
-
-struct Output {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Output {
-    #[track_caller]
-    fn ended(self, code: i32) -> Output {
-        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
-        self
-    }
-    #[track_caller]
-    fn says(self, what: &str) -> Output {
-        let all = format!("{}{}", self.out, self.err);
-        assert!(all.contains(what), "`{what}` is not in\n{all}");
-        self
-    }
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap()
-    }
-}
-
-impl Place {
-    fn new() -> Place {
-        let place = Place(tempfile::tempdir().unwrap());
-        place.write("tank.vch", TANK);
-        place
-    }
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.path().join(name), text).unwrap();
-    }
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.0.path().join(name)).unwrap()
-    }
-    fn run(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vouch"));
-        let output = command.current_dir(&self.0).args(args).stdin(Stdio::null()).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let code = output.status.code().unwrap();
-        Output { code, out: text(&output.stdout), err: text(&output.stderr) }
-    }
+/// A folder with the tank.
+fn tank() -> Place {
+    Place::new(&[("tank.vch", TANK)])
 }
 
 /// The ranges of a property, and what is known there.
@@ -80,7 +40,7 @@ fn ranges(result: &Value, property: &str) -> Vec<(Value, String)> {
 
 #[test]
 fn the_exact_values_with_evidence_that_holds() {
-    let place = Place::new();
+    let place = tank();
     let result =
         place.run(&["sweep", "tank.vch", "--param", "limit=0..=4095", "-o", "out", "--json"]);
     let result = result.ended(0).json();
@@ -123,7 +83,7 @@ fn the_exact_values_with_evidence_that_holds() {
 
 #[test]
 fn a_table_and_a_picture() {
-    let place = Place::new();
+    let place = tank();
     let args =
         ["sweep", "tank.vch", "--param", "limit=90..110", "--param", "rate", "--property", "deep"];
     let shown = place.run(&[&args[..], &["--svg", "plane.svg"]].concat()).ended(0);
@@ -138,7 +98,7 @@ fn a_table_and_a_picture() {
 
 #[test]
 fn parts_are_merged_into_the_same_result() {
-    let place = Place::new();
+    let place = tank();
     let whole = place.run(&["sweep", "tank.vch", "--param", "limit", "--json"]).ended(0).json();
     let names = ["a.json", "b.json", "c.json"];
     for (number, name) in (1..).zip(names) {
@@ -165,7 +125,7 @@ fn parts_are_merged_into_the_same_result() {
 
 #[test]
 fn wrong_questions_are_answered_with_what_is_right() {
-    let place = Place::new();
+    let place = tank();
     for (args, expected) in [
         (&["--param", "limitt"][..], "the parameters of tank are limit (0 to 4095)"),
         (&["--param", "level"], "is a variable, not a parameter"),
@@ -186,7 +146,7 @@ fn wrong_questions_are_answered_with_what_is_right() {
 /// What is known when the time is over is shown.
 #[test]
 fn time_that_is_over_leaves_values_unknown() {
-    let place = Place::new();
+    let place = tank();
     let args = ["sweep", "tank.vch", "--param", "limit", "--timeout", "0.001", "--json"];
     let output = place.run(&args);
     assert_eq!(output.code, 3, "{}", output.err);

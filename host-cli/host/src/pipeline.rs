@@ -124,7 +124,7 @@ pub enum LoadError {
         },
         path.display(),
         match *option {
-            "--unit" => "only programs in C consist of several files; check one model at a time",
+            "--unit" => "only programs in C consist of several files; check one at a time, or all models of a `vouch.toml`",
             "--interrupt" | "--init" => "it is for linked programs (ELF) and C; leave it out",
             "--task" | "--registers" => "it is for C; leave it out",
             _ => "it is for linked programs (ELF); leave it out",
