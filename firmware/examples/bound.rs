@@ -148,33 +148,8 @@ fn self_check(counter: &Counter) {
     });
 }
 
-/// Steps of the application that are measured.
+/// Steps of the application.
 const STEPS: u32 = 500;
-/// Steps before them that are logged, for `vouch conform`.
-const LOGGED: u32 = 40;
-
-/// What the application's inputs are: numbers by chance.
-struct Dice(u32);
-
-impl Dice {
-    fn event(&mut self) -> u8 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        black_box((self.0 >> 8) as u8 & 7)
-    }
-}
-
-/// A line of the log: the state, and the event that led to it.
-fn log(event: Option<u8>) {
-    let Tank { state, level, fill, drain } = &TANK;
-    let (state, level) = (state.load(Relaxed), level.load(Relaxed));
-    let [fill, drain] = [fill, drain].map(|valve| valve.load(Relaxed) as u8);
-    let limit = LIMIT.load(Relaxed);
-    // Not known before the first step.
-    let event = event.map_or(-1, i16::from);
-    say!("tank,{event},{state},{level},{fill},{drain},{limit}");
-}
 
 /// The application, which runs only if it may.
 #[inline(never)]
@@ -192,17 +167,13 @@ fn started(
     say!("start {number}");
     let live = outcome.invariant(image, arena).and_then(|table| Live::new(image, table));
     let mut scratch = vec![0; live.as_ref().map_or(0, Live::scratch)];
-    let mut dice = Dice(0x1234_5678 ^ u32::from(LIMIT.load(Relaxed)) << 16);
-    log(None);
-    for _ in 0..LOGGED {
-        Current::feed_watchdog();
-        let event = dice.event();
-        step(event);
-        log(Some(event));
-    }
+    let mut dice = 0x1234_5678u32;
     let before = counter.instructions();
     for _ in 0..STEPS {
-        step(dice.event());
+        dice ^= dice << 13;
+        dice ^= dice >> 17;
+        dice ^= dice << 5;
+        step(black_box((dice >> 8) as u8 & 7));
         if let Some(live) = &live
             && let Err(alarm) = live.check(&memory::Ram, &mut scratch)
         {
