@@ -1,4 +1,5 @@
 //! What shells and `man` get.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -11,7 +12,8 @@ fn vouch(args: &[&str]) -> Output {
 fn commands() -> Vec<String> {
     let help = String::from_utf8(vouch(&["--help"]).stdout).unwrap();
     let rows = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let rows = rows.take_while(|line| !line.is_empty());
+    // What does not fit into a line goes on in the next, further to the right.
+    let rows = rows.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
     let names = rows.filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
     names.filter(|name| name != "help").collect()
 }

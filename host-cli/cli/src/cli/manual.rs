@@ -45,7 +45,7 @@ pub fn pages(args: &ManualArgs) -> Result<u8, Failure> {
         let mut page = vec![];
         clap_mangen::Man::new(command.clone().name(name.clone()))
             .render(&mut page)
-            .expect("memory takes everything");
+            .map_err(|error| Failure::new(Kind::Output, format!("{name}.1: {error}")))?;
         files::write(&args.folder.join(format!("{name}.1")), &page, &[])?;
     }
     Ok(0)
