@@ -2,8 +2,10 @@
 //! seen by whoever changes it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod place;
+
+use place::{Output, Place};
 use std::fmt::Write;
-use std::path::Path;
 use std::process::Command;
 
 /// A model without mistakes.
@@ -96,26 +98,16 @@ void charger_step(void)
 
 /// What a user has typed so far.
 struct Desk {
-    folder: tempfile::TempDir,
+    place: Place,
     /// What was said, in the order of the list.
     told: String,
 }
 
 impl Desk {
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.folder.path().join(name), text).unwrap();
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut vouch = Command::new(env!("CARGO_BIN_EXE_vouch"));
-        vouch.current_dir(self.folder.path()).args(line.split(' '));
-        vouch
-    }
-
     /// Does what is no mistake.
     fn does(&self, line: &str) {
-        let output = self.command(line).output().unwrap();
-        assert!(output.status.code() < Some(2), "{line}: {output:?}");
+        let output = self.place.run(&words(line));
+        assert!(output.code < 2, "{line}: {}", output.err);
     }
 
     /// Makes a mistake, and notes what is said.
@@ -124,17 +116,19 @@ impl Desk {
     }
 
     fn errs_with(&mut self, mistake: &str, line: &str, set: impl Fn(&mut Command)) {
-        let mut command = self.command(line);
+        let mut command = self.place.command(&words(line));
         set(&mut command);
-        let output = command.output().unwrap();
-        let (code, said) = (output.status.code().unwrap(), String::from_utf8(output.stderr));
-        let said = said.unwrap();
+        let Output { code, err: said, .. } = place::ended(&mut command);
         // Which ports there are, and how keys turn out, differs.
         let said: Vec<&str> =
             said.lines().filter(|l| !l.contains("ports that are there")).collect();
         let said = without_keys(said.join("\n").trim());
         writeln!(self.told, "── {mistake}\n$ vouch {line}   exit code {code}\n{said}\n").unwrap();
     }
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
 }
 
 /// Fingerprints of keys are left out.
@@ -153,11 +147,10 @@ fn without_keys(text: &str) -> String {
 
 #[test]
 fn each_mistake_gets_its_answer() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut desk = Desk { folder, told: String::new() };
+    let mut desk = Desk { place: Place::new(&[]), told: String::new() };
     for (right, wrong) in EDITS {
         assert!(WASHER.contains(right), "{right}");
-        desk.write("washer.vch", &WASHER.replacen(right, wrong, 1));
+        desk.place.write("washer.vch", &WASHER.replacen(right, wrong, 1));
         desk.errs(&format!("{right}  becomes  {wrong}"), "check washer.vch");
     }
     files(&mut desk);
@@ -171,11 +164,11 @@ fn each_mistake_gets_its_answer() {
 
 /// What is not there, or not what it should be.
 fn files(desk: &mut Desk) {
-    desk.write("washer.vch", WASHER);
-    desk.write("broken.vch", &WASHER.replace("on level == 0", "on level <= 1"));
-    desk.write("empty.vch", "");
-    desk.write("loose.vch", "var x: bool = false;\n");
-    desk.write("silent.vch", "machine m { initial state S; }\n");
+    desk.place.write("washer.vch", WASHER);
+    desk.place.write("broken.vch", &WASHER.replace("on level == 0", "on level <= 1"));
+    desk.place.write("empty.vch", "");
+    desk.place.write("loose.vch", "var x: bool = false;\n");
+    desk.place.write("silent.vch", "machine m { initial state S; }\n");
     desk.errs("an empty file", "check empty.vch");
     desk.errs("no machine", "check loose.vch");
     desk.errs("no property", "check silent.vch");
@@ -185,13 +178,13 @@ fn files(desk: &mut Desk) {
     desk.does("check broken.vch --trace broken.trace");
     desk.errs("the certificate of another model", "certify broken.vch washer.cert");
     desk.errs("the run of another model", "replay washer.vch broken.trace");
-    desk.write("hand.trace", "Idle button=Start\n");
+    desk.place.write("hand.trace", "Idle button=Start\n");
     desk.errs("a run that was written by hand", "replay washer.vch hand.trace");
     desk.does("compile washer.vch -o washer.vimg");
-    let place = desk.folder.path().join("washer.vimg");
+    let place = desk.place.path("washer.vimg");
     let mut bytes = std::fs::read(&place).unwrap();
     bytes[700] ^= 1;
-    std::fs::write(desk.folder.path().join("damaged.vimg"), bytes).unwrap();
+    std::fs::write(desk.place.path("damaged.vimg"), bytes).unwrap();
     desk.errs("a damaged image", "inspect damaged.vimg");
 }
 
@@ -216,7 +209,7 @@ fn devices(desk: &mut Desk) {
     desk.errs("an unknown target", "run washer.vch --target qmu:microbit");
     desk.errs("an unknown board", "run washer.vch --target qemu:stm32f4");
     desk.errs("no firmware", "run washer.vch --target qemu:microbit --firmware-dir .");
-    desk.write("vouch-microbit.elf", "");
+    desk.place.write("vouch-microbit.elf", "");
     let emulated = "run washer.vch --target qemu:microbit --firmware-dir .";
     desk.errs_with("no QEMU", emulated, |c| _ = c.env("PATH", ""));
     desk.errs("not QEMU", &format!("{emulated} --qemu /bin/true"));
@@ -248,16 +241,16 @@ fn stores(desk: &mut Desk) {
 /// C.
 fn c(desk: &mut Desk) {
     let step = "check charger.c --entry charger_step";
-    desk.write("charger.c", CHARGER);
+    desk.place.write("charger.c", CHARGER);
     desk.errs("no main", "check charger.c");
     desk.errs("no such function", "check charger.c --entry charge");
     desk.errs("one call of many", step);
     desk.errs_with("no compiler", step, |c| _ = c.env("PATH", ""));
-    desk.write("charger.c", &format!("#include \"stm32f4xx.h\"\n{CHARGER}"));
+    desk.place.write("charger.c", &format!("#include \"stm32f4xx.h\"\n{CHARGER}"));
     desk.errs("a header that is elsewhere", step);
-    desk.write("charger.c", &CHARGER.replace("level = 0;", "level = 0"));
+    desk.place.write("charger.c", &CHARGER.replace("level = 0;", "level = 0"));
     desk.errs("no semicolon", step);
-    desk.write(
+    desk.place.write(
         "charger.c",
         "static int a[4];\nint get(void);\nvoid f(void) { a[get() & 7] = 1; }\n",
     );
@@ -272,5 +265,4 @@ fn fingerprints_differ_from_day_to_day() {
         "key …, and\n…\nend"
     );
     assert_eq!(without_keys("0123 abc"), "0123 abc");
-    assert!(Path::new(env!("CARGO_BIN_EXE_vouch")).exists());
 }

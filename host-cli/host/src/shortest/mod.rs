@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Bytes that a search may take.
 const MEMORY: usize = 512 << 20;
 /// Time that every search has: less than a person notices.
-const LEAST: Duration = Duration::from_millis(30);
+const LEAST: Duration = Duration::from_millis(100);
 
 /// What it may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
