@@ -104,7 +104,7 @@ fn parts_are_merged() {
         for (part, devices) in [("1/2", 2), ("2/2", 1)] {
             let place = &place;
             scope.spawn(move || {
-                let output = run(&place, &["rig", "--shard", part, "--json"]).ended(0);
+                let output = run(place, &["rig", "--shard", part, "--json"]).ended(0);
                 assert_eq!(output.json()["rows"].as_array().unwrap().len(), devices);
                 place.write(&format!("{}.json", &part[..1]), &output.out);
             });
