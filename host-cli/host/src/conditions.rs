@@ -1,6 +1,6 @@
 //! Conditions of an automaton in words.
 
-use crate::ir::{BinOp, Cfa, Expr, ExprId, Type, UnOp, value};
+use crate::ir::{BinOp, Cfa, Expr, ExprId, Type, UnOp, term, value};
 
 /// Operators that a condition may have to be shown.
 const PARTS: usize = 12;
@@ -80,23 +80,7 @@ fn expression(cfa: &Cfa, x: ExprId, left: &mut usize) -> Option<String> {
         }
         Expr::Ite(c, t, e) => format!("({} ? {} : {})", part(c)?, part(t)?, part(e)?),
         Expr::Binary(op, a, b) => {
-            let sign = match op {
-                BinOp::And => "&",
-                BinOp::Or => "|",
-                BinOp::Xor => "^",
-                BinOp::Add => "+",
-                BinOp::Sub => "-",
-                BinOp::Mul => "*",
-                BinOp::UDiv | BinOp::SDiv => "/",
-                BinOp::URem | BinOp::SRem => "%",
-                BinOp::Shl => "<<",
-                BinOp::LShr | BinOp::AShr => ">>",
-                BinOp::Eq => "==",
-                BinOp::Ult | BinOp::Slt => "<",
-                BinOp::Ule | BinOp::Sle => "<=",
-                BinOp::Concat => "++",
-            };
-            format!("({} {sign} {})", part(a)?, part(b)?)
+            format!("({} {} {})", part(a)?, term::symbol(op), part(b)?)
         }
     })
 }

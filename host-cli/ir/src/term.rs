@@ -55,7 +55,7 @@ impl Term {
 }
 
 /// How people write an operator.
-fn symbol(op: BinOp) -> &'static str {
+pub fn symbol(op: BinOp) -> &'static str {
     match op {
         BinOp::And => "&",
         BinOp::Or => "|",
