@@ -123,3 +123,42 @@ pub fn read_number(block: &Block) -> Option<u32> {
     let value = u32::from_le_bytes([a, b, c, d]);
     (u32::from_le_bytes([e, f, g, h]) == !value).then_some(value)
 }
+
+/// The same by other code.
+#[inline(never)]
+pub fn read_number_again(block: &Block) -> Option<u32> {
+    let (words, _) = block.as_chunks::<4>();
+    let word = |at: usize| words.get(at).map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let part = |at: usize| (word(2 * at), word(2 * at + 1));
+    let pairs = [(2, 1), (2, 0), (1, 0)];
+    let (agreed, _) = pairs.into_iter().find(|(left, right)| part(*left) == part(*right))?;
+    let (value, complement) = part(agreed);
+    (value ^ complement == u32::MAX).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts that are numbers, complements, equal or not, in every order, and with a bit lost.
+    #[test]
+    fn both_ways_to_read_a_number_agree() {
+        let parts =
+            [(7, !7u32), (7, !7 ^ 4), (7, 7), (0x8000_0001, !0x8000_0001), (u32::MAX, u32::MAX)];
+        let mut read = 0;
+        for choice in 0..parts.len().pow(3) {
+            let chosen = [choice % 5, choice / 5 % 5, choice / 25].map(|part| parts[part]);
+            for bit in 0..8 * BLOCK {
+                let mut block = [0; BLOCK];
+                for (part, (value, complement)) in block.chunks_exact_mut(8).zip(chosen) {
+                    part[..4].copy_from_slice(&value.to_le_bytes());
+                    part[4..].copy_from_slice(&complement.to_le_bytes());
+                }
+                block[bit / 8] &= !(1 << (bit % 8));
+                assert_eq!(read_number(&block), read_number_again(&block), "{block:?}");
+                read += u32::from(read_number(&block).is_some());
+            }
+        }
+        assert!(read > 1000, "{read}");
+    }
+}

@@ -108,7 +108,8 @@ impl Passed {
     }
 }
 
-/// Passed if all bytes are the same. They are compared twice, by different code.
+/// Passed if all bytes are the same. They are compared twice, by different code, each of which knows by itself how
+/// many there are: a number that both are given may be forged by one glitch.
 #[inline(always)]
 pub fn same<const N: usize>(stage: Stage, left: &[u8; N], right: &[u8; N]) -> Passed {
     let a = upwards(stage.0, black_box(left), black_box(right));
@@ -118,8 +119,8 @@ pub fn same<const N: usize>(stage: Stage, left: &[u8; N], right: &[u8; N]) -> Pa
 
 /// `end` if all bytes are the same. Each turn of the loop counts, and no sum of differences is 0.
 #[inline(never)]
-fn upwards(end: u32, left: &[u8], right: &[u8]) -> u32 {
-    let mut sum = end.wrapping_sub(left.len() as u32);
+fn upwards<const N: usize>(end: u32, left: &[u8; N], right: &[u8; N]) -> u32 {
+    let mut sum = end.wrapping_sub(N as u32);
     for (l, r) in left.iter().zip(right) {
         sum = black_box(sum).wrapping_add(1 + (u32::from(l ^ r) << 8));
     }
@@ -128,8 +129,8 @@ fn upwards(end: u32, left: &[u8], right: &[u8]) -> u32 {
 
 /// The same from the end on, by the bits that differ.
 #[inline(never)]
-fn downwards(end: u32, left: &[u8], right: &[u8]) -> u32 {
-    let (mut sum, mut differing, mut at) = (end ^ 0x3c00_0000, 0, left.len());
+fn downwards<const N: usize>(end: u32, left: &[u8; N], right: &[u8; N]) -> u32 {
+    let (mut sum, mut differing, mut at) = (end ^ 0x3c00_0000, 0, N);
     while let Some(before) = black_box(at).checked_sub(1) {
         differing |= left[before] ^ right[before];
         at = before;
@@ -138,13 +139,23 @@ fn downwards(end: u32, left: &[u8], right: &[u8]) -> u32 {
     sum ^ (0x3c00_0000 | at as u32)
 }
 
+/// The bits in which bytes differ: 0 if all are the same.
+#[inline(never)]
+pub fn difference(left: &[u8], right: &[u8]) -> u32 {
+    left.iter().zip(right).fold(0, |bits, (l, r)| bits | u32::from(l ^ r))
+}
+
+/// A number that was found twice, by different code: one glitch does not forge both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Twice(pub u32, pub u32);
+
 /// Passed if `number` is at least `least`.
 #[inline(always)]
-pub fn at_least(stage: Stage, number: u32, least: u32) -> Passed {
+pub fn at_least(stage: Stage, number: Twice, least: Twice) -> Passed {
     // A borrow spoils the upper half, and so all of the sum.
     let borrow = |from: u32, what: u32| (u64::from(from).wrapping_sub(what.into()) >> 32) as u32;
-    let a = stage.0 ^ borrow(black_box(number), black_box(least));
-    let b = stage.1 ^ borrow(!black_box(least), !black_box(number));
+    let a = stage.0 ^ borrow(black_box(number.0), black_box(least.0));
+    let b = stage.1 ^ borrow(!black_box(least.1), !black_box(number.1));
     Passed { a, b }
 }
 
@@ -241,7 +252,7 @@ mod tests {
         let ends = [0, 1, 2, 7, 0x7fff_ffff, 0x8000_0000, u32::MAX - 1, u32::MAX];
         for number in ends {
             for least in ends {
-                let passed = at_least(RECENT, number, least);
+                let passed = at_least(RECENT, Twice(number, number), Twice(least, least));
                 let both = [passed.a == RECENT.0, passed.b == RECENT.1];
                 assert_eq!(both, [number >= least; 2], "{number} {least}");
                 let passed = equal(ASKED, number, least);

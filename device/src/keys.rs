@@ -95,6 +95,9 @@ pub fn record(page: &[u8], index: usize) -> Record {
 }
 
 /// Whether a key is retired, or at least that was begun: its seal has lost bits. No attempt to write it clears them.
+// Inlined: if the last instructions of a function are skipped, a register of its caller is not restored. Here that was
+// where the caller puts its answer, and the answer went over the log.
+#[inline(always)]
 fn is_retiring(key: &PublicKey, seal: &Block) -> bool {
     block::lost(seal, &self::seal(key)) >= block::BEGUN
 }
@@ -164,6 +167,17 @@ fn tail(page: &[u8]) -> impl Iterator<Item = (usize, &Block)> {
 /// The lowest counter that may be used.
 pub fn floor(page: &[u8]) -> u32 {
     log(page).filter_map(|(_, block)| block::read_number(block)).max().unwrap_or(0)
+}
+
+/// The same, from the end on and [read in another way](block::read_number_again): a glitch that lowers the one
+/// does not lower the other.
+pub fn floor_again(page: &[u8]) -> u32 {
+    let (blocks, _) = page.get(LOG..).unwrap_or_default().as_chunks::<BLOCK>();
+    let mut highest = 0;
+    for block in blocks.iter().rev() {
+        highest = highest.max(block::read_number_again(block).unwrap_or(0));
+    }
+    highest
 }
 
 /// Where an entry for this counter can go, from an offset on: a torn attempt to write the same one is used

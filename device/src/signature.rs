@@ -7,10 +7,10 @@
 //! them of small order, and R's the only encoding of its point.
 
 use crate::harden::{self, Passed, SIGNED};
+use crate::hash;
 use crate::package::PublicKey;
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
 use curve25519_dalek::scalar::Scalar;
-use sha2::{Digest, Sha512};
 
 /// The point of a key that signatures can be checked with.
 pub fn point(key: &PublicKey) -> Option<EdwardsPoint> {
@@ -38,8 +38,7 @@ fn expected(key: &PublicKey, message: &[u8], signature: &[u8; 64]) -> Option<[u8
     let (r, s) = signature.split_at(32);
     let s = Option::<Scalar>::from(Scalar::from_canonical_bytes(*s.first_chunk()?))?;
     let point = point(key)?;
-    let hash = Sha512::new().chain_update(r).chain_update(key).chain_update(message).finalize();
-    let k = Scalar::from_bytes_mod_order_wide(&hash.into());
+    let k = Scalar::from_bytes_mod_order_wide(&hash::sha512([r, key, message]));
     let expected = EdwardsPoint::vartime_double_scalar_mul_basepoint(&k, &-point, &s);
     (!expected.is_small_order()).then(|| expected.compress().to_bytes())
 }

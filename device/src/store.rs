@@ -17,7 +17,7 @@
 //! start.
 
 use crate::block::{self, BLOCK, CONTENT, WORD};
-use crate::harden::{self, Hard, RECENT, SIGNED, WHOLE};
+use crate::harden::{self, Hard, RECENT, SIGNED, Twice, WHOLE};
 use crate::keys::{self, Keys};
 use crate::package::{self, Product, PublicKey, Trust};
 use crate::slot::{self, PACKAGE_AT, Slot};
@@ -245,9 +245,24 @@ impl<F: MappedFlash> Store<F> {
     ) -> Result<Stored, StoreError> {
         let package::Checked { header, mut seal } = checked;
         let floor = keys::floor(self.key_bytes());
-        seal.add(harden::at_least(RECENT, header.counter, floor));
+        let floors = Twice(floor, self.floor_again());
+        let counters = Twice(header.counter, self.counter_again(slot));
+        seal.add(harden::at_least(RECENT, counters, floors));
         let low = StoreError::Rollback { offered: header.counter, floor };
         seal.then(ACCEPTED, || Stored { slot, sequence, confirmed, header, seal }).ok_or(low)
+    }
+
+    /// The lowest counter that may be used, by other code: not inlined, so that it finds the page by itself.
+    #[inline(never)]
+    fn floor_again(&self) -> u32 {
+        keys::floor_again(self.key_bytes())
+    }
+
+    /// The counter of the package in a slot, by other code.
+    #[inline(never)]
+    fn counter_again(&self, slot: usize) -> u32 {
+        let bytes = self.bytes(self.slot(slot)).get(PACKAGE_AT..).unwrap_or_default();
+        package::counter_again(bytes)
     }
 
     /// The slots, the newer one first.

@@ -90,11 +90,15 @@ impl Campaign {
         Campaign { board, kind, flash, ram, unhurt, instructions }
     }
 
+    /// All instructions in functions whose names have one of these parts.
+    pub fn within(&self, parts: &[&str]) -> Vec<&Instruction> {
+        let among = |name: &str| parts.iter().any(|part| name.contains(part));
+        self.instructions.iter().filter(|i| among(&i.function)).collect()
+    }
+
     /// Some instructions that decide where to go on, in functions whose names have one of these parts.
     pub fn around_decisions(&self, parts: &[&str], count: usize) -> Vec<&Instruction> {
-        let among = |name: &str| parts.iter().any(|part| name.contains(part));
-        let deciding = |i: &&Instruction| i.decides && among(&i.function);
-        let all: Vec<_> = self.instructions.iter().filter(deciding).collect();
+        let all: Vec<_> = self.within(parts).into_iter().filter(|i| i.decides).collect();
         let each = all.len().div_ceil(count).max(1);
         all.into_iter().step_by(each).collect()
     }

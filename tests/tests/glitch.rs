@@ -32,6 +32,27 @@ fn no_skipped_instruction_makes_a_boot_go_on_that_must_refuse() {
     }
 }
 
+/// What a number is made of counts as much as the comparison: a floor that was found too low, a counter that was
+/// read too high, a byte that was not copied before it was hashed.
+#[test]
+fn no_skipped_instruction_forges_what_is_compared() {
+    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let board = qemu::board("lm3s6965evb").unwrap();
+    let counted: &[_] =
+        &["5block", "4keys5floor", "4keys11floor", "6Header4read", "5store", "counter_again"];
+    for (kind, parts) in [(Kind::Old, counted), (Kind::Tampered, &["memcpy", "4hash"])] {
+        let campaign = Campaign::new(&folder, board, kind);
+        let chosen = campaign.within(parts);
+        assert!(chosen.len() > 100, "{kind:?}: {}", chosen.len());
+        let result = campaign.run(&chosen, jobs, |_| ());
+        assert!(result.bypasses.is_empty(), "{kind:?}: {:#?}", result.bypasses);
+    }
+}
+
 /// The solver's own steps are not hardened: that it says yes to everything is noticed by the control. A load
 /// before the branch back in the loop over a gate once was not: without it, the gate was looked at again with
 /// whatever was in the register.
