@@ -8,6 +8,7 @@ mod client;
 mod device;
 mod host;
 mod model;
+mod program;
 mod source;
 mod text;
 
@@ -25,7 +26,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 17] = [
     Target { name: "link", run: device::link, seeds: device::link_seeds },
     Target { name: "session", run: device::session, seeds: device::session_seeds },
     Target { name: "client", run: client::client, seeds: client::client_seeds },
@@ -41,6 +42,8 @@ pub const TARGETS: [Target; 15] = [
     Target { name: "aag", run: source::aag, seeds: source::aag_seeds },
     Target { name: "aig", run: source::aig, seeds: source::aig_seeds },
     Target { name: "btor2", run: source::btor2, seeds: source::btor2_seeds },
+    Target { name: "elf", run: program::elf, seeds: program::elf_seeds },
+    Target { name: "code", run: program::code, seeds: program::code_seeds },
 ];
 
 impl Target {

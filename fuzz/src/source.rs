@@ -61,7 +61,7 @@ pub fn btor2(data: &[u8]) {
 }
 
 /// What came out can be shown, or used.
-fn judge(source: &Source, result: Result<Compiled, Vec<Diagnostic>>) {
+pub fn judge(source: &Source, result: Result<Compiled, Vec<Diagnostic>>) {
     match result {
         Ok(Compiled { cfa, warnings, .. }) => {
             let _ = frontend::render_with(source, &warnings, false);

@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-const TARGETS: [&str; 15] = [
+const TARGETS: [&str; 17] = [
     "link",
     "session",
     "client",
@@ -29,6 +29,8 @@ const TARGETS: [&str; 15] = [
     "aag",
     "aig",
     "btor2",
+    "elf",
+    "code",
 ];
 
 /// Flags for the compiler.

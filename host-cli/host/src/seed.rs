@@ -33,6 +33,12 @@ pub fn judge(model: &Loaded, question: &Question, text: &str) -> Option<Judgemen
     })
 }
 
+/// Lets the search begin with the clauses of a certificate's text: those that hold for this model are learnt
+/// without a search for them, the others are dropped.
+pub fn offer(model: &mut Loaded, text: &str) {
+    model.simplified.candidates.extend(formats::certificate::clauses(&model.cfa, text));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +77,44 @@ mod tests {
             "it says nothing of it"
         );
         assert_eq!(judge(&first, &question, "nonsense").map(|j| j.verdict()), None);
+    }
+
+    /// What is still right of it need not be found again, and what is wrong does no harm.
+    #[test]
+    fn a_changed_model_is_proved_from_the_old_certificate() {
+        let model = |step: &str, bound: u32| {
+            let text = format!(
+                "machine m {{ var n: u8 = 0; var k: u8 = 0; initial state S {{ on n < {bound} {{ n = n + {step}; \
+                 k = k + 1; }} else {{ n = 0; k = 0; }} }} property low: always n <= 250; property even: always n & 1 == 0; }}"
+            );
+            let source = Source { path: "m.vch".into(), text };
+            pipeline::compile(source, Language::Vch, &Options::default()).unwrap()
+        };
+        let find = |model: &Loaded| {
+            let by = By::Host { engine: Engine::Ic3Cfa, threads: 1, memory: Memory::default() };
+            let question = Question::new(&model.cfa, None, vec![]);
+            check(model, &Request::new(question), by, &mut |_| {}).unwrap()
+        };
+        let first = model("2", 100);
+        let certificate = find(&first).judgement.certificate.unwrap();
+        let text = formats::certificate::write(&first.cfa, &certificate, None).unwrap();
+        let changed = model("4", 200);
+        let question = Question::new(&changed.cfa, None, vec![]);
+        assert!(judge(&changed, &question, &text).is_none(), "it counts further");
+        let alone = find(&changed);
+        let mut from_old = changed;
+        offer(&mut from_old, &text);
+        let seeded = find(&from_old);
+        for found in [&alone, &seeded] {
+            assert_eq!(found.judgement.verdict(), Verdict::Safe);
+            assert!(found.judgement.validated);
+        }
+        let work = [&alone, &seeded].map(|found| found.answer.stats.propagations);
+        assert!(work[1] < work[0], "{work:?}");
+        offer(
+            &mut from_old,
+            "vouch certificate 9\nat nowhere\n  x[3] = 1\nat S\n  n[9]=1 &&\nnever\n",
+        );
+        assert_eq!(find(&from_old).judgement.verdict(), Verdict::Safe);
     }
 }

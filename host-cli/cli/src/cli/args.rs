@@ -525,7 +525,8 @@ pub struct CheckArgs {
     pub cegar: Config,
     #[command(flatten)]
     pub page: PageArgs,
-    /// Try this certificate first: if it proves all that is asked, nothing is searched for
+    /// Try this certificate first: if it proves all that is asked, nothing is searched for; else the search begins with what
+    /// still holds of it
     #[arg(long, env = "VOUCH_SEED", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub seed: Option<PathBuf>,

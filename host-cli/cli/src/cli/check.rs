@@ -50,7 +50,7 @@ fn at_depth(
     context: &mut Context,
 ) -> Result<Option<u8>, Failure> {
     let passes = args.model.passes.clone().or_else(|| args.engine.passes());
-    let model = files::load_quietly(&ModelArgs { passes, ..args.model.clone() }, context)?;
+    let mut model = files::load_quietly(&ModelArgs { passes, ..args.model.clone() }, context)?;
     let question = ask(&model, &args.ask)?;
     context.monitor.set_so_far(verdict::open(&model, &question));
     let last = last || check::recursion_limit(&model.cfa).is_none();
@@ -72,7 +72,7 @@ fn at_depth(
     let mut outcome = verdict::outcome_of(&model);
     outcome.engine = Some(args.engine.name().into());
     outcome.target = Some("host".into());
-    if let Some(checked) = seeded(args, &model, &request.question, start, context)? {
+    if let Some(checked) = seeded(args, &mut model, &request.question, start, context)? {
         context.warn(&model.source, &model.warnings);
         outcome.engine = Some("certificate".into());
         outcome.time_s = Some(start.elapsed().as_secs_f64());
@@ -140,10 +140,11 @@ fn told(
     verdict::report(&answered, outcome, context)
 }
 
-/// What the certificate that is to be tried first proves, if that is all.
+/// What the certificate that is to be tried first proves, if that is all. If not, the search begins with what is
+/// still right in it.
 fn seeded(
     args: &CheckArgs,
-    model: &Loaded,
+    model: &mut Loaded,
     question: &Question,
     start: Instant,
     context: &mut Context,
@@ -155,6 +156,9 @@ fn seeded(
     context.stage("checking the old certificate");
     let judgement = seed::judge(model, question, &text);
     context.finish();
+    if judgement.is_none() {
+        seed::offer(model, &text);
+    }
     Ok(judgement.map(|judgement| {
         let (answer, engine) = (Answer::default(), args.engine);
         Checked { judgement, answer, engine, time: start.elapsed() }

@@ -100,7 +100,7 @@ pub fn parse(source: Source, root: &Path) -> Result<Project, Vec<Diagnostic>> {
         let span = e.span().map(span).unwrap_or_default();
         vec![Diagnostic::error(e.message().trim().to_string(), span, "not understood")]
     })?;
-    let mut reader = Reader { root, errors: vec![] };
+    let mut reader = Reader { root, errors: vec![], unnamed: vec![] };
     let project = reader.project(table.get_ref(), source);
     match reader.errors.is_empty() {
         true => Ok(project),
@@ -131,6 +131,8 @@ type Value<'a> = Spanned<DeValue<'a>>;
 struct Reader<'r> {
     root: &'r Path,
     errors: Vec<Diagnostic>,
+    /// Checks that are called as their file is, and how long that part of their name is.
+    unnamed: Vec<(usize, usize)>,
 }
 
 impl Reader<'_> {
@@ -184,7 +186,7 @@ impl Reader<'_> {
                 self.errors.push(error.help("add `[[model]]` with `path = \"…\"`"));
             }
         }
-        self.names(&checks);
+        self.names(&mut checks);
         Project { root: self.root.to_path_buf(), source, checks, requirements, targets, keys }
     }
 
@@ -251,7 +253,12 @@ impl Reader<'_> {
             let first = match &name {
                 Some(name) if several => format!("{name}-{stem}"),
                 Some(name) => name.clone(),
-                None => stem.into_owned(),
+                None => {
+                    let each = properties.len() * binds.len();
+                    self.unnamed
+                        .extend((checks.len()..checks.len() + each).map(|at| (at, stem.len())));
+                    stem.into_owned()
+                }
             };
             for property in &properties {
                 for bind in &binds {
@@ -277,8 +284,18 @@ impl Reader<'_> {
         }
     }
 
-    /// Reports need a name for each.
-    fn names(&mut self, checks: &[Check]) {
+    /// Reports need a name for each. Where files in two folders or languages have one, their paths tell them
+    /// apart.
+    fn names(&mut self, checks: &mut [Check]) {
+        let shared = |at: usize| {
+            let (name, path) = (&checks[at].name, &checks[at].path);
+            checks.iter().any(|other| other.name == *name && other.path != *path)
+        };
+        let shared: Vec<_> = self.unnamed.iter().copied().filter(|(at, _)| shared(*at)).collect();
+        for (at, stem) in shared {
+            let check = &mut checks[at];
+            check.name = format!("{}{}", check.path, &check.name[stem..]);
+        }
         for (at, check) in checks.iter().enumerate() {
             if let Some(first) = checks[..at].iter().find(|first| first.name == check.name) {
                 let message = format!("two models are called `{}`", check.name);
@@ -518,6 +535,10 @@ mod tests {
             names("[[model]]\npath = \"a.vch\"\nbind = [{ n = 1 }, { n = 2, m = 3 }]").len(),
             2
         );
+        let same = "[[model]]\npath = \"a.vch\"\nproperty = [\"p\", \"q\"]\n[[model]]\npath = [\"src/a.c\", \"b.vch\"]";
+        assert_eq!(names(same), ["a.p", "a.q", "a", "b"]);
+        let same = "[[model]]\npath = \"a.vch\"\n[[model]]\npath = [\"src/a.c\", \"b.vch\"]";
+        assert_eq!(names(same), ["a.vch", "src/a.c", "b"]);
         let database = project("[[model]]\ncompile-commands = \"build/compile_commands.json\"");
         assert_eq!(database.checks[0].path, "build/compile_commands.json");
     }
@@ -533,7 +554,7 @@ mod tests {
     fn all_that_is_wrong_is_told_at_once() {
         insta::assert_snapshot!(errors(
             "[chekc]\n[[model]]\nname = 3\nloop = \"yes\"\nbind = 3\n[[model]]\npath = \"*.none\"\n\
-             requirements = { p = \"a b\" }\n[[model]]\npath = \"x/a.vch\"\n[[model]]\npath = \"y/a.vch\"\n"
+             requirements = { p = \"a b\" }\n[[model]]\npath = \"a.vch\"\n[[model]]\npath = \"a.vch\"\n"
         ));
     }
 

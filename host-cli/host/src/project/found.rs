@@ -142,6 +142,12 @@ mod tests {
         assert_eq!(notes, ["1 model in `.`", "2 models in `m`"]);
         let (checks, _) = names(&[("src/pump.c", "#include \"vouch.h\""), ("src/other.c", "")]);
         assert_eq!(checks, ["pump"]);
+        let (checks, _) = names(&[
+            ("kettle.vch", ""),
+            ("old/kettle.vch", ""),
+            ("kettle.c", "#include \"vouch.h\""),
+        ]);
+        assert_eq!(checks, ["kettle.vch", "old/kettle.vch", "kettle.c"]);
         let (checks, notes) =
             names(&[("CMakeLists.txt", ""), ("build/compile_commands.json", "[]")]);
         assert_eq!(checks, ["compile_commands"]);

@@ -44,7 +44,8 @@ fn summary(property: &Property) -> String {
         [(verdict, n)] => format!("{verdict} for all {n} values"),
         _ => {
             let each = known.iter().map(|(verdict, n)| format!("{verdict} for {n}"));
-            format!("{} values", each.collect::<Vec<_>>().join(", "))
+            let value = if known.last().is_some_and(|(_, n)| *n == 1) { "value" } else { "values" };
+            format!("{} {value}", each.collect::<Vec<_>>().join(", "))
         }
     }
 }

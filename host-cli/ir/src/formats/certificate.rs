@@ -139,6 +139,28 @@ pub fn parse(cfa: &Cfa, text: &str) -> Result<(Header, Certificate), ParseError>
     }
 }
 
+/// The clauses of a certificate of another version of this model, as far as it still has what they name. They
+/// prove nothing: they are worth a try.
+pub fn clauses(cfa: &Cfa, text: &str) -> Vec<Clause> {
+    let names = Names::new(cfa);
+    let widths: Vec<u32> = cfa.vars.iter().map(|v| v.width).collect();
+    let mut lines = Lines::new(text);
+    let (mut at, mut clauses) = (None, vec![]);
+    while let Some(mut line) = lines.next_line() {
+        if line.peek().text == "at" {
+            let place = |line: &mut Line<'_>| {
+                line.keyword("at", WHAT)?;
+                let name = line.name("a location's name")?;
+                line.find(&names.locations, &name, "location")
+            };
+            at = place(&mut line).ok().map(LocId);
+        } else if let (Some(location), Ok(lits)) = (at, clause(&widths, &names, &mut line)) {
+            clauses.push(Clause { location, lits });
+        }
+    }
+    clauses
+}
+
 /// The operators of terms.
 const OPERATORS: [(&str, BinOp); 13] = [
     ("and", BinOp::And),
