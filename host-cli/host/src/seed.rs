@@ -46,6 +46,7 @@ mod tests {
     use crate::engines::{Engine, Memory};
     use crate::frontend::{Language, Source};
     use crate::pipeline::{self, Options};
+    use std::path::Path;
 
     fn model(limit: u32, more: &str) -> Loaded {
         let text = format!(
@@ -82,12 +83,11 @@ mod tests {
     /// What is still right of it need not be found again, and what is wrong does no harm.
     #[test]
     fn a_changed_model_is_proved_from_the_old_certificate() {
-        let model = |step: &str, bound: u32| {
-            let text = format!(
-                "machine m {{ var n: u8 = 0; var k: u8 = 0; initial state S {{ on n < {bound} {{ n = n + {step}; \
-                 k = k + 1; }} else {{ n = 0; k = 0; }} }} property low: always n <= 250; property even: always n & 1 == 0; }}"
-            );
-            let source = Source { path: "m.vch".into(), text };
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/can-busoff.vch");
+        let text = std::fs::read_to_string(path).unwrap();
+        let model = |off: u32| {
+            let text = text.replace("const OFF = 8;", &format!("const OFF = {off};"));
+            let source = Source { path: "can-busoff.vch".into(), text };
             pipeline::compile(source, Language::Vch, &Options::default()).unwrap()
         };
         let find = |model: &Loaded| {
@@ -95,12 +95,12 @@ mod tests {
             let question = Question::new(&model.cfa, None, vec![]);
             check(model, &Request::new(question), by, &mut |_| {}).unwrap()
         };
-        let first = model("2", 100);
+        let first = model(8);
         let certificate = find(&first).judgement.certificate.unwrap();
         let text = formats::certificate::write(&first.cfa, &certificate, None).unwrap();
-        let changed = model("4", 200);
+        let changed = model(10);
         let question = Question::new(&changed.cfa, None, vec![]);
-        assert!(judge(&changed, &question, &text).is_none(), "it counts further");
+        assert!(judge(&changed, &question, &text).is_none(), "the counter goes further");
         let alone = find(&changed);
         let mut from_old = changed;
         offer(&mut from_old, &text);
