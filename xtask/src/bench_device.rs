@@ -4,7 +4,7 @@
 //! The programs that measure are in `tests/src/bin`; here they get firmware and models, and their
 //! tables a head.
 
-use crate::{boards, firmware, project, record, setup, shell};
+use crate::{boards, figures, firmware, project, record, setup, shell};
 use anyhow::Result;
 
 /// Boots every example that is meant to be safe on every board, with a certificate and without.
@@ -77,5 +77,6 @@ fn run(task: &str, program: &str, table: &str, head: &str, args: &[String]) -> R
     let mut command = shell::cargo();
     command.current_dir(project::root()).args(package).arg(project::firmware_out()).args(&models);
     let only = (!args.is_empty()).then_some(args);
-    shell::stage(table, || record::rows(table, head, only, &mut command))
+    shell::stage(table, || record::rows(table, head, only, &mut command))?;
+    figures::write(table)
 }

@@ -13,6 +13,7 @@ mod demo;
 mod dist;
 mod elf;
 mod examples;
+mod figures;
 mod firmware;
 mod fuzz;
 mod glitch;

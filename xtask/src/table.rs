@@ -6,7 +6,7 @@
 //! in `docs/results.md`, between the lines that name the table.
 
 use crate::race::limit::{self, Limits};
-use crate::{demo, project, record, shell};
+use crate::{demo, figures, project, record, shell};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -97,8 +97,11 @@ pub fn task(args: &[String]) -> Result<()> {
     let text = std::fs::read_to_string(&page)
         .with_context(|| format!("{} cannot be read", page.display()))?;
     let commit = record::commit();
-    let text =
-        with_sums(&text, name, &format!("{}\nMeasured at {commit}.\n", sums(&asked, &rows)))?;
+    let text = figures::between(
+        &text,
+        name,
+        &format!("{}\nMeasured at {commit}.\n", sums(&asked, &rows)),
+    )?;
     std::fs::write(&page, text)?;
     let wrong = rows.iter().flat_map(|r| r.outcomes.iter().filter(|o| is_wrong(r, o))).count();
     if wrong > 0 {
@@ -208,16 +211,6 @@ fn sums(asked: &Asked, rows: &[Row]) -> String {
     text
 }
 
-/// The page with other sums between the lines that name a table.
-fn with_sums(page: &str, name: &str, sums: &str) -> Result<String> {
-    let (begin, end) = (format!("<!-- table {name} -->\n"), format!("<!-- end {name} -->\n"));
-    let parts = page.split_once(&begin).and_then(|(head, rest)| {
-        let (_, tail) = rest.split_once(&end)?;
-        Some(format!("{head}{begin}{sums}{end}{tail}"))
-    });
-    parts.with_context(|| format!("docs/results.md has no lines `{}`", begin.trim_end()))
-}
-
 const SIZE: f64 = 420.0;
 const MARGIN: f64 = 48.0;
 /// Shorter times are not told apart.
@@ -301,11 +294,11 @@ exit 4
         assert_eq!(plot(&asked, &rows).matches("<circle").count(), 2);
         let page = "a\n<!-- table fmcad15 -->\nold\n<!-- end fmcad15 -->\nb\n";
         let new = "a\n<!-- table fmcad15 -->\nnew\n<!-- end fmcad15 -->\nb\n";
-        assert_eq!(with_sums(page, "fmcad15", "new\n").unwrap(), new);
-        assert!(with_sums(page, "cegar", "new\n").is_err());
+        assert_eq!(figures::between(page, "fmcad15", "new\n").unwrap(), new);
+        assert!(figures::between(page, "cegar", "new\n").is_err());
         // All tables have their place.
         let page = std::fs::read_to_string(project::root().join("docs/results.md")).unwrap();
-        assert!(COMPARISONS.iter().all(|c| with_sums(&page, c.name, "").is_ok()));
+        assert!(COMPARISONS.iter().all(|c| figures::between(&page, c.name, "").is_ok()));
         assert!(parse(&["cav13".to_string(), path]).is_err());
     }
 }

@@ -164,7 +164,9 @@ impl Elf {
             match symbol.kind() {
                 SymbolKind::Text if symbol.is_definition() || symbol.size() == 0 => {
                     let start = start & !1;
-                    let end = end & !1;
+                    // Whatever it says, a function ends with its section.
+                    let section = self.section(start).map_or(start, Section::end);
+                    let end = (end & !1).min(section);
                     let known = self.functions.get(&start);
                     // Of several names the longest range counts, and then the first name.
                     if known.is_none_or(|known| known.end < end) && self.code(start).is_some() {
