@@ -2,9 +2,11 @@
 // Helper functions outside of `#[test]` are tests anyway.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod place;
+
+use place::{Place, ended};
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use vouch_host::transport::flash_file::FlashFile;
 
@@ -27,72 +29,14 @@ machine pump {
 }
 ";
 
-struct Output {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Output {
-    /// The one object on standard output.
-    #[track_caller]
-    fn json(&self) -> Value {
-        assert_eq!(self.out.trim_end().lines().count(), 1, "{}{}", self.out, self.err);
-        serde_json::from_str(&self.out).unwrap()
-    }
-    #[track_caller]
-    fn ended(self, code: i32) -> Output {
-        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
-        self
-    }
-}
-
 /// A folder with the pump in it, in which the program runs.
-struct Place {
-    folder: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Place {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("pump.vch"), PUMP).unwrap();
-        Place { folder }
-    }
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.path(name), bytes).unwrap();
-    }
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
-    }
-    fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vouch"));
-        command.current_dir(self.folder.path()).stdin(Stdio::null());
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("VOUCH_") {
-                command.env_remove(name);
-            }
-        }
-        command
-    }
-    fn run(&self, args: &[&str]) -> Output {
-        self.run_with(args, &[])
-    }
-    fn run_with(&self, args: &[&str], env: &[(&str, &str)]) -> Output {
-        let output = self.command().args(args).envs(env.iter().copied()).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        let code = output.status.code().expect("an exit code");
-        let output = Output { code, out: text(output.stdout), err: text(output.stderr) };
-        assert!(!output.err.contains("panicked"), "{}", output.err);
-        output
-    }
+fn pump() -> Place {
+    Place::new(&[("pump.vch", PUMP)])
 }
 
 #[test]
 fn check_gives_verdicts_by_exit_code_and_shows_the_run() {
-    let place = Place::new();
+    let place = pump();
     let all = place.run(&["check", "pump.vch"]).ended(1);
     assert!(all.out.contains("pump: unsafe"), "{}", all.out);
     assert!(all.out.contains("A run that breaks short"), "{}", all.out);
@@ -115,7 +59,7 @@ fn check_gives_verdicts_by_exit_code_and_shows_the_run() {
 
 #[test]
 fn json_has_the_fields_that_are_promised() {
-    let place = Place::new();
+    let place = pump();
     for (args, code, verdict) in [
         (vec!["check", "pump.vch"], 1, "unsafe"),
         (vec!["check", "pump.vch", "--property", "bounded"], 0, "safe"),
@@ -160,7 +104,7 @@ fn json_has_the_fields_that_are_promised() {
 
 #[test]
 fn limits_end_in_unknown_with_a_reason_and_a_way_out() {
-    let place = Place::new();
+    let place = pump();
     for (flags, reason) in [
         (["--budget", "1"], "budget"),
         (["--timeout", "0.000001"], "timeout"),
@@ -197,7 +141,7 @@ fn limits_end_in_unknown_with_a_reason_and_a_way_out() {
 
 #[test]
 fn certificates_are_written_and_checked_again() {
-    let place = Place::new();
+    let place = pump();
     let made = ["check", "pump.vch", "--property", "bounded", "--certificate", "p.cert"];
     let output = place.run(&made).ended(0);
     assert!(output.err.contains("certificate written to p.cert"), "{}", output.err);
@@ -223,10 +167,10 @@ fn certificates_are_written_and_checked_again() {
 
 #[test]
 fn bad_certificates_are_refused() {
-    let place = Place::new();
+    let place = pump();
     let made = ["check", "pump.vch", "--property", "bounded", "--certificate", "p.cert"];
     place.run(&made).ended(0);
-    let good = String::from_utf8(place.read("p.cert")).unwrap();
+    let good = String::from_utf8(place.bytes("p.cert")).unwrap();
     let certify = |text: &str| {
         place.write("bad.cert", text);
         place.run(&["certify", "pump.vch", "bad.cert", "--property", "bounded"])
@@ -251,23 +195,23 @@ fn bad_certificates_are_refused() {
 
 #[test]
 fn traces_are_written_in_three_formats_and_replayed() {
-    let place = Place::new();
+    let place = pump();
     for name in ["t.trace", "t.vcd", "t.json"] {
         let output = place.run(&["check", "pump.vch", "--trace", name]).ended(1);
         assert!(output.err.contains(&format!("written to {name}")), "{}", output.err);
     }
-    assert!(place.read("t.vcd").starts_with(b"$"));
-    let json: Value = serde_json::from_slice(&place.read("t.json")).unwrap();
+    assert!(place.bytes("t.vcd").starts_with(b"$"));
+    let json: Value = serde_json::from_slice(&place.bytes("t.json")).unwrap();
     assert_eq!(json["property"], "short");
     assert_eq!(json["trace"][0]["step"], 0);
     let replayed = place.run(&["replay", "pump.vch", "t.trace", "--trace", "r.vcd"]).ended(1);
     assert!(replayed.out.contains("A run that breaks short"), "{}", replayed.out);
-    assert_eq!(place.read("r.vcd"), place.read("t.vcd"));
+    assert_eq!(place.bytes("r.vcd"), place.bytes("t.vcd"));
     let json = place.run(&["replay", "pump.vch", "t.trace", "--json"]).ended(1).json();
     assert_eq!((&json["verdict"], &json["property"]), (&"unsafe".into(), &"short".into()));
     place.run(&["replay", "pump.vch", "t.trace", "--bind", "limit=3"]).ended(5);
     // One step less is not a run to the error; no syntax is a wrong file.
-    let text = String::from_utf8(place.read("t.trace")).unwrap();
+    let text = String::from_utf8(place.bytes("t.trace")).unwrap();
     let last = text.rfind("step ").unwrap();
     place.write("cut.trace", format!("{}end\n", &text[..last]));
     assert!(place.run(&["replay", "pump.vch", "cut.trace"]).ended(5).err.contains("is not a run"));
@@ -284,7 +228,7 @@ fn traces_are_written_in_three_formats_and_replayed() {
 
 #[test]
 fn without_validation_the_engine_is_believed_and_that_is_said() {
-    let place = Place::new();
+    let place = pump();
     let json = place.run(&["check", "pump.vch", "--no-validate", "--json"]).ended(1).json();
     assert_eq!((&json["verdict"], &json["validated"]), (&"unsafe".into(), &false.into()));
     let args = ["check", "pump.vch", "--no-validate", "--trace", "t.vcd"];
@@ -294,7 +238,7 @@ fn without_validation_the_engine_is_believed_and_that_is_said() {
 
 #[test]
 fn images_are_the_same_bytes_and_give_the_same_verdicts() {
-    let place = Place::new();
+    let place = pump();
     let output = place.run(&["compile", "pump.vch", "-o", "a.vimg"]).ended(0);
     for board in ["lm3s6965evb", "microbit", "mps2-an386"] {
         assert!(output.out.contains(board), "{}", output.out);
@@ -302,9 +246,9 @@ fn images_are_the_same_bytes_and_give_the_same_verdicts() {
     fs::create_dir(place.path("sub")).unwrap();
     fs::copy(place.path("pump.vch"), place.path("sub/pump.vch")).unwrap();
     place.run(&["compile", "sub/pump.vch"]).ended(0);
-    assert_eq!(place.read("a.vimg"), place.read("pump.vimg"), "the folder does not matter");
+    assert_eq!(place.bytes("a.vimg"), place.bytes("pump.vimg"), "the folder does not matter");
     let json = place.run(&["compile", "pump.vch", "-o", "b.vimg", "--json"]).ended(0).json();
-    assert_eq!(json["file_bytes"], place.read("b.vimg").len());
+    assert_eq!(json["file_bytes"], place.bytes("b.vimg").len());
     assert_eq!(json["boards"].as_array().unwrap().len(), 4);
     assert_eq!(json["boards"][0]["fits"], true);
     assert!(json["sizes"]["image_bytes"].as_u64() < json["file_bytes"].as_u64());
@@ -314,15 +258,15 @@ fn images_are_the_same_bytes_and_give_the_same_verdicts() {
     // The model is not overwritten, and a file is there whole or not at all.
     let output = place.run(&["compile", "pump.vch", "-o", "pump.vch"]).ended(2);
     assert!(output.err.contains("is an input"), "{}", output.err);
-    assert_eq!(place.read("pump.vch"), PUMP.as_bytes());
+    assert_eq!(place.bytes("pump.vch"), PUMP.as_bytes());
     place.run(&["compile", "pump.vch", "-o", "no/such/x.vimg"]).ended(2);
 }
 
 #[test]
 fn damaged_and_foreign_images_are_a_mismatch() {
-    let place = Place::new();
+    let place = pump();
     place.run(&["compile", "pump.vch"]).ended(0);
-    let good = place.read("pump.vimg");
+    let good = place.bytes("pump.vimg");
     for at in (0..good.len()).step_by(good.len() / 40) {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << (at % 8);
@@ -343,7 +287,7 @@ fn damaged_and_foreign_images_are_a_mismatch() {
 
 #[test]
 fn inspect_shows_the_parts() {
-    let place = Place::new();
+    let place = pump();
     let text = place.run(&["inspect", "pump.vch"]).ended(0).out;
     for part in ["Idle -> Running", "limit: 3 to 14", "short (line 13)", "microbit", "live bits"] {
         assert!(text.contains(part), "{part} is not in\n{text}");
@@ -369,7 +313,7 @@ fn inspect_shows_the_parts() {
 /// People see the model as they have written it, and what the passes leave of it only if they ask.
 #[test]
 fn what_is_shown_is_the_model_as_written() {
-    let place = Place::new();
+    let place = pump();
     let model = "machine m {
         output lamp: bool = false;
         var n: u2 = 0;
@@ -400,7 +344,7 @@ fn what_is_shown_is_the_model_as_written() {
 /// A device checks the certificate that it has stored, and need not search.
 #[test]
 fn a_stored_certificate_is_checked_again() {
-    let place = Place::new();
+    let place = pump();
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traffic-lights.vch");
     let on = |args: &[&str]| {
         let device = ["--target", "sim", "--flash-file", "flash.bin"];
@@ -433,7 +377,7 @@ fn a_stored_certificate_is_checked_again() {
 
 #[test]
 fn list_names_what_there_is() {
-    let place = Place::new();
+    let place = pump();
     let text = place.run(&["list", "--qemu", "no-such-qemu"]).ended(0).out;
     for part in ["qemu:lm3s6965evb", "qemu:microbit", "qemu:riscv-virt", "ic3cfa", "not installed"]
     {
@@ -449,7 +393,7 @@ fn list_names_what_there_is() {
 
 #[test]
 fn errors_point_at_the_source() {
-    let place = Place::new();
+    let place = pump();
     place.write("bad.vch", PUMP.replace("timer <= 12", "tiner <= 12"));
     let output = place.run(&["check", "bad.vch"]).ended(2);
     assert!(output.err.contains("bad.vch:13:28"), "{}", output.err);
@@ -465,7 +409,7 @@ fn errors_point_at_the_source() {
 
 #[test]
 fn wrong_input_gets_a_clear_error() {
-    let place = Place::new();
+    let place = pump();
     place.write("empty.vch", "");
     place.write("latin.vch", b"machine caf\xe9 {}");
     place.write("pump.txt", PUMP);
@@ -520,13 +464,14 @@ fn wrong_input_gets_a_clear_error() {
     let output = place.run(&missing).ended(4);
     assert!(output.err.contains("cargo xtask firmware"), "{}", output.err);
     place.run(&[&["run", "pump.txt", "--lang", "vch"][..], &sim].concat()).ended(1);
-    assert_eq!(place.read("pump.vch"), PUMP.as_bytes());
+    assert_eq!(place.bytes("pump.vch"), PUMP.as_bytes());
 }
 
 #[test]
 fn flags_can_come_from_the_environment() {
-    let place = Place::new();
-    let with = |args: &[&str], env: &[(&str, &str)]| place.run_with(args, env);
+    let place = pump();
+    let with =
+        |args: &[&str], env: &[(&str, &str)]| ended(place.command(args).envs(env.iter().copied()));
     assert_eq!(
         with(&["check", "pump.vch"], &[("VOUCH_JSON", "1")]).ended(1).json()["verdict"],
         "unsafe"
@@ -548,7 +493,7 @@ fn flags_can_come_from_the_environment() {
 
 #[test]
 fn help_teaches_the_tool() {
-    let place = Place::new();
+    let place = pump();
     let help = place.run(&["--help"]).ended(0).out;
     for part in ["Examples:", "Exit codes:", "VOUCH_TIMEOUT", "check", "inspect", "replay"] {
         assert!(help.contains(part), "{part}");
@@ -565,9 +510,9 @@ fn help_teaches_the_tool() {
 #[cfg(unix)]
 #[test]
 fn a_closed_pipe_is_no_reason_to_complain() {
-    let place = Place::new();
+    let place = pump();
     for args in [&["inspect", "pump.vch"][..], &["check", "pump.vch"][..], &["--help"][..]] {
-        let mut command = place.command();
+        let mut command = place.command(&[]);
         let mut child =
             command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
@@ -582,7 +527,7 @@ fn a_closed_pipe_is_no_reason_to_complain() {
 #[test]
 fn an_interrupt_ends_cleanly() {
     use std::time::{Duration, Instant};
-    let place = Place::new();
+    let place = pump();
     // It takes four billion steps to break this.
     place.write(
         "hard.vch",
@@ -592,7 +537,7 @@ fn an_interrupt_ends_cleanly() {
     for target in [&["check", "hard.vch"][..], &["run", "hard.vch", "--target", "sim"][..]] {
         let flags = ["--json", "--timeout", "60"];
         let large: &[&str] = if target[0] == "run" { &["--sim-ram", "64M"] } else { &[] };
-        let mut command = place.command();
+        let mut command = place.command(&[]);
         command.args(target).args(flags).args(large);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(1500));
@@ -610,7 +555,7 @@ fn an_interrupt_ends_cleanly() {
 
 #[test]
 fn a_proof_can_be_packed_into_the_image() {
-    let place = Place::new();
+    let place = pump();
     // Not all is safe: nothing is written.
     let refused = place.run(&["compile", "pump.vch", "--with-certificate"]).ended(1);
     assert!(refused.err.contains("no image is written"), "{}", refused.err);
@@ -637,7 +582,7 @@ fn a_proof_can_be_packed_into_the_image() {
 
 #[test]
 fn texts_are_formatted() {
-    let place = Place::new();
+    let place = pump();
     let ugly = PUMP.replace("    ", "\t").replace(" = 0", "=0");
     place.write("ugly.vch", &ugly);
     let differs = place.run(&["fmt", "--check", "pump.vch", "ugly.vch"]).ended(1);
@@ -646,24 +591,24 @@ fn texts_are_formatted() {
         "{}",
         differs.err
     );
-    assert_eq!(place.read("ugly.vch"), ugly.as_bytes());
+    assert_eq!(place.bytes("ugly.vch"), ugly.as_bytes());
     assert_eq!(place.run(&["fmt", "--stdout", "ugly.vch"]).ended(0).out, PUMP);
     let json = place.run(&["fmt", "ugly.vch", "pump.vch", "--json"]).ended(0).json();
     assert_eq!((&json["changed"], &json["files"][0]["changed"]), (&1.into(), &true.into()));
-    assert_eq!(place.read("ugly.vch"), PUMP.as_bytes());
+    assert_eq!(place.bytes("ugly.vch"), PUMP.as_bytes());
     place.run(&["fmt", "--check", "ugly.vch"]).ended(0);
     // Nothing is written if one of the files cannot be read.
     place.write("ugly.vch", &ugly);
     place.write("wrong.vch", "machine m {");
     let wrong = place.run(&["fmt", "ugly.vch", "wrong.vch"]).ended(2);
     assert!(wrong.err.contains("wrong.vch:1:"), "{}", wrong.err);
-    assert_eq!(place.read("ugly.vch"), ugly.as_bytes());
+    assert_eq!(place.bytes("ugly.vch"), ugly.as_bytes());
     assert_eq!(place.run(&["fmt", "-"]).ended(0).out, "");
 }
 
 #[test]
 fn an_error_is_told_once() {
-    let place = Place::new();
+    let place = pump();
     place.write("wrong.vch", PUMP.replace("timer <= 12", "timr <= 12"));
     let wrong = place.run(&["check", "wrong.vch"]).ended(2);
     assert_eq!(wrong.err.matches("there is no variable `timr`").count(), 1, "{}", wrong.err);
@@ -685,7 +630,7 @@ machine stuck {
 
 #[test]
 fn what_should_be_known_of_a_model_is_told() {
-    let place = Place::new();
+    let place = pump();
     place.write("stuck.vch", STUCK);
     let check = place.run(&["check", "stuck.vch"]).ended(0);
     assert!(check.err.contains("never_armed holds vacuously"), "{}", check.err);
@@ -705,7 +650,7 @@ fn what_should_be_known_of_a_model_is_told() {
 
 #[test]
 fn machines_are_drawn() {
-    let place = Place::new();
+    let place = pump();
     let drawn = place.run(&["inspect", "pump.vch", "--svg"]).ended(0).out;
     assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"), "{drawn}");
     for text in ["Idle", "Running", "!water", "timer == limit", "short", "always timer &lt;= 12"] {
@@ -714,21 +659,21 @@ fn machines_are_drawn() {
     // From an image the same, and into a file.
     place.run(&["compile", "pump.vch"]).ended(0);
     place.run(&["inspect", "pump.vimg", "--svg", "-o", "pump.svg"]).ended(0);
-    assert_eq!(place.read("pump.svg"), drawn.as_bytes());
+    assert_eq!(place.bytes("pump.svg"), drawn.as_bytes());
     place.run(&["inspect", "pump.vch", "-o", "pump.txt"]).ended(2);
     place.run(&["inspect", "pump.vch", "--svg", "--dot"]).ended(2);
 }
 
 #[test]
 fn keys_are_made_once_and_signatures_checked() {
-    let place = Place::new();
+    let place = pump();
     place.run(&["keygen", "-o", "key"]).ended(0);
-    let (secret, public) = (place.read("key"), place.read("key.pub"));
+    let (secret, public) = (place.bytes("key"), place.bytes("key.pub"));
     let again = place.run(&["keygen", "-o", "key"]).ended(2);
     assert!(again.err.contains("not overwritten"), "{}", again.err);
     fs::remove_file(place.path("key")).unwrap();
     place.run(&["keygen", "-o", "key"]).ended(2);
-    assert_eq!(place.read("key.pub"), public);
+    assert_eq!(place.bytes("key.pub"), public);
     place.write("key", &secret);
     #[cfg(unix)]
     {
@@ -744,7 +689,7 @@ fn keys_are_made_once_and_signatures_checked() {
     assert_eq!(good["counter"], 7);
     place.run(&["verify", "plain.vimg", "--key", "key.pub"]).ended(5);
     place.run(&["verify", "pump.vimg", "--key", "other.pub"]).ended(5);
-    let mut bad = place.read("pump.vimg");
+    let mut bad = place.bytes("pump.vimg");
     let last = bad.len() - 1;
     bad[last] ^= 1;
     place.write("bad.vimg", bad);
@@ -759,7 +704,7 @@ fn keys_are_made_once_and_signatures_checked() {
 
 #[test]
 fn models_are_stored_and_used_where_they_lie() {
-    let place = Place::new();
+    let place = pump();
     let on = |args: &[&str]| {
         let device = ["--target", "sim", "--flash-file", "flash.bin"];
         place.run(&[args, &device].concat())
@@ -819,7 +764,7 @@ fn models_are_stored_and_used_where_they_lie() {
 /// Two at a time would lose what one of them has stored.
 #[test]
 fn the_file_of_a_flash_is_used_by_one_at_a_time() {
-    let place = Place::new();
+    let place = pump();
     let file = place.path("flash.bin");
     let on = |args: &[&str], file: &str| {
         place.run(&[args, &["--target", "sim", "--flash-file", file]].concat())
@@ -847,20 +792,20 @@ const COUNTER: &str = "1 sort bitvec 4\n2 zero 1\n3 state 1 count\n4 init 1 3 2\
 
 #[test]
 fn circuits_are_checked_and_their_witnesses_written() {
-    let place = Place::new();
+    let place = pump();
     place.write("toggle.aag", TOGGLE);
     place.write("stuck.aag", STAYS);
     place.write("counter.btor2", COUNTER);
     let run = place.run(&["check", "toggle.aag", "--witness", "toggle.cex"]).ended(1);
     assert!(run.out.contains("never_on"), "{}", run.out);
-    let lines = String::from_utf8(place.read("toggle.cex")).unwrap();
+    let lines = String::from_utf8(place.bytes("toggle.cex")).unwrap();
     assert!(lines.starts_with("1\nb0\n0\n1\n"), "{lines}");
     place.run(&["check", "stuck.aag", "--witness", "proof.aag"]).ended(0);
     // A proof is a circuit, and safe.
     place.run(&["check", "proof.aag"]).ended(0);
     let run = place.run(&["check", "counter.btor2", "--json", "--witness", "counter.wit"]).ended(1);
     assert_eq!(run.json()["property"], "five");
-    let text = String::from_utf8(place.read("counter.wit")).unwrap();
+    let text = String::from_utf8(place.bytes("counter.wit")).unwrap();
     assert!(text.starts_with("sat\nb0\n#0\n@0\n") && text.ends_with("@5\n.\n"), "{text}");
     // The model's own language has no such formats.
     let run = place.run(&["check", "pump.vch", "--witness", "x"]).ended(2);
@@ -872,7 +817,7 @@ fn circuits_are_checked_and_their_witnesses_written() {
 
 #[test]
 fn models_are_exported_and_read_again() {
-    let place = Place::new();
+    let place = pump();
     let broken = |file: &str| {
         let run = place.run(&["check", file, "--json"]).ended(1).json();
         let verdicts = run["properties"].as_array().unwrap().iter();

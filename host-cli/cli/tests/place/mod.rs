@@ -62,13 +62,16 @@ impl Place {
     pub fn path(&self, path: &str) -> PathBuf {
         self.0.path().join(path)
     }
-    pub fn write(&self, path: &str, text: &str) {
+    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        fs::write(path, content).unwrap();
     }
     pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.path(path)).unwrap()
+    }
+    pub fn bytes(&self, path: &str) -> Vec<u8> {
+        fs::read(self.path(path)).unwrap()
     }
     /// The program with these arguments, and without settings of whoever runs the tests.
     pub fn command(&self, args: &[&str]) -> Command {
@@ -91,5 +94,7 @@ pub fn ended(command: &mut Command) -> Output {
     let output = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let code = output.status.code().unwrap();
-    Output { code, out: text(&output.stdout), err: text(&output.stderr) }
+    let output = Output { code, out: text(&output.stdout), err: text(&output.stderr) };
+    assert!(!output.err.contains("panicked"), "{}", output.err);
+    output
 }
