@@ -11,7 +11,7 @@ pub const LOOP: &str = "loop";
 
 /// A circuit while it is being read. Variables and inputs are put into `cfa` by the reader.
 pub struct Circuit {
-    /// The automaton.
+    /// Pool, variables and inputs; [`Circuit::finish`] adds the other locations and the edges.
     pub cfa: Cfa,
     /// Reset values; a state without one starts with any.
     pub resets: Vec<(VarId, ExprId)>,
@@ -35,7 +35,7 @@ impl Circuit {
         }
     }
 
-    /// The automaton.
+    /// Adds the loop, its edges and one error location for each bad condition.
     pub fn finish(self) -> Cfa {
         let Circuit { mut cfa, resets, nexts, constraints, bads } = self;
         let span = Span::default();

@@ -23,7 +23,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// What is wrong, in one line.
     pub message: String,
-    /// Where.
+    /// Bytes of the source text that the label underlines.
     pub span: Span,
     /// What to see there: what was found, what was expected.
     pub label: String,
@@ -34,7 +34,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// An error.
+    /// A diagnostic of severity [`Severity::Error`], without related places or help.
     pub fn error(message: impl Into<String>, span: Span, label: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
@@ -45,7 +45,7 @@ impl Diagnostic {
             help: None,
         }
     }
-    /// A warning.
+    /// A diagnostic of severity [`Severity::Warning`], without related places or help.
     pub fn warning(message: impl Into<String>, span: Span, label: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message, span, label) }
     }

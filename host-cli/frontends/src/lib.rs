@@ -41,7 +41,7 @@ use vouch_ir::requirements::Requirements;
 /// What came out of a source text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Compiled {
-    /// The automaton.
+    /// The control-flow automaton that the engines check.
     pub cfa: ir::Cfa,
     /// What looks odd about the source.
     pub warnings: Vec<Diagnostic>,
@@ -115,7 +115,7 @@ impl Options {
 pub enum Language {
     /// The native modelling language.
     Vch,
-    /// C.
+    /// C sources, preprocessed or not.
     C,
     /// Circuits of gates and latches, ascii or binary.
     Aiger,
@@ -142,7 +142,7 @@ pub struct About {
     pub has_words: bool,
 }
 
-/// All languages.
+/// Every front end's entry, in the order in which usage messages list them.
 pub const LANGUAGES: [About; 5] = [
     About {
         language: Language::Vch,

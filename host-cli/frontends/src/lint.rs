@@ -15,7 +15,7 @@ const HANG: &str = "what comes after a hang is never reached, and so breaks noth
 pub struct Lint {
     /// The automaton; the property of a number is the question of that number.
     pub cfa: Cfa,
-    /// The questions.
+    /// What each property of `cfa` asks, in the same order.
     pub questions: Vec<Question>,
 }
 
@@ -24,7 +24,7 @@ pub struct Lint {
 pub enum Ask {
     /// Whether what a property waits for ever happens.
     Trigger {
-        /// The property.
+        /// Name of the property in the source that has this trigger.
         property: String,
         /// What happens if the trigger never does: "nothing else is checked".
         claim: &'static str,

@@ -9,7 +9,7 @@ use vouch_ir::{Cfa, EdgeId, LocId, Span};
 pub struct Machines {
     /// The automaton. Unlike the one that is checked it has steps that change nothing.
     pub cfa: Cfa,
-    /// The machines.
+    /// The machines, in the order in which `at` lists their states.
     pub machines: Vec<Machine>,
     /// The transitions of all machines.
     pub transitions: Vec<Transition>,
@@ -21,19 +21,19 @@ pub struct Machines {
     pub plain: Vec<Option<EdgeId>>,
 }
 
-/// A machine.
+/// A state machine of the source; for an automaton alone, the automaton itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Machine {
-    /// Its name.
+    /// Name for reports.
     pub name: String,
     /// Names of its states, and where they are declared.
     pub states: Vec<(String, Span)>,
 }
 
-/// A transition.
+/// A transition of one machine between two of its states.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transition {
-    /// Whose.
+    /// Index into [`Machines::machines`].
     pub machine: usize,
     /// From which state.
     pub from: usize,

@@ -1,9 +1,9 @@
 //! What a model looks like from afar: machines, states and transitions, in the words of the source.
 
-/// A model.
+/// A model as it is drawn and listed; taken from the syntax, so names need not resolve.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outline {
-    /// Its machines.
+    /// In source order; `forbidden` refers to them by index.
     pub machines: Vec<Machine>,
     /// How they run together, if there are several.
     pub system: Option<String>,
@@ -13,20 +13,20 @@ pub struct Outline {
     pub forbidden: Vec<(usize, usize)>,
 }
 
-/// A machine.
+/// One state machine; its states are referred to by their index in `states`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Machine {
-    /// Its name.
+    /// The identifier that declares it.
     pub name: String,
-    /// Its states.
+    /// Names of the states, in source order.
     pub states: Vec<String>,
     /// Where it starts.
     pub initial: usize,
-    /// Its transitions.
+    /// All transitions, grouped by source state, in the order of the rules.
     pub transitions: Vec<Transition>,
 }
 
-/// A transition.
+/// A transition between two states of one machine, given by their indices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transition {
     /// From which state.

@@ -23,9 +23,9 @@ pub struct Source {
 /// One of the files of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct File<'a> {
-    /// Its path.
+    /// Path for messages, as it stands in the source's separator line for all but the first file.
     pub path: &'a str,
-    /// Its text.
+    /// Contents of this file alone, without separator and path.
     pub text: &'a str,
     /// Where that begins in the text of all.
     pub start: u32,
@@ -34,7 +34,7 @@ pub struct File<'a> {
 /// Where something stands, for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place<'a> {
-    /// The file.
+    /// Path of the file that the byte lies in.
     pub path: &'a str,
     /// The line, from 1.
     pub line: usize,

@@ -3,10 +3,10 @@
 use super::super::Diagnostic;
 use vouch_ir::Span;
 
-/// A latch.
+/// A one-bit state element: holds `reset` first, then `next` of the step before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Latch {
-    /// Its variable.
+    /// Variable that its value is; half of the positive literal.
     pub variable: u32,
     /// Literal of its next value.
     pub next: u32,
@@ -19,7 +19,7 @@ pub struct Latch {
 /// An AND gate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct And {
-    /// Its variable.
+    /// Variable that the gate defines; half of the positive literal.
     pub variable: u32,
     /// Literals of its operands.
     pub operands: [u32; 2],
@@ -37,11 +37,11 @@ pub struct Aig {
     pub variables: usize,
     /// Variables and names of the inputs.
     pub inputs: Vec<(u32, Option<String>)>,
-    /// The latches.
+    /// State elements, in the file's order.
     pub latches: Vec<Latch>,
     /// The gates, in the file's order.
     pub ands: Vec<And>,
-    /// The outputs.
+    /// Output literals; they are the properties of a file without bad states.
     pub outputs: Vec<Bad>,
     /// The bad states.
     pub bads: Vec<Bad>,

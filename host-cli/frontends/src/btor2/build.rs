@@ -41,9 +41,9 @@ pub struct Node {
 /// The inputs and states of a file, each in the file's order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Nodes {
-    /// The inputs.
+    /// Nodes of the `input` lines.
     pub inputs: Vec<Node>,
-    /// The states.
+    /// Nodes of the `state` lines.
     pub states: Vec<Node>,
     /// The numbers of the bad states' lines.
     pub bads: Vec<u64>,

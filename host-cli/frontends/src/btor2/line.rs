@@ -6,7 +6,7 @@ use vouch_ir::Span;
 /// A word and where it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'a> {
-    /// The word.
+    /// The characters of the word, without surrounding blanks.
     pub text: &'a str,
     /// Where it is.
     pub span: Span,

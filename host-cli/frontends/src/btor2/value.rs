@@ -3,7 +3,7 @@
 use super::wide::{Wide, Words};
 use vouch_ir::ExprId;
 
-/// A sort.
+/// The sort of a node, as a `sort` line declares it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sort {
     /// A bit-vector of this width.
@@ -17,7 +17,7 @@ pub enum Sort {
     },
 }
 
-/// A value.
+/// What a node evaluates to, over the automaton's variables and inputs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
     /// A bit-vector.

@@ -9,7 +9,7 @@ use vouch_ir::{BinOp, ExprId, Pool, UnOp};
 /// Bits of a limb.
 pub const LIMB: u32 = 64;
 
-/// A vector.
+/// A bit-vector: its limbs, the lowest first, with the widths that [`layout`] gives.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wide(pub Vec<ExprId>);
 
@@ -77,11 +77,11 @@ impl Words<'_> {
             (0..width).map(|i| value.checked_shr(i).is_some_and(|v| v & 1 == 1)).collect();
         self.constant(&bits)
     }
-    /// Zero.
+    /// The vector of this width with all bits clear.
     pub fn zero(&mut self, width: u32) -> Wide {
         self.small(0, width)
     }
-    /// All ones.
+    /// The vector of this width with all bits set.
     pub fn ones(&mut self, width: u32) -> Wide {
         self.constant(&vec![true; width as usize])
     }
@@ -104,7 +104,7 @@ impl Words<'_> {
         }
         self.join(&pieces)
     }
-    /// One bit.
+    /// Bit number `at`, counted from the lowest, as an expression of width 1.
     pub fn bit(&mut self, x: &Wide, at: u32) -> ExprId {
         self.slice(x, at, 1).0[0]
     }
@@ -141,15 +141,15 @@ impl Words<'_> {
     fn zip(&mut self, a: &Wide, b: &Wide, f: fn(&mut Pool, ExprId, ExprId) -> ExprId) -> Wide {
         Wide(a.0.iter().zip(&b.0).map(|(a, b)| f(self.0, *a, *b)).collect())
     }
-    /// Bitwise complement.
+    /// Complements every bit.
     pub fn not(&mut self, x: &Wide) -> Wide {
         Wide(x.0.iter().map(|l| self.0.not(*l)).collect())
     }
-    /// Bitwise conjunction.
+    /// Bitwise AND of two vectors of the same width.
     pub fn and(&mut self, a: &Wide, b: &Wide) -> Wide {
         self.zip(a, b, |p, a, b| p.and(a, b))
     }
-    /// Bitwise disjunction.
+    /// Bitwise OR of two vectors of the same width.
     pub fn or(&mut self, a: &Wide, b: &Wide) -> Wide {
         self.zip(a, b, |p, a, b| p.or(a, b))
     }
@@ -182,21 +182,21 @@ impl Words<'_> {
             _ => None,
         }
     }
-    /// Sum.
+    /// Sum modulo two to the power of the width; both operands have the same width.
     pub fn add(&mut self, a: &Wide, b: &Wide) -> Wide {
         self.word(BinOp::Add, a, b).unwrap_or_else(|| {
             let zero = self.0.bool(false);
             self.add_carry(a, b, zero)
         })
     }
-    /// Difference.
+    /// Difference modulo two to the power of the width; both operands have the same width.
     pub fn sub(&mut self, a: &Wide, b: &Wide) -> Wide {
         self.word(BinOp::Sub, a, b).unwrap_or_else(|| {
             let (b, one) = (self.not(b), self.0.bool(true));
             self.add_carry(a, &b, one)
         })
     }
-    /// Negation.
+    /// Two's complement negation, which leaves the smallest number as it is.
     pub fn neg(&mut self, x: &Wide) -> Wide {
         match x.0.as_slice() {
             [x] => Wide(vec![self.0.unary(UnOp::Neg, *x)]),
@@ -207,7 +207,7 @@ impl Words<'_> {
             }
         }
     }
-    /// Product.
+    /// Product modulo two to the power of the width, limb by limb for wide operands.
     pub fn mul(&mut self, a: &Wide, b: &Wide) -> Wide {
         if let Some(product) = self.word(BinOp::Mul, a, b) {
             return product;
@@ -231,7 +231,7 @@ impl Words<'_> {
         }
         sum
     }
-    /// Zeros below.
+    /// Appends `by` zero bits below; the result is wider by that many bits.
     fn shift_up(&mut self, x: &Wide, by: u32) -> Wide {
         if by == 0 {
             return x.clone();
@@ -267,13 +267,13 @@ impl Words<'_> {
         (self.join(&quotient), self.slice(&rest, 0, width))
     }
 
-    /// Equality.
+    /// Whether all limbs are equal (1 bit).
     pub fn equal(&mut self, a: &Wide, b: &Wide) -> ExprId {
         let same = self.zip(a, b, |p, a, b| p.equal(a, b));
         let all = self.0.bool(true);
         same.0.into_iter().fold(all, |all, bit| self.0.and(all, bit))
     }
-    /// Unsigned comparison.
+    /// Whether `a < b` as unsigned numbers (1 bit), decided by the highest limb that differs.
     pub fn ult(&mut self, a: &Wide, b: &Wide) -> ExprId {
         let mut less = self.0.bool(false);
         for (a, b) in a.0.iter().zip(&b.0) {
@@ -283,7 +283,7 @@ impl Words<'_> {
         }
         less
     }
-    /// Signed comparison.
+    /// Whether `a < b` in two's complement (1 bit); wide operands compare with flipped sign bits.
     pub fn slt(&mut self, a: &Wide, b: &Wide) -> ExprId {
         if let Some(less) = self.word(BinOp::Slt, a, b) {
             return less.0[0];

@@ -17,10 +17,10 @@ use vouch_ir::Span;
 /// of the access that follows.
 pub const PAUSE: &str = "__vouch_pause";
 
-/// A handler.
+/// An interrupt handler, prepared for being interleaved with the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Handler {
-    /// Its name.
+    /// Name of the handler in the source, as the option gives it.
     pub name: String,
     /// As in the interrupt controller: smaller numbers are more urgent.
     pub priority: u8,

@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 /// A member as it is declared.
 pub struct Declared {
-    /// Its name.
+    /// `None` for unnamed bit-fields and for anonymous structs and unions.
     pub name: Option<Rc<str>>,
-    /// Its type.
+    /// Declared type; of a bit-field, the type that decides about its storage unit.
     pub ty: Type,
     /// Its width if it is a bit-field.
     pub bits: Option<u32>,
@@ -18,7 +18,7 @@ pub struct Declared {
     pub type_align: Option<u64>,
     /// Whether `packed` by itself.
     pub packed: bool,
-    /// Whether const.
+    /// Whether the member is declared `const`.
     pub constant: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct Declared {
 pub struct Asked {
     /// Whether `packed`.
     pub packed: bool,
-    /// An alignment.
+    /// Least alignment of the record, in bytes: `aligned(n)`.
     pub align: Option<u64>,
     /// The most that members are aligned to: `#pragma pack`.
     pub most: Option<u64>,

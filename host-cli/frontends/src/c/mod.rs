@@ -99,7 +99,7 @@ pub enum DeclaredOnly {
     /// They change what they are given in any way.
     #[default]
     Havoc,
-    /// Nothing.
+    /// They leave memory as it is.
     Nothing,
 }
 

@@ -41,7 +41,7 @@ struct Origin {
     line: u32,
 }
 
-/// A file.
+/// A file that lines of the text come from.
 #[derive(Clone, Debug)]
 struct Known {
     /// Its name, without folders.

@@ -54,7 +54,7 @@ fn is_predefined(word: &str) -> bool {
 pub struct Unit {
     /// Its file, as messages name it.
     pub path: String,
-    /// Its text.
+    /// Contents of the file before preprocessing.
     pub text: String,
     /// The folder that paths are relative to, if that is not the current one.
     pub folder: Option<PathBuf>,

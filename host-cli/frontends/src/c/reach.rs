@@ -272,11 +272,11 @@ fn explore<'a>(unit: &Unit, expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
 
 /// The object that a place is in, if that has a name.
 pub enum Root {
-    /// A global.
+    /// A variable of static storage, string literals included.
     Global(GlobalId),
-    /// A local.
+    /// A parameter, a local variable or a compound literal of the current function.
     Local(LocalId),
-    /// A function.
+    /// A function, as what is called or as what a pointer is made of.
     Function(FunctionId),
 }
 

@@ -23,7 +23,7 @@ pub enum Behaviour {
     Clears(Option<u64>),
 }
 
-/// A register.
+/// A device register as a description gives it; its address is the key in [`Registers`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Register {
     /// What it is called.

@@ -10,7 +10,7 @@ const PLACES: usize = 64;
 /// What a pointer may point to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Thing {
-    /// A global.
+    /// A variable of static storage, or a string.
     Global(GlobalId),
     /// A local whose address is taken, in whatever call.
     Local(FunctionId, LocalId),
@@ -18,7 +18,7 @@ pub enum Thing {
     Frame(Context, LocalId),
     /// What a call returns; no pointer points to it.
     Result(Context),
-    /// A function.
+    /// A function, as the target of a function pointer.
     Function(FunctionId),
 }
 
@@ -33,7 +33,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Anything.
+    /// Nothing is known: the pointer may point to anything.
     pub fn unknown() -> Targets {
         Targets { unknown: true, things: BTreeMap::new() }
     }
@@ -197,7 +197,7 @@ impl Contents {
         }
     }
 
-    /// All pointers.
+    /// The union of all pointers that the object may hold, at whatever offset.
     pub fn all(&self) -> Targets {
         let mut all = Targets::default();
         self.read(&None, 1, &mut all);

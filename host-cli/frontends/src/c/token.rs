@@ -8,9 +8,9 @@ use vouch_ir::Span;
 pub enum TokenKind {
     /// An identifier or keyword.
     Word(Rc<str>),
-    /// An integer.
+    /// An integer constant; base and suffix decide its type.
     Int {
-        /// Its value.
+        /// The magnitude; a minus sign before it is a token of its own.
         value: u128,
         /// Whether it ends in `u`.
         unsigned: bool,
@@ -25,7 +25,7 @@ pub enum TokenKind {
     Char(Text),
     /// A string, without its terminating zero.
     Text(Text),
-    /// A punctuator.
+    /// An operator or a delimiter; digraphs are already replaced by what they stand for.
     Punct(&'static str),
     /// The end of the text.
     End,
@@ -56,9 +56,9 @@ pub enum Encoding {
 /// A token and where it stands.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Token {
-    /// What.
+    /// The kind, with the value of constants and the spelling of words.
     pub kind: TokenKind,
-    /// Where.
+    /// Byte range in the source text.
     pub span: Span,
 }
 

@@ -42,14 +42,14 @@ impl Op {
     }
 }
 
-/// An expression.
+/// An expression; conversions and decays are explicit in it.
 #[derive(Clone, Debug)]
 pub struct Expr {
     /// What it does.
     pub kind: ExprKind,
     /// The type of its value, or of the object that it names.
     pub ty: Type,
-    /// Where.
+    /// Byte range in the source text, for messages.
     pub span: Span,
 }
 
@@ -62,11 +62,11 @@ pub enum ExprKind {
     Global(GlobalId),
     /// A local object.
     Local(LocalId),
-    /// A function.
+    /// A function designator; calls of a named function are [`ExprKind::Call`].
     Function(FunctionId),
-    /// Negation.
+    /// Arithmetic negation, `-x`, of a promoted operand.
     Neg(Box<Expr>),
-    /// Complement.
+    /// Bitwise complement, `~x`, of a promoted operand.
     Not(Box<Expr>),
     /// Whether it is zero.
     IsZero(Box<Expr>),
@@ -74,11 +74,11 @@ pub enum ExprKind {
     Binary(Op, Box<Expr>, Box<Expr>),
     /// A pointer moved by a number of elements (of the pointer's width, two's complement).
     Move {
-        /// From here.
+        /// The pointer that is moved; the result has its type.
         pointer: Box<Expr>,
-        /// By this.
+        /// How many elements, scaled by the pointee's size when lowered.
         by: Box<Expr>,
-        /// Whether backwards.
+        /// Whether it is subtracted: `p - n`.
         back: bool,
     },
     /// Elements between two pointers.
@@ -97,7 +97,7 @@ pub enum ExprKind {
     Assign(Box<Expr>, Box<Expr>),
     /// `a op= b`: computed in the given type.
     Update {
-        /// The operator.
+        /// The operator before `=`; `++` and `--` are `Add` and `Sub`.
         op: Op,
         /// What is changed.
         place: Box<Expr>,
@@ -114,7 +114,7 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     /// A member of a struct or union.
     Member {
-        /// The record.
+        /// The struct or union, which need not be an object.
         of: Box<Expr>,
         /// Where it begins, in bits.
         offset: u64,
@@ -157,19 +157,19 @@ pub struct InitItem {
     pub value: Expr,
 }
 
-/// A statement.
+/// A statement with its place in the text.
 #[derive(Clone, Debug)]
 pub struct Stmt {
     /// What it does.
     pub kind: StmtKind,
-    /// Where.
+    /// Byte range in the source text, for messages and witnesses.
     pub span: Span,
 }
 
 /// What a statement does.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
-    /// Evaluates.
+    /// Evaluates an expression for its effects; the value is dropped.
     Expr(Expr),
     /// A local comes into being.
     Declare(LocalId, Option<Init>),
@@ -187,9 +187,9 @@ pub enum StmtKind {
     Switch(Expr, Vec<(i128, i128, usize)>, Option<usize>, Box<Stmt>),
     /// A place in the enclosing `switch`.
     Case(usize, Box<Stmt>),
-    /// A label.
+    /// A label of `goto`, and the statement behind it.
     Label(Rc<str>, Box<Stmt>),
-    /// A jump.
+    /// A jump to the label of this name in the same function.
     Goto(Rc<str>),
     /// `break`.
     Break,
@@ -206,7 +206,7 @@ pub enum StmtKind {
 pub struct Global {
     /// Its name, with its function's if it is local.
     pub name: String,
-    /// Its type.
+    /// Its type; an incomplete array gets its length from a later declaration or initial value.
     pub ty: Type,
     /// Where it is declared.
     pub span: Span,
@@ -227,7 +227,7 @@ pub struct Global {
 /// Who knows a variable besides the unit that defines it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Linkage {
-    /// Nobody.
+    /// Nobody: `static`, a static local, or a string.
     Internal,
     /// Whoever declares it.
     External,
@@ -241,9 +241,9 @@ pub const LITERAL: &str = "(literal)";
 /// A variable of a function.
 #[derive(Clone, Debug)]
 pub struct Local {
-    /// Its name.
+    /// As declared; those that the front end adds are in parentheses.
     pub name: Rc<str>,
-    /// Its type.
+    /// Declared type; parameters of array and function type are pointers already.
     pub ty: Type,
     /// Where it is declared.
     pub span: Span,
@@ -251,10 +251,10 @@ pub struct Local {
     pub length: Option<LocalId>,
 }
 
-/// A function.
+/// A function: defined, declared only, or called without a declaration.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its name.
+    /// Name in the text; made unique by `@` and a file if units have several of internal linkage.
     pub name: Rc<str>,
     /// What it returns.
     pub result: Type,
@@ -281,11 +281,11 @@ pub struct Function {
 /// A translation unit.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// The types.
+    /// Records and enumerations of all units, and the data model.
     pub types: Types,
-    /// Variables.
+    /// Variables of static storage; [`GlobalId`] is the index.
     pub globals: Vec<Global>,
-    /// Functions.
+    /// All functions, with and without body; [`FunctionId`] is the index.
     pub functions: Vec<Function>,
     /// What looks odd.
     pub warnings: Vec<Diagnostic>,

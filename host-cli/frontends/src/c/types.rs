@@ -50,16 +50,16 @@ pub enum Type {
     Void,
     /// `_Bool`.
     Bool,
-    /// An integer.
+    /// An integer type, `char` included; enumerations and `_Bool` are apart.
     Int {
-        /// Width.
+        /// Width in bits.
         bits: u32,
         /// Whether in two's complement.
         signed: bool,
     },
     /// An enumeration: an integer with names.
     Enum {
-        /// Width.
+        /// Width in bits of the integer type that holds its values.
         bits: u32,
         /// Whether in two's complement.
         signed: bool,
@@ -76,7 +76,7 @@ pub enum Type {
     Array(Rc<Type>, Option<u64>),
     /// A struct or union.
     Record(RecordId),
-    /// A function.
+    /// A function type; an expression of it decays to a pointer.
     Function(Rc<Signature>),
 }
 
@@ -96,7 +96,7 @@ pub struct Signature {
 pub struct Field {
     /// Its name; unnamed ones are structs or unions whose members belong to the outer one.
     pub name: Option<Rc<str>>,
-    /// Its type.
+    /// Declared type; also that of a bit-field, whose width is in `bits`.
     pub ty: Type,
     /// Where it begins, in bits.
     pub offset: u64,
@@ -109,15 +109,15 @@ pub struct Field {
 /// A struct or union.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
-    /// Its tag.
+    /// The name after `struct` or `union`; `None` if it has none.
     pub tag: Option<Rc<str>>,
     /// Whether its members overlap.
     pub union: bool,
     /// Its members, once it is complete.
     pub fields: Option<Vec<Field>>,
-    /// Bytes.
+    /// Size in bytes, padding included; 0 until it is complete.
     pub size: u64,
-    /// In bytes.
+    /// Alignment in bytes.
     pub align: u64,
     /// The type of which this one is a larger variable, with room for a flexible array member.
     pub flexible: Option<RecordId>,
@@ -162,7 +162,7 @@ pub fn signed(bits: u32) -> Type {
     Type::Int { bits, signed: true }
 }
 
-/// A pointer.
+/// A pointer to `to`, which is not const.
 pub fn pointer(to: Type) -> Type {
     Type::Pointer(Rc::new(to), false)
 }
@@ -199,7 +199,7 @@ pub fn align_up(value: u64, align: u64) -> u64 {
 }
 
 impl Types {
-    /// Without records.
+    /// No records and enumerations yet; sizes are those of the data model.
     pub fn new(model: DataModel) -> Types {
         Types { model, records: vec![], enums: vec![], units: vec![] }
     }

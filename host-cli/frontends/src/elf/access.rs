@@ -52,7 +52,7 @@ struct Index {
 }
 
 impl Executor<'_> {
-    /// Reads memory.
+    /// Reads little-endian from wherever the address may lead.
     pub fn read(&mut self, address: ExprId, bytes: u32, aligned: bool) -> Result<ExprId, Stop> {
         let mut result = None;
         for (when, target) in self.targets(address)?.into_iter().rev() {
@@ -69,7 +69,7 @@ impl Executor<'_> {
         result.ok_or(Stop::NoWay)
     }
 
-    /// Writes memory.
+    /// Writes the value's bytes, little-endian, to wherever the address may lead.
     pub fn write(&mut self, address: ExprId, value: ExprId, aligned: bool) -> Result<(), Stop> {
         let value = self.values.simplify(value);
         let bytes = self.values.pool.width(value) / 8;

@@ -25,7 +25,7 @@ use vouch_ir::{
 pub struct Read {
     /// On an edge from this location.
     pub from: LocId,
-    /// Which.
+    /// The input of the automaton that has the value.
     pub input: InputId,
     /// Whether this run reads it (1 bit), over the same as the guards of the edges.
     pub when: ExprId,
@@ -80,7 +80,7 @@ impl At {
 /// A program, lifted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
-    /// The automaton.
+    /// The automaton that is checked; the other fields say what its parts are in the program.
     pub cfa: Cfa,
     /// Its location before a step.
     pub step: Option<LocId>,

@@ -14,7 +14,7 @@ use vouch_ir::{Span, Type, Word, mask};
 /// A static that is set before the first step, and stays.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Param {
-    /// Its name.
+    /// The last part of its name, or all of it if there are several of that.
     pub name: String,
     /// Its first address.
     pub start: u32,
@@ -24,7 +24,7 @@ pub struct Param {
     pub ty: Type,
     /// The smallest value, as bits.
     pub min: Word,
-    /// The largest.
+    /// The largest value, as bits.
     pub max: Word,
 }
 
@@ -45,7 +45,7 @@ pub struct Choice {
     pub handlers: Vec<Handler>,
     /// The addresses of functions that say whether all is well between two steps.
     pub always: Vec<u32>,
-    /// Parameters.
+    /// Statics that are marked as parameters, with their ranges.
     pub params: Vec<Param>,
     /// What does not come from the program.
     pub outside: Outside,
@@ -53,7 +53,7 @@ pub struct Choice {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Chooses.
+/// Finds what is lifted by options and markers; where they differ, the options count.
 pub fn choose(elf: &Elf, options: &ElfOptions) -> Result<Choice, Vec<Diagnostic>> {
     let mut warnings = vec![];
     let entry = one(elf, Mark::Step, "--entry", &options.entry, &mut warnings)?;
@@ -244,7 +244,7 @@ fn misplaced(marker: &Marker) -> Vec<Diagnostic> {
     error(message, "link the program without `-s`, and do not run `strip` on it")
 }
 
-/// The parameters.
+/// The statics that markers make parameters; fails if size or range of one is not possible.
 fn params(elf: &Elf, warnings: &mut Vec<Diagnostic>) -> Result<Vec<Param>, Vec<Diagnostic>> {
     let mut params: Vec<Param> = vec![];
     for marker in marked(elf, Mark::Param) {

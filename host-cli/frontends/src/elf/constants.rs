@@ -45,7 +45,7 @@ const MOST_RUNS: usize = 4096;
 /// A constant, or the constant part of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Value {
-    /// The constant.
+    /// The constant; it is the whole value if `more` is 0.
     pub part: u32,
     /// What else it is at most: nothing, the result of a comparison, or [`Value::ANY`].
     pub more: u32,

@@ -11,7 +11,7 @@ use vouch_ir::{BinOp, ExprId};
 pub enum Context {
     /// Before the first step: nothing interrupts it.
     Init,
-    /// A step.
+    /// A step; handlers may interrupt it.
     Step,
     /// A handler, by number.
     Handler(u32),
@@ -32,9 +32,9 @@ impl Context {
 /// A handler of an interrupt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Handler {
-    /// Its name.
+    /// As the option or the marker names it, for messages and traces.
     pub name: String,
-    /// Its address.
+    /// Address of its first instruction.
     pub entry: u32,
     /// As it stands in the interrupt controller: smaller numbers are more urgent.
     pub priority: u8,
@@ -65,7 +65,7 @@ impl Handler {
 /// The handlers, and what is known of what they do.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interrupts {
-    /// The handlers.
+    /// All handlers; [`Context::Handler`] has the index.
     pub handlers: Vec<Handler>,
     /// Where they may run, apart from the beginning of a step: right before an instruction.
     pub pauses: BTreeSet<Point>,

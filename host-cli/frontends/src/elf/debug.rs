@@ -20,7 +20,7 @@ struct Static {
     size: u32,
 }
 
-/// A function.
+/// The signature of a function, from the debug information.
 pub struct Function {
     /// Names and types of its parameters.
     pub parameters: Vec<(String, Rc<Kind>)>,

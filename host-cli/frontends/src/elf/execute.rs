@@ -31,11 +31,11 @@ const OPEN_ROUNDS: usize = 40;
 const MOST: u32 = 400_000;
 /// Calls under way at a time.
 const DEEPEST: usize = 48;
-/// Runs instructions.
+/// Runs instructions symbolically, from one location until all paths end or reach another.
 pub struct Executor<'a> {
-    /// The program.
+    /// The program whose code is executed.
     pub elf: &'a Elf,
-    /// Its memory.
+    /// Which addresses are RAM, flash, peripherals and inputs.
     pub layout: &'a Layout<'a>,
     /// Its calling convention.
     pub abi: Abi,
@@ -47,7 +47,7 @@ pub struct Executor<'a> {
     pub cuts: &'a mut BTreeSet<Point>,
     /// Handlers that may interrupt it.
     pub interrupts: &'a mut Interrupts,
-    /// The values.
+    /// The expressions that registers and memory hold.
     pub values: Values,
     /// Where they come from.
     pub base: Base<'a>,
@@ -83,7 +83,7 @@ pub struct Executor<'a> {
 
 /// Whether the path goes on at once.
 pub enum Flow {
-    /// It does.
+    /// It goes on with the next instruction.
     On,
     /// It has ended, or waits for others.
     Done,

@@ -9,7 +9,7 @@ use super::reader::Elf;
 /// What kind of memory it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
-    /// Variables.
+    /// Variables of the program, which it reads and writes.
     Ram,
     /// What never changes.
     Flash,

@@ -21,7 +21,7 @@ use super::value::Values;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::{ExprId, Input, deadline};
 
-/// A location.
+/// A point between stretches of execution: what becomes a location of the automaton.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Place {
     /// Before the first step.
@@ -53,7 +53,7 @@ impl Place {
 
 /// A location at which handlers may run.
 pub struct Pause {
-    /// Which.
+    /// Where the program is when one of the handlers begins.
     pub at: Place,
     /// The handlers, and when.
     pub handlers: Vec<(u32, ExprId)>,
@@ -61,11 +61,11 @@ pub struct Pause {
 
 /// A way from a location to another.
 pub struct Way {
-    /// From where.
+    /// Where it begins; guard and updates are over the variables there.
     pub from: Place,
-    /// To where.
+    /// Where it ends.
     pub to: Place,
-    /// When.
+    /// When it is taken (1 bit).
     pub guard: ExprId,
     /// What the variables are then.
     pub updates: Vec<(Slot, ExprId)>,
@@ -73,7 +73,7 @@ pub struct Way {
 
 /// What was made of a program.
 pub struct Lifted {
-    /// The expressions.
+    /// All expressions of guards, updates and conditions.
     pub values: Values,
     /// What the variables stand for.
     pub slots: Vec<Slot>,
@@ -81,7 +81,7 @@ pub struct Lifted {
     pub varying: BTreeSet<Slot>,
     /// The inputs; the first is not one.
     pub inputs: Vec<Input>,
-    /// Between locations.
+    /// How execution gets from one location to the next.
     pub ways: Vec<Way>,
     /// Where handlers may run.
     pub pauses: Vec<Pause>,
@@ -101,9 +101,9 @@ pub struct Lifted {
 
 /// What is lifted.
 pub struct Task<'a> {
-    /// The program.
+    /// The file with its code, data and symbols.
     pub elf: &'a Elf,
-    /// Its memory.
+    /// Which addresses are RAM, flash, peripherals and inputs.
     pub layout: &'a Layout<'a>,
     /// Functions whose result is an input: name, width, and whether the result is sign-extended.
     pub functions: &'a BTreeMap<u32, (String, u32, bool)>,
@@ -115,7 +115,7 @@ pub struct Task<'a> {
     pub handlers: Vec<Handler>,
     /// The addresses of functions that say whether all is well between two steps.
     pub always: Vec<u32>,
-    /// Parameters.
+    /// Statics that are fixed before the first step, each within its range.
     pub params: Vec<Param>,
 }
 

@@ -15,7 +15,7 @@ use vouch_ir::VarId;
 
 /// Where a model is in a program.
 pub struct Located {
-    /// The step.
+    /// Address of the function that is the step.
     pub entry: u32,
     /// Code and constants that the model stands for.
     pub spans: Vec<Range<u32>>,

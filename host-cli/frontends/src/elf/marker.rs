@@ -49,7 +49,7 @@ impl Mark {
     }
 }
 
-/// A marker.
+/// A mark that the source puts on a function or static, found in the linked file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Marker {
     /// What is marked as what.
@@ -64,7 +64,7 @@ pub struct Marker {
     pub signed: bool,
     /// The smallest value of a parameter.
     pub low: i64,
-    /// The largest.
+    /// The largest value of a parameter.
     pub high: i64,
     /// Its name in the source, with the modules that it is in.
     pub name: String,

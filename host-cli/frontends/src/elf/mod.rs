@@ -107,7 +107,7 @@ pub fn compile(
 /// A program as a file and as an automaton: what it takes to run the one along the other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Binary {
-    /// The file.
+    /// Contents of the ELF file.
     pub file: Vec<u8>,
     /// What was made of it.
     pub program: Program,

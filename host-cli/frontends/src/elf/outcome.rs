@@ -97,7 +97,7 @@ pub enum Source {
 /// An input that a path has read, in the order of reading.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Consumed {
-    /// Which.
+    /// The input of the pool that has the value.
     pub input: InputId,
     /// Whether a run that passes by reads it (1 bit).
     pub when: ExprId,
@@ -114,6 +114,6 @@ pub struct Outcome {
     pub arrived: BTreeMap<Point, State>,
     /// When what is reached that must not be.
     pub bad: BTreeMap<Bad, ExprId>,
-    /// The inputs.
+    /// What the outside decided on the way.
     pub consumed: Vec<Consumed>,
 }

@@ -7,7 +7,7 @@ use vouch_ir::{BinOp, Expr, ExprId, UnOp, Word, mask};
 /// Values from `start` on, `count` of them, beyond the largest from zero on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// The first.
+    /// The first value; counting on from the largest of the width goes to zero.
     pub start: Word,
     /// How many, at least one.
     pub count: Word,

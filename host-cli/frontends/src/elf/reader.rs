@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// A range of memory.
 pub struct Section {
-    /// Its name.
+    /// Name in the section table, as `.text`.
     pub name: String,
     /// Its first address.
     pub start: u32,
@@ -45,7 +45,7 @@ pub struct Segment {
     pub start: u32,
     /// Where it is flashed to.
     pub load: u32,
-    /// They.
+    /// Contents, the byte for the lowest address first.
     pub bytes: Vec<u8>,
 }
 
@@ -76,7 +76,7 @@ enum Mark {
 
 /// A linked program.
 pub struct Elf {
-    /// Its instructions.
+    /// Instruction set that the file is built for; decides how code is decoded.
     pub isa: Isa,
     sections: Vec<Section>,
     segments: Vec<Segment>,
@@ -294,7 +294,7 @@ impl Elf {
         (address < function.end).then_some(function)
     }
 
-    /// All functions.
+    /// All functions that have a symbol, by ascending address.
     pub fn functions(&self) -> impl Iterator<Item = &Symbol> {
         self.functions.values()
     }

@@ -17,7 +17,7 @@ pub struct Shared {
     pub name: String,
     /// Who else has its address.
     pub by: String,
-    /// Where.
+    /// Address of the instruction or word that has it.
     pub at: u32,
 }
 

@@ -47,7 +47,7 @@ pub struct Point {
     pub path: Vec<u32>,
     /// The calls, the outermost first.
     pub frames: Vec<Frame>,
-    /// The address.
+    /// Address of the instruction that is executed next.
     pub pc: u32,
     /// Whether that is in an IT block.
     pub it: It,
@@ -104,7 +104,7 @@ impl State {
     pub fn fixed_mut(&mut self) -> impl Iterator<Item = &mut ExprId> {
         self.regs.iter_mut().chain(&mut self.flags).chain(&mut self.specials)
     }
-    /// A register.
+    /// Value of a general register, 32 bits.
     pub fn reg(&self, reg: Reg) -> ExprId {
         self.regs[usize::from(reg.0) % REGS]
     }
@@ -112,7 +112,7 @@ impl State {
     pub fn reg_mut(&mut self, reg: Reg) -> &mut ExprId {
         &mut self.regs[usize::from(reg.0) % REGS]
     }
-    /// A flag.
+    /// Value of a condition flag, 1 bit.
     pub fn flag(&self, flag: Flag) -> ExprId {
         self.flags[flag as usize]
     }

@@ -5,10 +5,10 @@
 use std::rc::Rc;
 use vouch_ir::{Type, Word, mask};
 
-/// A type.
+/// A type as the debug information describes it.
 #[derive(Debug)]
 pub struct Kind {
-    /// Bytes.
+    /// Size in bytes; 0 if nobody knows.
     pub size: u32,
     /// What is in them.
     pub shape: Shape,
@@ -17,7 +17,7 @@ pub struct Kind {
 /// What a type consists of.
 #[derive(Debug)]
 pub enum Shape {
-    /// A value.
+    /// A scalar, and how it is shown.
     Value(Type),
     /// Parts one behind the other, and perhaps variants.
     Record(Vec<Part>, Option<Choice>),
@@ -36,7 +36,7 @@ pub struct Part {
     pub name: Option<String>,
     /// Its first byte.
     pub at: u32,
-    /// Its type.
+    /// The part's own type, whose offsets count from `at`.
     pub kind: Rc<Kind>,
 }
 
@@ -49,10 +49,10 @@ pub struct Choice {
     pub variants: Vec<Variant>,
 }
 
-/// A variant.
+/// One alternative of a [`Choice`]: a variant of an enum with its fields.
 #[derive(Debug)]
 pub struct Variant {
-    /// Its name.
+    /// Name in the source, without that of the enum.
     pub name: String,
     /// What tells that it counts; nothing: that none of the others does.
     pub values: Vec<Word>,

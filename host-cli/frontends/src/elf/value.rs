@@ -22,7 +22,7 @@ const STACKS: [Word; 3] = [0x0001_3578, 0x7fff_1c40, 0xfffe_29b0];
 pub struct Sum {
     /// Each with how often it is added.
     pub terms: Vec<(ExprId, i32)>,
-    /// The rest.
+    /// The constant summand.
     pub constant: Word,
 }
 
@@ -38,7 +38,7 @@ impl Sum {
 
 /// Expressions and what is known of them.
 pub struct Values {
-    /// The expressions.
+    /// Holds every expression that a [`Values`] makes or is asked about.
     pub pool: Pool,
     simple: HashMap<ExprId, ExprId>,
     /// For each expression whether the stack pointer is in it.

@@ -36,7 +36,7 @@ pub enum Schedule {
     Interleave(Vec<Schedule>, Span),
 }
 
-/// A machine.
+/// `machine name { … }`: its declarations, states and per-step action.
 #[derive(Debug)]
 pub struct Machine {
     pub name: Name,
@@ -84,7 +84,7 @@ pub enum Item {
     },
 }
 
-/// A function.
+/// `fn name(params) -> result { … }`; without a result type it yields no value.
 #[derive(Debug)]
 pub struct Function {
     pub name: Name,
@@ -177,7 +177,7 @@ pub enum StatementKind {
     Block(Block),
 }
 
-/// Binary operators.
+/// Operators with two operands; the `Wrap…` ones wrap around instead of overflowing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Binary {
     Implies,
@@ -234,7 +234,7 @@ impl Binary {
     }
 }
 
-/// Unary operators.
+/// Prefix operators with one operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unary {
     /// `!`

@@ -40,7 +40,7 @@ pub enum VarKind {
     },
 }
 
-/// An input.
+/// A value that the environment chooses anew in each step, within the constraint if there is one.
 #[derive(Debug)]
 pub struct Input {
     pub name: String,
@@ -56,7 +56,7 @@ pub struct Function {
     pub body: Vec<Statement>,
 }
 
-/// A machine.
+/// A state machine; `initial` is an index into `states`.
 #[derive(Debug)]
 pub struct Machine {
     pub name: String,
@@ -66,7 +66,7 @@ pub struct Machine {
     pub each: Vec<Statement>,
 }
 
-/// A state.
+/// A state of a machine with its entry and exit actions and its rules.
 #[derive(Debug)]
 pub struct State {
     pub name: String,
@@ -77,7 +77,7 @@ pub struct State {
     pub span: Span,
 }
 
-/// A transition.
+/// One alternative of a rule: taken if the guard holds and no earlier rule applies.
 #[derive(Debug)]
 pub struct Transition {
     pub guard: Expr,
@@ -98,7 +98,7 @@ pub enum Schedule {
     Interleave(Vec<Schedule>),
 }
 
-/// A property.
+/// A named claim about all runs, with the ids of the requirements that it covers.
 #[derive(Debug)]
 pub struct Property {
     pub name: String,
@@ -164,7 +164,7 @@ pub enum Statement {
     Block(Vec<Statement>),
 }
 
-/// An expression.
+/// An expression with its type resolved.
 #[derive(Clone, Debug)]
 pub struct Expr {
     pub kind: ExprKind,

@@ -8,9 +8,9 @@ macro_rules! tokens {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[allow(missing_docs)]
         pub enum Kind {
-            /// A name.
+            /// An identifier that is not a keyword.
             Ident,
-            /// A number.
+            /// A numeric literal, with its suffix if it has one.
             Number,
             /// The id of a requirement, in the brackets behind a property's name.
             Requirement,
@@ -22,7 +22,7 @@ macro_rules! tokens {
         impl Kind {
             /// The punctuation marks, longest first.
             pub const MARKS: &[(&str, Kind)] = &[$(($text, Kind::$name)),*];
-            /// The keywords.
+            /// Spellings of all keywords, which names may not have.
             pub const KEYWORDS: &[&str] = &[$($word),*];
             /// The keyword of this spelling.
             pub fn keyword(word: &str) -> Option<Kind> {

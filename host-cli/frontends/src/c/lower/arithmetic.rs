@@ -103,7 +103,7 @@ impl Lower<'_> {
         self.hazard(Hazard::Overflow, wrong, span);
     }
 
-    /// Negation.
+    /// Negates as `0 - x`, with the overflow hazard of that subtraction.
     pub(super) fn negate(&mut self, x: ExprId, ty: &Type, span: Span) -> Result<ExprId, Fail> {
         let width = self.width(ty, span)?;
         let zero = self.cfa.pool.constant(0, width);

@@ -71,7 +71,7 @@ pub enum Hazard {
 /// What a property means for the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PropertyKind {
-    /// Nothing.
+    /// Nothing: an assertion; runs that break it may go on.
     Claim,
     /// Runs that break it end there.
     Fatal,

@@ -26,7 +26,7 @@ struct Start {
     when: Option<ExprId>,
 }
 
-/// What moves.
+/// What kind of function it is: `memcpy` and `memmove`, or `memset`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moves {
     /// Bytes from the second argument to the first.

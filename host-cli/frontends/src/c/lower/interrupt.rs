@@ -15,7 +15,7 @@ pub struct Interrupts<'a> {
     masked: Option<VarId>,
     /// Where they may run.
     pauses: Vec<LocId>,
-    /// Their automata.
+    /// Entry and exit of each lowered handler, in the order of `handlers`.
     bodies: Vec<interrupt::Handler>,
 }
 

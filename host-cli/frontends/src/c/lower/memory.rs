@@ -30,14 +30,14 @@ pub enum Base {
     /// In a known object.
     Object {
         object: ObjectId,
-        /// In bits.
+        /// Bits from the object's beginning, before the indices are added.
         offset: u64,
         indices: Vec<Index>,
     },
     /// At an address.
     Address {
         pointer: ExprId,
-        /// In bits.
+        /// Bits from where the pointer points, before the indices are added.
         offset: u64,
         /// Of what the pointer points to, in bytes.
         align: u64,
@@ -54,14 +54,14 @@ pub struct Index {
     /// As wide as a pointer.
     pub value: ExprId,
     pub length: u64,
-    /// In bits.
+    /// Bits from one element to the next.
     pub stride: u64,
 }
 
 /// Where an access may go.
 pub struct Candidate {
     pub object: ObjectId,
-    /// In bits.
+    /// Bits from the object's beginning.
     pub offset: u64,
     /// `None`: always.
     pub when: Option<ExprId>,

@@ -45,7 +45,7 @@ pub struct Notes {
 
 /// An assertion as one of its copies in the automaton.
 pub struct Claim {
-    /// Its property.
+    /// Name of the property that the assertion belongs to.
     pub property: String,
     /// Where it is in the text.
     pub span: Span,
@@ -57,9 +57,9 @@ pub struct Claim {
 
 /// A value that a run chooses on the edges that leave a location.
 pub struct Sample {
-    /// The location.
+    /// Location that the choosing edges leave.
     pub at: LocId,
-    /// The value.
+    /// Input of the automaton that holds the chosen value.
     pub input: InputId,
     /// The call that returns it, if one does.
     pub call: Option<Span>,
@@ -67,9 +67,9 @@ pub struct Sample {
 
 /// A place in the text as one of its copies in the automaton.
 pub struct Place {
-    /// The copy.
+    /// Location of this copy in the automaton.
     pub at: LocId,
-    /// The statement.
+    /// Source range of the statement that is about to run there.
     pub span: Span,
     /// The function it stands in.
     pub function: FunctionId,
@@ -90,11 +90,11 @@ pub enum Answer {
 
 /// A variable of the automaton as a variable of C or a part of one.
 pub struct Named {
-    /// The variable.
+    /// The C variable that it is part of.
     pub root: Root,
-    /// Which part.
+    /// Place in the variable, as `.head` or `[3]`; empty for a scalar variable.
     pub path: String,
-    /// Its type.
+    /// C type of this part, which decides how values are written.
     pub ty: Type,
 }
 

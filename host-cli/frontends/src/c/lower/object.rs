@@ -30,12 +30,12 @@ pub struct Cell {
     pub padding: bool,
 }
 
-/// An object.
+/// Storage: a variable, a compound literal, a function's result or a device register.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// Its name.
+    /// Name for messages and traces; that of a local says which function it belongs to.
     pub name: String,
-    /// Its type.
+    /// Declared type; `void` for a device register that keeps no value.
     pub ty: Type,
     /// Its cells, in the order of their offsets.
     pub cells: Vec<Cell>,
@@ -60,7 +60,7 @@ pub struct Object {
 /// The call that an object lives and dies with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Owner {
-    /// The function.
+    /// The function that is called.
     pub function: FunctionId,
     /// How deep that is in its recursion.
     pub depth: u32,

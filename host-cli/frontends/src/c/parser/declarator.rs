@@ -15,7 +15,7 @@ use vouch_ir::Span;
 pub struct Declarator {
     /// The name, if there is one.
     pub name: Option<(Rc<str>, Span)>,
-    /// The type.
+    /// Type of the declared thing: the specifiers' type with the declarator's parts applied.
     pub ty: Type,
     /// Names of parameters, if it is a function.
     pub params: Option<Vec<Param>>,
@@ -37,14 +37,14 @@ struct Params {
     old: bool,
 }
 
-/// A parameter.
+/// A parameter in a function's parameter list.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its name.
+    /// Name and its place; a prototype may leave it out.
     pub name: Option<(Rc<str>, Span)>,
-    /// Its type.
+    /// Type as passed: arrays and functions are pointers already.
     pub ty: Type,
-    /// Whether const.
+    /// Whether the parameter itself is `const`, so that the body may not assign to it.
     pub constant: bool,
 }
 

@@ -16,7 +16,7 @@ const MAX_COPIES: usize = 1 << 16;
 #[derive(Clone)]
 struct Target {
     ty: Type,
-    /// In bits.
+    /// Bits from the beginning of the outermost object.
     offset: u64,
     bits: Option<u32>,
 }

@@ -57,7 +57,7 @@ const MAX_DEPTH: u32 = 6000;
 
 /// A translation unit as text.
 pub struct Input {
-    /// Its file.
+    /// Path of the unit's file; its last part makes names of internal linkage unique.
     pub path: String,
     /// Its tokens, with an end.
     pub tokens: Vec<Token>,

@@ -24,11 +24,11 @@ pub enum Storage {
 /// A type with what its name brings along.
 #[derive(Clone, Debug)]
 pub struct Qualified {
-    /// The type.
+    /// The unqualified type.
     pub ty: Type,
-    /// Whether volatile.
+    /// Whether the type itself is `volatile`, not what it points to.
     pub volatile: bool,
-    /// Whether const.
+    /// Whether the type itself is `const`, not what it points to.
     pub constant: bool,
     /// An alignment that is not that of the type.
     pub align: Option<u64>,
@@ -37,13 +37,13 @@ pub struct Qualified {
 /// What stands before declarators.
 #[derive(Clone, Debug)]
 pub struct Specifiers {
-    /// The type.
+    /// Type before any declarator adds pointers, arrays or parameters.
     pub ty: Type,
-    /// The storage.
+    /// The storage class, [`Storage::Plain`] if none is written.
     pub storage: Storage,
-    /// Whether volatile.
+    /// Whether `volatile` is among them, directly or by a typedef.
     pub volatile: bool,
-    /// Whether const.
+    /// Whether `const` is among them, directly or by a typedef.
     pub constant: bool,
     /// An alignment that the name of the type represents.
     pub type_align: Option<u64>,
@@ -51,7 +51,7 @@ pub struct Specifiers {
     pub inline: bool,
     /// Whether the initial value tells the type: `__auto_type`.
     pub deduced: bool,
-    /// Attributes.
+    /// GNU attributes, `_Alignas` and `_Noreturn`; they hold for every declarator that follows.
     pub attributes: Attributes,
 }
 

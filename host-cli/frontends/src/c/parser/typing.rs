@@ -9,7 +9,7 @@ use std::rc::Rc;
 use vouch_ir::eval::sign_extend;
 use vouch_ir::{Span, mask};
 
-/// A constant.
+/// A constant of integer type `ty`: `value` reduced to the type's width.
 pub fn int(value: i128, ty: Type, span: Span) -> Expr {
     let width = ty.integer().map_or(128, |i| i.0);
     Expr { kind: ExprKind::Int(value as u128 & mask(width)), ty, span }
@@ -145,7 +145,7 @@ impl Parser {
         convert(&self.unit.types, expr, ty)
     }
 
-    /// Integer promotion.
+    /// Value of the operand, integers narrower than 32 bits as `int`, enumerations as integers.
     pub(super) fn promote(&self, expr: Expr) -> Expr {
         let expr = self.rvalue(expr);
         let Some((bits, sign)) = expr.ty.integer() else { return expr };

@@ -7,20 +7,20 @@ use std::time::SystemTime;
 
 /// What was verified.
 pub struct Task<'a> {
-    /// The program.
+    /// The program: its path and hash go into the witness.
     pub source: &'a Source,
     /// `ILP32` or `LP64`.
     pub data_model: &'static str,
     /// The property, in temporal logic.
     pub specification: &'static str,
-    /// When.
+    /// Creation time in the metadata.
     pub now: SystemTime,
 }
 
 /// A place in the file, from 1.
 #[derive(Clone, Copy)]
 pub struct At {
-    /// The line.
+    /// Line number in the file as given, before preprocessing.
     pub line: usize,
     /// The column, if that is known.
     pub column: Option<usize>,
@@ -28,15 +28,15 @@ pub struct At {
 
 /// Something that a run passes.
 pub struct Waypoint {
-    /// What.
+    /// The waypoint's type, with its constraint if it has one.
     pub kind: Kind,
-    /// Where.
+    /// The place in the file where it applies.
     pub at: At,
 }
 
 /// What a run passes.
 pub enum Kind {
-    /// This holds.
+    /// This C expression holds when the run gets there.
     Assumption(String),
     /// A call returns, with this true of its result.
     Return(String),
@@ -94,7 +94,7 @@ fn location(task: &Task<'_>, at: At, indent: &str, text: &mut String) {
     }
 }
 
-/// A run.
+/// A witness of type `violation_sequence`: each waypoint is a segment of its own.
 pub fn violation(task: &Task<'_>, waypoints: &[Waypoint]) -> String {
     let mut text = String::new();
     for Waypoint { kind, at } in waypoints {

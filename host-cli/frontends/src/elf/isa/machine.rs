@@ -9,13 +9,13 @@ pub struct Reg(pub u8);
 /// A condition flag of ARM.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Flag {
-    /// Negative.
+    /// Negative: the highest bit of the result.
     N,
-    /// Zero.
+    /// Zero: whether the result is zero.
     Z,
     /// Carry, or no borrow.
     C,
-    /// Overflow.
+    /// Overflow of the result as a signed number.
     V,
 }
 
@@ -35,7 +35,7 @@ pub trait Machine {
     /// Why an access could not be made: the executor's own error.
     type Stop;
 
-    /// The expressions.
+    /// The pool that all expressions given and returned here belong to.
     fn pool(&mut self) -> &mut Pool;
     /// The value of a register, 32 bits.
     fn reg(&mut self, reg: Reg) -> ExprId;
@@ -107,11 +107,11 @@ pub enum Next {
     Fall,
     /// At `to` (32 bits, bit 0 clear) if `taken` (1 bit), else with the next instruction.
     Go {
-        /// Whether.
+        /// Whether the transfer happens (1 bit); constant if it is unconditional.
         taken: ExprId,
-        /// Where to.
+        /// Address of the next instruction in that case, 32 bits with bit 0 clear.
         to: ExprId,
-        /// What for.
+        /// Tells calls and returns from plain jumps.
         transfer: Transfer,
     },
     /// Nowhere: `udf`, `bkpt`, `ebreak`, `unimp`.

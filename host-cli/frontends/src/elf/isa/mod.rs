@@ -32,7 +32,7 @@ pub enum Isa {
     Rv32,
 }
 
-/// An instruction.
+/// An instruction, decoded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Decoded {
     /// Bytes: 2 or 4.
@@ -48,7 +48,7 @@ pub struct Decoded {
 /// What an instruction does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Operation {
-    /// ARM.
+    /// An operation of Thumb: [`Isa::V6m`] or [`Isa::V7m`].
     Thumb(thumb::Op),
     /// RISC-V.
     Riscv(riscv::Op),
@@ -61,7 +61,7 @@ pub struct Refused {
     pub encoding: u32,
     /// Bytes: 2 or 4; 0 if there is no whole instruction.
     pub length: u32,
-    /// The reason.
+    /// What is wrong with it, in words for a message.
     pub reason: &'static str,
 }
 

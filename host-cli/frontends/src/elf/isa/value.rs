@@ -16,7 +16,7 @@ pub fn offset(pool: &mut Pool, base: ExprId, by: u32) -> ExprId {
     pool.binary(BinOp::Add, base, by)
 }
 
-/// One bit.
+/// Bit number `index`, counted from the lowest, as an expression of width 1.
 pub fn bit(pool: &mut Pool, x: ExprId, index: u32) -> ExprId {
     pool.slice(x, index, 1)
 }
@@ -36,7 +36,7 @@ pub fn clear(pool: &mut Pool, x: ExprId, mask: u32) -> ExprId {
 /// How a word is shifted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shift {
-    /// Left.
+    /// Left, zeros come in.
     Lsl,
     /// Right, zeros come in.
     Lsr,

@@ -41,7 +41,7 @@ enum Place {
     Step,
     /// The body of a function: decided where it is called.
     Function,
-    /// A property.
+    /// The claim of a property: no inputs, no choices.
     Property,
 }
 

@@ -14,7 +14,7 @@ enum Body {
     Items,
     /// Rules of a state, or of a `choose` in one.
     Rules,
-    /// Statements.
+    /// Statements: the body of a function, an action or a loop.
     Block,
     /// Values of an enum.
     Values,

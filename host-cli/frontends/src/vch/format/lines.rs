@@ -7,7 +7,6 @@ const LONG: usize = 60;
 /// Blanks of a level.
 const INDENT: usize = 4;
 
-/// A line.
 #[derive(Default)]
 struct Line {
     levels: usize,
@@ -28,7 +27,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// None.
+    /// Starts without any line; `begin` or `add` makes the first.
     pub fn new() -> Lines {
         Lines { lines: vec![] }
     }
@@ -67,7 +66,7 @@ impl Lines {
         self.lines.last().map_or(0, Line::width)
     }
 
-    /// The text.
+    /// The formatted text: lines indented, trailing comments aligned, each line ended by `\n`.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for (line, column) in self.lines.iter().zip(self.columns()) {

@@ -47,7 +47,6 @@ enum E {
     Pick(Box<E>, Box<E>),
 }
 
-/// A condition.
 #[derive(Clone, Debug)]
 enum B {
     Lit(bool),

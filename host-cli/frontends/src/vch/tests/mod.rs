@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
         let values = cfa.vars.iter().map(|v| given(&v.name).unwrap_or(0x5a5a_5a5a)).collect();
         Run { cfa, location: cfa.init, values }
     }
-    /// After initialisation.
+    /// A run after the initialising step, with `given` for both parameters and inputs.
     fn start(cfa: &'a Cfa, given: Inputs) -> Run<'a> {
         let mut run = Run::before(cfa, given);
         assert!(run.step(given), "initialisation is blocked");

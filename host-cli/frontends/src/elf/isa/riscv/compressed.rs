@@ -16,7 +16,7 @@ fn scattered(word: u32, parts: &[(u32, u32, u32)]) -> u32 {
     parts.iter().map(|(low, width, to)| field(word, *low, *width) << to).sum()
 }
 
-/// The operation.
+/// The operation of a 16-bit instruction at `address`; the error is why it is refused.
 pub fn decode(word: u32, address: u32) -> Result {
     match (field(word, 0, 2), field(word, 13, 3)) {
         (0b00, funct3) => memory(word, funct3),

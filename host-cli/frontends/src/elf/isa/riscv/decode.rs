@@ -5,7 +5,7 @@ use super::{FLOAT, RESERVED, ZERO, field, reg, signed};
 
 type Result<T = Op> = std::result::Result<T, &'static str>;
 
-/// The operation.
+/// The operation of a 32-bit instruction at `address`; the error is why it is refused.
 pub fn decode(word: u32, address: u32) -> Result {
     let (rd, rs1, rs2) = (reg(word, 7), reg(word, 15), reg(word, 20));
     let (funct3, funct7) = (field(word, 12, 3), field(word, 25, 7));

@@ -6,7 +6,7 @@ use crate::elf::isa::value::{Shift, clear, is_zero, offset, shift, word};
 use crate::elf::isa::{Demand, Machine, Next, Reg, Special, Transfer};
 use vouch_ir::{BinOp, ExprId, Pool, mask};
 
-/// Does it.
+/// Executes an operation on a machine and tells where execution continues.
 pub fn execute<M: Machine>(op: &Op, m: &mut M) -> Result<Next, M::Stop> {
     match *op {
         Op::Set { rd, value } => {

@@ -7,7 +7,7 @@ use crate::elf::isa::value::{Shift, bit, bytes, clear, is_zero, shift, word};
 use crate::elf::isa::{Demand, Flag, Machine, Next, Reg, Special, Transfer};
 use vouch_ir::{BinOp, ExprId};
 
-/// Does it.
+/// Executes an operation on a machine and tells where execution continues.
 pub fn execute<M: Machine>(op: &Op, m: &mut M) -> Result<Next, M::Stop> {
     match *op {
         Op::Data { alu, rd, rn, operand, flags } => {

@@ -73,7 +73,7 @@ pub fn load_pc<M: Machine>(m: &mut M, address: Address) -> Result<Next, M::Stop>
     exchange(m, target, if returns { Transfer::Return } else { Transfer::Jump })
 }
 
-/// Two words.
+/// `ldrd`: `rt` and `rt2` from two consecutive words.
 pub fn load_dual<M: Machine>(
     m: &mut M,
     rt: Reg,
@@ -92,7 +92,7 @@ pub fn load_dual<M: Machine>(
     Ok(())
 }
 
-/// Two words.
+/// `strd`: `rt` and `rt2` to two consecutive words.
 pub fn store_dual<M: Machine>(
     m: &mut M,
     rt: Reg,

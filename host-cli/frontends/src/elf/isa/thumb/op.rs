@@ -6,7 +6,7 @@ use super::condition::{Condition, It};
 use crate::elf::isa::value::Shift;
 use crate::elf::isa::{Reg, Special};
 
-/// An operation.
+/// What an instruction does, apart from its length and the condition of an IT block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
     /// `rd = rn OP operand`; compares have no `rd`, moves no `rn`.
@@ -39,9 +39,9 @@ pub enum Op {
     Store { rt: Reg, address: Address, size: Size },
     /// A jump to an address in memory, whose bit 0 must be set.
     LoadPc { address: Address },
-    /// Two words.
+    /// `rt` and `rt2` from two consecutive words: `ldrd`.
     LoadDual { rt: Reg, rt2: Reg, address: Address },
-    /// Two words.
+    /// `rt` and `rt2` to two consecutive words: `strd`.
     StoreDual { rt: Reg, rt2: Reg, address: Address },
     /// Sets the exclusive monitor.
     LoadExclusive { rt: Reg, rn: Reg, offset: u32, size: Size },
@@ -115,11 +115,11 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// A number.
+    /// A number whose making leaves the carry as it is.
     pub fn value(value: u32) -> Operand {
         Operand::Value { value, carry: None }
     }
-    /// A register.
+    /// A register that is not shifted.
     pub fn register(rm: Reg) -> Operand {
         Operand::Shifted { rm, shift: Shift::Lsl, by: 0 }
     }
@@ -128,22 +128,22 @@ impl Operand {
 /// How bytes, or bits, are reversed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// Four bytes.
+    /// The four bytes of the word: `rev`.
     Word,
     /// Two bytes of each half.
     Halves,
     /// Two bytes of the lower half, sign-extended.
     SignedHalf,
-    /// All bits.
+    /// All 32 bits: `rbit`.
     Bits,
 }
 
 /// Where memory is read or written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Address {
-    /// From where.
+    /// What the offset is added to.
     pub base: Base,
-    /// How far.
+    /// What is added to the base, in bytes.
     pub offset: Offset,
     /// What becomes of the base.
     pub index: Index,
@@ -154,7 +154,7 @@ pub struct Address {
 /// The base of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Base {
-    /// A register.
+    /// The value of a register; only this kind of base can be written back.
     Register(Reg),
     /// An address relative to the PC, already computed.
     Fixed(u32),
@@ -163,7 +163,7 @@ pub enum Base {
 /// The offset of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offset {
-    /// A number.
+    /// A number of bytes, negative if downwards.
     Value(i32),
     /// A register shifted left.
     Register(Reg, u8),
@@ -172,7 +172,7 @@ pub enum Offset {
 /// What becomes of the base register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Index {
-    /// It stays.
+    /// It keeps its value: no write-back.
     Offset,
     /// It becomes the address.
     Pre,
@@ -190,7 +190,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// In bytes.
+    /// How many bytes are accessed: 1, 2 or 4.
     pub fn bytes(self) -> u32 {
         match self {
             Size::Byte => 1,
@@ -212,7 +212,7 @@ pub enum Multiple {
 /// A special register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum System {
-    /// The flags.
+    /// The condition flags, as the upper bits of a word.
     Apsr,
     /// One that decides about interrupts.
     Mask(Special),
