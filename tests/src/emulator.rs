@@ -224,7 +224,7 @@ impl Debugger {
         self.gdb.resume().unwrap();
     }
 
-    /// Stops it.
+    /// Interrupts the processor; waits at most 10 seconds for it to stop.
     pub fn halt(&mut self) -> io::Result<()> {
         self.gdb.stream().set_read_timeout(Some(Duration::from_secs(10)))?;
         self.gdb.halt()
@@ -236,7 +236,7 @@ impl Debugger {
         self.gdb.write(address, bytes)
     }
 
-    /// Reads memory.
+    /// Reads `count` bytes of memory; panics if there is no answer.
     pub fn read(&mut self, address: u32, count: usize) -> Vec<u8> {
         self.gdb.stream().set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         let mut bytes = vec![0; count];

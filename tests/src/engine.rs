@@ -26,7 +26,7 @@ pub struct Outcome {
     pub traces: Vec<Trace>,
     /// The invariant, if something is safe.
     pub clauses: Vec<Clause>,
-    /// Counters.
+    /// The engine's counters at the end of the run.
     pub stats: Stats,
 }
 

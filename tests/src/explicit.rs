@@ -144,9 +144,9 @@ impl Layout {
 
 /// An edge as a list of operations on slots, so that trying many states is quick.
 pub struct Program {
-    /// Source.
+    /// Source of the edge.
     pub from: LocId,
-    /// Target.
+    /// Target of the edge.
     pub to: LocId,
     /// The inputs that it reads, with their widths.
     pub inputs: Vec<(InputId, u32)>,

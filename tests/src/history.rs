@@ -31,9 +31,9 @@ enum Trouble {
 /// What happened, for the curious.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Starts.
+    /// Times that the device was started, those that a power cut ended included.
     pub starts: u64,
-    /// Power cuts.
+    /// Starts, updates and settings of the key during which the power was to fail.
     pub cuts: u64,
     /// Updates that ended well.
     pub updates: u64,

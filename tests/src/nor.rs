@@ -51,7 +51,7 @@ pub const TEARS: [Tear; 10] = [
     Tear::Marginal(6),
 ];
 
-/// The flash.
+/// Simulated NOR flash, with the faults that have happened to its cells.
 #[derive(Clone, Debug)]
 pub struct Nor {
     /// What the cells hold.

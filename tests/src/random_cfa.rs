@@ -34,12 +34,12 @@ pub enum Shape {
     Params,
     /// Steps with several inputs.
     Inputs,
-    /// Anything.
+    /// Edges between any two locations, and now and then a parameter.
     Mixed,
 }
 
 impl Shape {
-    /// Every shape.
+    /// All shapes, for tests that go through them.
     pub const ALL: [Shape; 12] = [
         Shape::SelfLoops,
         Shape::Cycle,

@@ -14,7 +14,7 @@ pub struct Shape {
     pub inputs: usize,
     /// Most gates of an edge.
     pub gates: usize,
-    /// Most properties.
+    /// Most properties of the image.
     pub properties: usize,
 }
 

@@ -21,9 +21,9 @@ pub type Codes = Vec<u32>;
 /// Counters of a sequence, or of many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Sequences.
+    /// Sequences of additions and queries, each with a solver of its own.
     pub instances: u64,
-    /// Queries.
+    /// Queries that were posed.
     pub queries: u64,
     /// Of these, satisfiable with a model that was checked.
     pub sat: u64,
@@ -209,7 +209,7 @@ impl Formula {
 pub struct Driver<W> {
     /// What it should be.
     pub formula: Formula,
-    /// Counters.
+    /// Counters of this sequence.
     pub counts: Counts,
     /// The solver's state between calls, as the engine keeps it.
     pub state: State,

@@ -35,12 +35,12 @@ pub struct Tally {
     pub queries: u64,
     /// Starts of a device.
     pub starts: u64,
-    /// Power cuts.
+    /// Power cuts that were planned in a device's life.
     pub cuts: u64,
 }
 
 impl Tally {
-    /// Adds another.
+    /// Adds the counts of another case.
     pub fn add(&mut self, other: &Tally) {
         self.safe += other.safe;
         self.broken += other.broken;
@@ -68,10 +68,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind.
+    /// All kinds: what `soak` runs unless one is chosen.
     pub const ALL: [Kind; 4] = [Kind::Image, Kind::Automaton, Kind::Sat, Kind::Flash];
 
-    /// Its name.
+    /// The name that `soak --kind` knows it by.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Image => "image",

@@ -11,7 +11,7 @@ use std::process::Command;
 /// What one of the programs takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Alone {
-    /// Its name.
+    /// The binary in the package `vouch-alone`.
     pub name: &'static str,
     /// How it is built.
     pub profile: &'static str,

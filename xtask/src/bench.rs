@@ -18,7 +18,7 @@ const ENGINE: &str = "vouch_core::ic3::engine::Engine::step*";
 const SOLVER: &str = "vouch_core::sat::Solver<*>::solve*";
 const CHECKER: &str = "vouch_core::certificate::Checker::step*";
 
-/// The task.
+/// Counts the instructions of each model on each emulated board and on the host.
 pub fn task(args: &[String]) -> Result<()> {
     let models = if args.is_empty() { project::examples()? } else { args.to_vec() };
     project::all_there("bench", &models)?;

@@ -40,7 +40,7 @@ struct Sums {
     seconds: f64,
 }
 
-/// The task.
+/// Checks the programs of `verdicts.tsv`, and records how many were accepted and decided.
 pub fn task(args: &[String]) -> Result<()> {
     let asked = parse(args)?;
     let list = asked.folder.join("verdicts.tsv");

@@ -22,7 +22,7 @@ struct Asked {
     filter: String,
 }
 
-/// The task.
+/// Checks the machines of `tests/crates` with and without their faults, and records it.
 pub fn task(args: &[String]) -> Result<()> {
     let asked = parse(args)?;
     shell::stage("host tool", demo::build_tool)?;

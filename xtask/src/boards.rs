@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// A build of the firmware for a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
-    /// Its name.
+    /// The board's name in `boards.toml`, with a suffix if it is a variant.
     pub name: String,
     /// Its features in the firmware.
     pub features: String,

@@ -12,7 +12,7 @@ const IMAGE: &str = "out/bound.vimg";
 const KEY: &str = "out/demo";
 const TRACE: &str = "out/bound-broken.vcd";
 
-/// The task.
+/// Proves the firmware's code, and has an emulated board start with it and refuse another.
 pub fn task(args: &[String]) -> Result<()> {
     shell::no_arguments("demo", args)?;
     setup::run()?;

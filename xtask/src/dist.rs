@@ -12,7 +12,7 @@ use std::process::Command;
 /// Bytes that the tool may have without symbols.
 const LIMIT: u64 = 20_000_000;
 
-/// The programs.
+/// Binaries that go into `bin`.
 const PROGRAMS: [&str; 2] = ["vouch", "cargo-vouch"];
 
 /// Shells, and where each looks for what it completes with, below `share`.
@@ -22,7 +22,7 @@ const SHELLS: [(&str, &str); 3] = [
     ("fish", "fish/vendor_completions.d/vouch.fish"),
 ];
 
-/// The task.
+/// Makes the tree, the archive, and the Debian package where `dpkg-deb` is installed.
 pub fn task(args: &[String]) -> Result<()> {
     shell::no_arguments("dist", args)?;
     shell::stage("host tool", demo::build_tool)?;

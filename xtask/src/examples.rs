@@ -6,7 +6,7 @@ use crate::boards;
 use crate::{demo, firmware, project, setup, shell};
 use anyhow::Result;
 
-/// The task.
+/// Runs the suite of examples with the slow ones included.
 pub fn task(args: &[String]) -> Result<()> {
     shell::no_arguments("examples", args)?;
     setup::run()?;

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The task.
+/// Builds the firmware of all boards, or of the one that `--board` names.
 pub fn task(args: &[String]) -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let chosen = match args[..] {

@@ -45,7 +45,7 @@ const FLAGS: [&str; 8] = [
     "-Ccodegen-units=1",
 ];
 
-/// The task.
+/// Fuzzes the chosen targets one after the other, each for so many minutes.
 pub fn task(args: &[String]) -> Result<()> {
     let usage = || {
         let all = TARGETS.join(", ");

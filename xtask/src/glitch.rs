@@ -11,7 +11,7 @@ const USAGE: &str = "glitch [--board lm3s6965evb|microbit|riscv-virt] [--sample 
                      [--kind KIND] [--function TEXT] [--jobs J]";
 const BOARDS: [&str; 3] = ["lm3s6965evb", "microbit", "riscv-virt"];
 
-/// The task.
+/// Runs the campaign on the chosen boards, and records it unless it is only a part.
 pub fn task(args: &[String]) -> Result<()> {
     let mut named = Vec::new();
     for pair in args.chunks(2) {

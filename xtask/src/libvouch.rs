@@ -22,7 +22,7 @@ const TARGETS: [&str; 6] = [
 const EXAMPLES: [(&str, Option<u32>); 3] =
     [("checker", Some(27 << 10)), ("boot", None), ("store", None)];
 
-/// The task.
+/// Builds the library for each installed target, and measures the flash of the examples.
 pub fn task(args: &[String]) -> Result<()> {
     shell::no_arguments("libvouch", args)?;
     let installed = shell::output(Command::new("rustup").args(["target", "list", "--installed"]))?;

@@ -34,7 +34,7 @@ const BUDGET: &str = "400000000";
 /// What is looked at: all that make automata smaller.
 const ALL: &str = "all,-relate,-linear";
 
-/// The task.
+/// Records what each pass does for the examples, or compiles the models of a folder.
 pub fn task(args: &[String]) -> Result<()> {
     match args {
         [] => {}

@@ -5,7 +5,7 @@
 use crate::{boards, firmware, project, setup, shell};
 use anyhow::Result;
 
-/// The task.
+/// Runs the whole power-cut sweep on the emulated micro:bit.
 pub fn task(args: &[String]) -> Result<()> {
     shell::no_arguments("powercut", args)?;
     setup::run()?;

@@ -31,7 +31,7 @@ pub fn build() -> Result<String> {
     Ok(format!("commit {}; {rustc}", commit()))
 }
 
-/// The commit.
+/// The commit as `git describe` has it, `-dirty` if there are changes; `unknown` without git.
 pub fn commit() -> String {
     let mut git = Command::new("git");
     git.current_dir(project::root()).args(["describe", "--always", "--dirty"]);

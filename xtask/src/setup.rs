@@ -9,7 +9,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The task.
+/// Installs what is missing; fails if that does not work.
 pub fn task(args: &[String]) -> Result<()> {
     shell::no_arguments("setup", args)?;
     run()
@@ -42,7 +42,7 @@ pub struct Program {
     pub names: &'static [&'static str],
     /// What it is for.
     pub purpose: &'static str,
-    /// Debian's packages.
+    /// Debian's packages for `apt-get install`, with blanks between them.
     pub debian: &'static str,
     /// What to say on other systems.
     pub elsewhere: &'static str,

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// The task.
+/// Passes its arguments to the program `soak`, and records long runs.
 pub fn task(args: &[String]) -> Result<()> {
     if args.is_empty() {
         let usage = "`soak` needs `--minutes N`; also `--seed S`, `--jobs J`, `--kind K`, or \

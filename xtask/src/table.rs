@@ -77,7 +77,7 @@ struct Row {
     outcomes: Vec<Outcome>,
 }
 
-/// The task.
+/// Runs the engines of a paper's comparison on a folder, and writes table, plot and sums.
 pub fn task(args: &[String]) -> Result<()> {
     let asked = parse(args)?;
     let list = asked.folder.join("verdicts.tsv");

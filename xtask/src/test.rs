@@ -6,7 +6,7 @@ use crate::{alone, boards, demo, firmware, libvouch, project, setup, shell, tidy
 use anyhow::Result;
 use std::process::Command;
 
-/// The task.
+/// Runs all checks, the quick ones first.
 pub fn task(args: &[String]) -> Result<()> {
     shell::no_arguments("test", args)?;
     setup::run()?;

@@ -238,7 +238,7 @@ fn stores(desk: &mut Desk) {
     desk.errs("another model than the stored one", &format!("run broken.vch --stored {sim}"));
 }
 
-/// C.
+/// Mistakes with C programs.
 fn c(desk: &mut Desk) {
     let step = "check charger.c --entry charger_step";
     desk.place.write("charger.c", CHARGER);

@@ -20,7 +20,7 @@ pub enum DecodeError {
     OutOfRange {
         /// What is numbered.
         what: &'static str,
-        /// The number.
+        /// The number that the device sent.
         index: usize,
         /// How many there are.
         count: usize,

@@ -19,20 +19,20 @@ macro_rules! ids {
 ids! {
     /// A state variable or parameter.
     VarId,
-    /// An input.
+    /// An input: its position in [`Cfa::inputs`].
     InputId,
-    /// A location.
+    /// A location: its position in [`Cfa::locations`].
     LocId,
-    /// An edge.
+    /// An edge: its position in [`Cfa::edges`].
     EdgeId,
-    /// A property.
+    /// A property: its position in [`Cfa::properties`].
     PropertyId
 }
 
 /// A byte range of the source text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Span {
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
@@ -79,9 +79,9 @@ pub enum VarKind {
     State,
     /// Never assigned; within these bounds (raw bits, compared as the type says).
     Param {
-        /// Smallest value.
+        /// Smallest value, inclusive.
         min: Word,
-        /// Largest value.
+        /// Largest value, inclusive.
         max: Word,
     },
 }
@@ -122,9 +122,9 @@ pub struct Location {
 /// A guarded simultaneous assignment. Variables without an update keep their value.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Edge {
-    /// Source.
+    /// The location that a run must be at to take the edge.
     pub from: LocId,
-    /// Target.
+    /// The location that a run is at after taking it.
     pub to: LocId,
     /// Width 1; over the variables before the step and the step's inputs.
     pub guard: ExprId,
@@ -165,11 +165,11 @@ pub struct Cfa {
     pub name: String,
     /// Variables and parameters.
     pub vars: Vec<Var>,
-    /// Inputs.
+    /// Values that are chosen anew in each step, by [`InputId`].
     pub inputs: Vec<Input>,
-    /// Locations.
+    /// Control locations, by [`LocId`]; error locations are among them.
     pub locations: Vec<Location>,
-    /// Edges.
+    /// All steps between locations, by [`EdgeId`].
     pub edges: Vec<Edge>,
     /// Where every run starts; no edge enters it.
     pub init: LocId,
@@ -184,7 +184,7 @@ pub struct Cfa {
     /// Those of the inputs whose value is not the environment's choice: the program decides it, and the model does not
     /// know how. A run that breaks a property only with certain values of one need not be a run of the program.
     pub approximate: Vec<InputId>,
-    /// The expressions.
+    /// The expressions that guards and updates refer to.
     pub pool: Pool,
 }
 
@@ -234,7 +234,7 @@ impl Cfa {
     pub fn sample(&mut self, input: InputId) -> ExprId {
         self.pool.input(input, self.inputs[input.index()].width)
     }
-    /// The parameters.
+    /// The variables that are parameters, in the order of [`Cfa::vars`].
     pub fn params(&self) -> impl Iterator<Item = (VarId, &Var)> {
         let is_param = |v: &Var| matches!(v.kind, VarKind::Param { .. });
         self.vars

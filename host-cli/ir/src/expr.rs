@@ -25,10 +25,10 @@ pub fn mask(width: u32) -> Word {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct ExprId(pub u32);
 
-/// Unary operators.
+/// Operators on one operand; the result has the operand's width.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum UnOp {
-    /// Bitwise complement.
+    /// Bitwise complement; negation of a condition if the width is 1.
     Not,
     /// Two's complement negation.
     Neg,
@@ -67,7 +67,7 @@ pub enum BinOp {
     Concat,
 }
 
-/// A node.
+/// A node of a [`Pool`], which keeps its width beside it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Expr {
@@ -177,7 +177,7 @@ impl PartialEq for Pool {
 }
 
 impl Pool {
-    /// The node.
+    /// The node with this id, which must come from this pool.
     pub fn get(&self, id: ExprId) -> Expr {
         self.nodes[id.0 as usize].0
     }
@@ -233,7 +233,7 @@ impl Pool {
         self.add(Expr::Input(input), width)
     }
 
-    /// Bitwise complement.
+    /// Bitwise complement; a double complement cancels out.
     pub fn not(&mut self, x: ExprId) -> ExprId {
         if let Expr::Unary(UnOp::Not, y) = self.get(x) {
             return y;
@@ -313,11 +313,11 @@ impl Pool {
         self.add(Expr::Binary(op, a, b), width)
     }
 
-    /// Conjunction.
+    /// Bitwise AND of operands of the same width, simplified where possible.
     pub fn and(&mut self, a: ExprId, b: ExprId) -> ExprId {
         self.binary(BinOp::And, a, b)
     }
-    /// Disjunction.
+    /// Bitwise OR of operands of the same width, simplified where possible.
     pub fn or(&mut self, a: ExprId, b: ExprId) -> ExprId {
         self.binary(BinOp::Or, a, b)
     }

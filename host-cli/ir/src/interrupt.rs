@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// A handler: a part of the automaton that nothing leads to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Handler {
-    /// Its name.
+    /// Its name; a copy of its entry location is called `NAME at LOCATION`.
     pub name: String,
     /// How urgent it is: those with smaller numbers interrupt it.
     pub priority: u32,
@@ -28,7 +28,7 @@ pub struct Handler {
 /// A location at which handlers may run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pause {
-    /// Which.
+    /// The location that copies of the handlers start from and return to.
     pub at: LocId,
     /// The handlers, by number, and when each may run (1 bit, over the variables at this location).
     pub handlers: Vec<(usize, ExprId)>,

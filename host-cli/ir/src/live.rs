@@ -12,7 +12,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Finds them.
+    /// Computes the live variables, starting from the guards of all edges.
     pub fn of(cfa: &Cfa) -> Live {
         Live::of_guards(cfa, |_| true)
     }

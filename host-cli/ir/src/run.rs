@@ -21,7 +21,7 @@ pub struct Trace {
     pub property: PropertyId,
     /// Values in the initial location; variables not named here do not matter and are taken as 0.
     pub initial: Vec<(VarId, Word)>,
-    /// The steps.
+    /// The edges taken from the initial location to the error location, in order.
     pub steps: Vec<Step>,
 }
 
@@ -41,7 +41,7 @@ pub struct BitLit {
 pub struct Clause {
     /// Where it holds.
     pub location: LocId,
-    /// The literals.
+    /// At least one of these is true; empty if no run reaches the location.
     pub lits: Vec<BitLit>,
 }
 

@@ -108,7 +108,7 @@ pub enum CertificateError {
     Unknown {
         /// What kind of thing.
         what: &'static str,
-        /// Its number.
+        /// The number in the certificate, past the last one of its kind.
         index: u32,
     },
     /// A term has operands that do not fit.
@@ -117,17 +117,17 @@ pub enum CertificateError {
     /// A literal names a bit above the width.
     #[error("the certificate names bit {bit} of {var}, which has {width} bits")]
     NoSuchBit {
-        /// The variable.
+        /// Name of the variable or term.
         var: String,
-        /// The bit.
+        /// The bit that was named, 0 being the lowest.
         bit: u32,
-        /// Its width.
+        /// Width of the variable or term in bits.
         width: u32,
     },
     /// A location cannot be passed.
     #[error("the certificate passes {location}, {why}")]
     Passed {
-        /// The location.
+        /// Name of the location.
         location: String,
         /// Why it cannot.
         why: &'static str,
@@ -135,9 +135,9 @@ pub enum CertificateError {
     /// What it binds cannot be bound so.
     #[error("the certificate binds {var} to {value}: {why}")]
     Binding {
-        /// The variable.
+        /// Name of the variable that is bound.
         var: String,
-        /// The value.
+        /// The value that it is bound to, shown as its type says.
         value: String,
         /// What is wrong with it.
         why: &'static str,
@@ -145,13 +145,13 @@ pub enum CertificateError {
     /// With no value to take, everything would hold of the model.
     #[error("parameter {var} has no value within its bounds")]
     EmptyRange {
-        /// The parameter.
+        /// Name of the parameter.
         var: String,
     },
     /// The error location lacks the empty clause.
     #[error("the certificate does not exclude {location}, the error location of {property}")]
     NotExcluded {
-        /// The property.
+        /// Name of the claimed property.
         property: String,
         /// Its error location.
         location: String,
@@ -161,7 +161,7 @@ pub enum CertificateError {
     NotInitial {
         /// The number of the clause in the certificate.
         clause: usize,
-        /// Its literals.
+        /// Its literals, in the model's names.
         text: String,
         /// The initial location.
         location: String,
@@ -173,7 +173,7 @@ pub enum CertificateError {
     NotInductive {
         /// The number of the clause in the certificate.
         clause: usize,
-        /// Its literals.
+        /// Its literals, in the model's names.
         text: String,
         /// Where it should hold.
         location: String,
@@ -259,7 +259,7 @@ pub(super) struct Checker<'a> {
     names: Names,
     /// The expressions of the certificate's terms.
     terms: Vec<ExprId>,
-    /// By location.
+    /// The clauses of the certificate, indexed by location.
     clauses: Vec<Vec<Numbered<'a>>>,
     ways: Ways,
     options: Options,
@@ -312,7 +312,7 @@ impl<'a> Checker<'a> {
         Ok(Checker { cfa, certificate, names, terms, clauses, ways, options })
     }
 
-    /// All conditions.
+    /// Checks conditions 1 to 3; the first violation found is the error.
     fn check(&self) -> Result<CertificateStats, CertificateError> {
         let mut stats = CertificateStats {
             properties: self.certificate.properties.len(),

@@ -24,7 +24,7 @@ enum Gate {
 /// Encodes expressions of one pool into one solver. Variables and inputs get their literals when
 /// they are first met.
 pub struct Encoder<'p, S> {
-    /// The solver.
+    /// The solver that the clauses are added to; queries are posed to it directly.
     pub solver: S,
     pool: &'p Pool,
     truth: Lit,
@@ -328,7 +328,7 @@ impl<'p, S: Solver> Encoder<'p, S> {
         (l.var == self.truth.var).then_some(l.value)
     }
 
-    /// Conjunction.
+    /// A literal equal to `a AND b`; folds constants and reuses an equal gate.
     pub fn and(&mut self, a: Lit, b: Lit) -> Lit {
         let (a, b) = (a.min(b), a.max(b));
         match (self.as_constant(a), self.as_constant(b)) {
@@ -350,12 +350,12 @@ impl<'p, S: Solver> Encoder<'p, S> {
         out
     }
 
-    /// Disjunction.
+    /// A literal equal to `a OR b`, by De Morgan's law.
     pub fn or(&mut self, a: Lit, b: Lit) -> Lit {
         !self.and(!a, !b)
     }
 
-    /// Exclusive or.
+    /// A literal equal to `a XOR b`; folds constants and reuses an equal gate.
     pub fn xor(&mut self, a: Lit, b: Lit) -> Lit {
         // The signs are taken out, so that all four variants are one gate.
         let odd = !a.value ^ !b.value;

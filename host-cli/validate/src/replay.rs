@@ -9,7 +9,7 @@ use vouch_ir::{Cfa, EdgeId, InputId, LocId, PropertyId, Trace, VarId, Word, eval
 /// Where a run is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct State {
-    /// The location.
+    /// The control location that the run is at.
     pub location: LocId,
     /// The value of each variable.
     pub values: Vec<Word>,
@@ -18,7 +18,7 @@ pub struct State {
 /// A step of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Taken {
-    /// The edge.
+    /// The edge that was taken.
     pub edge: EdgeId,
     /// The inputs that the edge reads, ascending; others did not matter.
     pub inputs: Vec<(InputId, Word)>,
@@ -47,7 +47,7 @@ pub enum ReplayError {
     Unknown {
         /// What kind of thing.
         what: &'static str,
-        /// Its number.
+        /// The number in the trace, past the last one of its kind.
         index: u32,
     },
     /// A value is given twice.
@@ -63,7 +63,7 @@ pub enum ReplayError {
     Value {
         /// The variable or input.
         name: String,
-        /// The value.
+        /// The value that the trace gives, or 0 if it gives none, shown as its type says.
         value: String,
         /// In which step.
         at: String,
@@ -75,7 +75,7 @@ pub enum ReplayError {
     Elsewhere {
         /// The step, from 1.
         step: usize,
-        /// The edge.
+        /// Name of the edge that the trace takes.
         edge: String,
         /// Where the run is.
         location: String,
@@ -85,7 +85,7 @@ pub enum ReplayError {
     GuardFalse {
         /// The step, from 1.
         step: usize,
-        /// The edge.
+        /// Name of the edge that the trace takes.
         edge: String,
     },
     /// The run does not end where it should.
@@ -99,7 +99,7 @@ pub enum ReplayError {
         steps: usize,
         /// The property's error location.
         error: String,
-        /// The property.
+        /// Name of the property that the trace claims to break.
         property: String,
     },
 }

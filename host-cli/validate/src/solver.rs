@@ -30,7 +30,7 @@ pub struct SatVar(pub u32);
 /// A variable or its negation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Lit {
-    /// The variable.
+    /// The variable that the literal is about.
     pub var: SatVar,
     /// The value that makes the literal true.
     pub value: bool,

@@ -34,7 +34,7 @@ fn start() {
     LEVEL.store(0, Relaxed);
 }
 
-/// Fills.
+/// Raises the level by what flows in, unless that would exceed the limit.
 #[cfg_attr(not(feature = "plain"), vouch::step)]
 #[cfg_attr(feature = "plain", inline(never))]
 fn fill() {

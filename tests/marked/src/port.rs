@@ -21,7 +21,7 @@ pub fn attach(handler: fn(), to: &AtomicU16) {
     }
 }
 
-/// Disables interrupts.
+/// Masks all interrupts; does nothing on the host.
 pub fn disable() {
     #[cfg(target_arch = "arm")]
     unsafe {
@@ -33,7 +33,7 @@ pub fn disable() {
     }
 }
 
-/// Enables them.
+/// Unmasks interrupts; does nothing on the host.
 pub fn enable() {
     #[cfg(target_arch = "arm")]
     unsafe {

@@ -9,7 +9,7 @@ use vouch_host::ir::{Cfa, Word, eval};
 /// What came of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The result.
+    /// The value of the program's sum at its end.
     Sum(u64),
     /// The front end does not take it, for this reason; names are left out.
     Refused(String),

@@ -26,7 +26,7 @@ pub enum Failure {
 }
 
 impl Model {
-    /// Every one.
+    /// All data models that programs are compared in.
     pub const ALL: [Model; 3] = [Model::Ilp32, Model::Lp64, Model::Arm32];
 
     /// Its name, as the tool has it.

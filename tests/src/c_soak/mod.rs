@@ -19,7 +19,7 @@ use std::fmt::Write;
 /// A program to compare.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its seed.
+    /// The seed that its generator makes it from.
     pub seed: u64,
     /// Its text; every name of file scope is its own.
     pub text: String,
@@ -93,7 +93,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds another.
+    /// Adds the counts of other programs in the same data model.
     pub fn add(&mut self, other: Counts) {
         self.accepted += other.accepted;
         self.slow += other.slow;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use vouch_host::transport::qemu::Board;
 
-/// An instruction.
+/// An instruction in flash that a boot executes, and that can be replaced by no-operations.
 #[derive(Clone, Debug)]
 pub struct Instruction {
-    /// Its address.
+    /// Where it is in flash.
     pub address: u32,
     /// The function it belongs to.
     pub function: String,

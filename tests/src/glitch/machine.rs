@@ -45,7 +45,7 @@ impl Boot {
     }
 }
 
-/// The board.
+/// An emulated board that is reset between boots; its flash is restored each time.
 pub struct Machine {
     board: &'static Board,
     flash: Vec<u8>,

@@ -11,7 +11,7 @@ use vouch_host::transport::companion::{self, Companion};
 
 /// What came of a case.
 pub struct Emulated {
-    /// Afterwards.
+    /// Registers and flags after the case.
     pub state: State,
     /// Whether it ended with a jump to an address without bit 0.
     pub not_thumb: bool,

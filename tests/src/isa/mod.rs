@@ -92,7 +92,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds another.
+    /// Adds the counts of other cases.
     pub fn add(&mut self, other: Tally) {
         self.run += other.run;
         self.refused += other.refused;

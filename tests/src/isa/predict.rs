@@ -23,7 +23,7 @@ pub enum End {
 /// What comes of a case.
 #[derive(Clone, Debug)]
 pub struct Prediction {
-    /// How.
+    /// Whether the case ends regularly or with a fault.
     pub end: End,
     /// At the end; after a fault only its pc is known.
     pub state: State,
@@ -47,7 +47,7 @@ pub enum Cannot {
     Refused,
     /// A value is not in a range where it could be tested.
     Stray {
-        /// The value.
+        /// The value that was computed, which is not what is `wanted`.
         value: u32,
         /// What it depends on.
         sources: Vec<Source>,

@@ -11,7 +11,7 @@ use vouch_host::replay::machines::{MACHINES, Machine};
 /// How a call ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum End {
-    /// It returned.
+    /// It came back to the address that it was to return to.
     Returned,
     /// It called a function that says that something failed.
     Failed,
@@ -140,12 +140,12 @@ impl Board {
         found
     }
 
-    /// Writes memory.
+    /// Writes the board's memory; panics if QEMU refuses.
     pub fn write(&mut self, at: u32, bytes: &[u8]) {
         self.board.write(at, bytes).unwrap();
     }
 
-    /// Reads memory.
+    /// Reads `count` bytes of the board's memory; panics if QEMU refuses.
     pub fn read(&mut self, at: u32, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         self.board.read(at, &mut bytes).unwrap();

@@ -16,7 +16,7 @@ pub enum Arrived {
     Limit(String),
 }
 
-/// A step.
+/// One step of the lifted program: its inputs, and what came of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Taken {
     /// What it read, in order.

@@ -5,7 +5,7 @@ use super::types::{INTS, Ty};
 use super::{Feature, Writer};
 
 impl Writer {
-    /// A number.
+    /// A random integer or character constant, with various bases and suffixes.
     pub fn number(&mut self) -> String {
         let bits = self.rng.bits();
         match self.rng.below(14) {

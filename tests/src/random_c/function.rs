@@ -4,7 +4,7 @@ use super::place::{Object, Want};
 use super::types::{BOOL, INTS, Ty};
 use super::{Feature, Writer};
 
-/// A parameter.
+/// A parameter of a generated function.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Param {
     /// A number, or a record by value.
@@ -13,10 +13,10 @@ pub enum Param {
     Address(Ty),
 }
 
-/// A function.
+/// A generated function that later ones may call.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its name.
+    /// Its identifier, with the program's suffix.
     pub name: String,
     /// What it takes.
     pub params: Vec<Param>,

@@ -80,7 +80,7 @@ impl Feature {
     }
 }
 
-/// A program.
+/// A generated program, in parts so that its result can be narrowed to one value.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Its text, without `run`'s end.

@@ -3,12 +3,12 @@
 use super::types::{BOOL, INTS, Ty};
 use super::{Feature, Writer};
 
-/// A variable.
+/// A variable of the generated program.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// Its name.
+    /// Its identifier; an inner one hides an outer one of the same name.
     pub name: String,
-    /// Its type.
+    /// Its declared type.
     pub ty: Ty,
     /// How deep in blocks it is declared; 0 are globals, and what lives as long.
     pub level: usize,
@@ -41,7 +41,7 @@ impl Object {
 /// What is asked of a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Want {
-    /// Its value.
+    /// Only its value: it may be constant.
     Read,
     /// That it can be written.
     Write,

@@ -38,7 +38,7 @@ impl Writer {
         (self.times, self.jumps) = before;
     }
 
-    /// A statement.
+    /// Writes a random statement; compound ones nest at most `depth` levels.
     pub fn statement(&mut self, depth: u32) {
         self.work += self.times;
         match self.rng.below(if depth == 0 { 24 } else { 44 }) {

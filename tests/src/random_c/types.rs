@@ -8,13 +8,13 @@ use super::{Feature, Writer};
 pub enum Ty {
     /// An integer: an index of [`INTS`].
     Int(usize),
-    /// An enumeration.
+    /// An enumeration: an index of the writer's enumerations.
     Enum(usize),
     /// A struct or union.
     Record(usize),
-    /// An array.
+    /// An array: type and number of its elements.
     Array(Box<Ty>, usize),
-    /// A pointer.
+    /// A pointer to this type.
     Pointer(Box<Ty>),
 }
 
@@ -51,12 +51,12 @@ pub const INTS: [Int; 12] = [
 /// The last of [`INTS`].
 pub const BOOL: usize = 11;
 
-/// A member.
+/// A member of a struct or union.
 #[derive(Clone, Debug)]
 pub struct Field {
     /// Its name; none for an anonymous record, or a bit-field that only takes room.
     pub name: Option<String>,
-    /// Its type.
+    /// Its declared type, that of a bit-field included.
     pub ty: Ty,
     /// Its width if it is a bit-field.
     pub bits: Option<u32>,
@@ -71,16 +71,16 @@ pub struct Record {
     pub union: bool,
     /// Whether members may lie at any address.
     pub packed: bool,
-    /// Its members.
+    /// Its members in the order of their declaration.
     pub fields: Vec<Field>,
 }
 
-/// An enumeration.
+/// An enumeration of the generated program.
 #[derive(Clone, Debug)]
 pub struct Enum {
     /// How it is written.
     pub name: String,
-    /// Its names.
+    /// Its enumerators, in the order of their declaration.
     pub names: Vec<String>,
 }
 

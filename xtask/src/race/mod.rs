@@ -44,7 +44,7 @@ pub struct Entry {
     pub seconds: f64,
 }
 
-/// The task.
+/// Races vouch and its peers on the chosen suites, and writes the reports.
 pub fn task(args: &[String]) -> Result<()> {
     let options = parse(args)?;
     shell::stage("host tool", demo::build_tool)?;

@@ -52,7 +52,7 @@ pub struct Racer {
     read: fn(&limit::Ended) -> Answer,
 }
 
-/// Ourselves.
+/// vouch itself with the engine `ic3cfa`, on the original file.
 pub fn vouch() -> Racer {
     own("vouch", "ic3cfa", Input::Original)
 }

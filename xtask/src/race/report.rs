@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 /// A race that is over.
 pub struct Results<'a> {
-    /// The problems.
+    /// The problems that were raced.
     pub suite: &'a Suite,
     /// Who raced; we are the first.
     pub racers: &'a [Racer],

@@ -17,7 +17,7 @@ pub struct Problem {
     pub name: String,
     /// What is true.
     pub expected: Answer,
-    /// The file.
+    /// The file as the suite has it, before any export.
     pub original: PathBuf,
     /// The property, if the file has several.
     property: Option<String>,
@@ -29,7 +29,7 @@ pub struct Problem {
 pub struct Suite {
     /// What they are called.
     pub name: String,
-    /// The problems.
+    /// In the order of the suite's list of verdicts; at least one.
     pub problems: Vec<Problem>,
 }
 
@@ -139,7 +139,7 @@ impl Problem {
     pub fn btor2(&self) -> Result<PathBuf> {
         self.file("btor2")
     }
-    /// Horn clauses.
+    /// Its export to constrained Horn clauses (SMT-LIB 2).
     pub fn smt2(&self) -> Result<PathBuf> {
         self.file("smt2")
     }

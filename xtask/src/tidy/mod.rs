@@ -32,7 +32,7 @@ pub struct Finding {
     message: String,
 }
 
-/// The task.
+/// Checks all rules on the code base; a finding is an error.
 pub fn task(args: &[String]) -> Result<()> {
     shell::no_arguments("tidy", args)?;
     shell::stage("tidy", run)

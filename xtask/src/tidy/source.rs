@@ -7,7 +7,7 @@
 pub struct Source {
     /// Where it is, from the top of the source tree.
     pub path: String,
-    /// Its text.
+    /// Its text as it is in the file.
     pub text: String,
     /// Its text without comments, literals and tests.
     pub code: String,

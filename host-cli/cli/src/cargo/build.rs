@@ -10,7 +10,7 @@ const SCRIPT: &str = include_str!("../../vouch.x");
 
 /// A program that was built.
 pub struct Program {
-    /// The file.
+    /// The ELF file as cargo's linker wrote it.
     pub bytes: Vec<u8>,
     /// The folder of all that `cargo vouch` writes.
     pub target: PathBuf,

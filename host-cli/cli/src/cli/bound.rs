@@ -58,7 +58,7 @@ pub fn to_text(model: &Loaded) -> String {
     text
 }
 
-/// For programs.
+/// The same as JSON; nothing if the image is not bound to code.
 pub fn to_json(model: &Loaded) -> Option<Value> {
     let spec = program(model)?;
     let spans = spec.spans.iter().map(|span| json!({ "start": span.start, "bytes": span.len }));

@@ -53,7 +53,7 @@ pub struct CertifyArgs {
     pub explain: bool,
 }
 
-/// The command.
+/// Runs `vouch certify`; returns the exit code.
 pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure> {
     let mut model = files::load(&args.model, context)?;
     let (params, region) = sweep::ranges(&model.cfa, &args.params)?;

@@ -16,7 +16,7 @@ use vouch_host::report::text::size;
 use vouch_host::seed;
 use vouch_host::verdict::Reason;
 
-/// The command.
+/// Runs `vouch check` on one model, or on a project; returns the exit code.
 pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
     if !args.project.is_one(&args.model.model) {
         return super::project::command(args, context);

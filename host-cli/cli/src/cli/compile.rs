@@ -22,7 +22,7 @@ use vouch_host::signing;
 use vouch_host::simplify::Passes;
 use vouch_host::verdict::Verdict;
 
-/// The command.
+/// Runs `vouch compile`; returns the exit code.
 pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure> {
     let mut model_args = args.model.clone();
     if args.code.guard {

@@ -51,7 +51,7 @@ pub struct ConformArgs {
     pub ignore: Vec<String>,
 }
 
-/// The command.
+/// Runs `vouch conform`; the exit code is 0 if the log is a run of the model.
 pub fn command(args: &ConformArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
     let moves = machines::of(&model, &args.model)?;

@@ -9,7 +9,7 @@ use vouch_host::export::{self, Format, aiger::Circuit};
 use vouch_host::frontend::Language;
 use vouch_host::{pipeline, simplify};
 
-/// The command.
+/// Runs `vouch export`; returns the exit code.
 pub fn command(args: &ExportArgs, context: &mut Context) -> Result<u8, Failure> {
     let extension = args.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
     let named: Option<Format> = extension.and_then(|e| e.parse().ok());

@@ -13,9 +13,9 @@ use vouch_host::report::results::{DiagnosticOutcome, ErrorOutcome, Failed};
 /// Whose fault it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// The command's.
+    /// The command line is wrong: a flag, a name or a combination that makes no sense.
     Usage,
-    /// A file's.
+    /// A file that was named cannot be read, or its contents are wrong.
     Input,
     /// A file cannot be written.
     Output,
@@ -66,7 +66,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure.
+    /// A failure without places in a source text.
     pub fn new(kind: Kind, message: impl Into<String>) -> Failure {
         Failure { kind, message: message.into(), places: None }
     }
@@ -75,7 +75,7 @@ impl Failure {
         Failure::new(Kind::Usage, message)
     }
 
-    /// For people.
+    /// The message for people: diagnostics with excerpts of the source, or `error: …`.
     pub fn to_text(&self, colour: bool) -> String {
         match &self.places {
             Some((source, diagnostics)) => {
@@ -91,7 +91,7 @@ impl Failure {
         serde_json::to_string(&self.to_outcome()).unwrap_or_default()
     }
 
-    /// For reports.
+    /// The same as data, with the exit code, as `to_json` prints it.
     pub fn to_outcome(&self) -> Failed {
         let places = |(source, all): &(Source, Vec<Diagnostic>)| {
             all.iter().map(|d| place(source, d)).collect()

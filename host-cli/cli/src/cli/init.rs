@@ -30,7 +30,7 @@ pub struct InitArgs {
     pub force: bool,
 }
 
-/// The command.
+/// Runs `vouch init`; returns the exit code.
 pub fn command(args: &InitArgs, context: &mut Context) -> Result<u8, Failure> {
     if !args.folder.is_dir() {
         let message =

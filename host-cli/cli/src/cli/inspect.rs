@@ -17,7 +17,7 @@ use vouch_host::pipeline::{Loaded, Origin};
 /// Characters of source text behind an edge.
 const EXCERPT: usize = 48;
 
-/// The command.
+/// Runs `vouch inspect`; returns the exit code.
 pub fn command(args: &InspectArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
     if args.dot || args.svg {

@@ -26,7 +26,7 @@ const TIME: Duration = Duration::from_secs(1);
 /// The time when that is the question and nobody says more.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The command.
+/// Runs `vouch lint`; the exit code is 1 if there is a warning.
 pub fn command(args: &LintArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load_quietly(&args.model, context)?;
     let lint = questions(&model, &args.model)?.ok_or_else(|| {

@@ -28,7 +28,7 @@ struct Port {
     about: Option<String>,
 }
 
-/// The command.
+/// Runs `vouch list`; returns the exit code.
 pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
     let emulator = &args.emulator;
     let settings = emulator.settings();

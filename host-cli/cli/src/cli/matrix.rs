@@ -49,7 +49,7 @@ pub struct MatrixArgs {
     pub project: ProjectArgs,
 }
 
-/// The command.
+/// Runs `vouch matrix`; returns the exit code.
 pub fn command(args: &MatrixArgs, context: &mut Context) -> Result<u8, Failure> {
     let output = args.output.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone()));
     let file = locate(&args.folder)?;

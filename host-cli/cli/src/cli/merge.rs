@@ -35,7 +35,7 @@ pub struct MergeArgs {
     pub reports: RigReports,
 }
 
-/// The command.
+/// Runs `vouch merge`; returns the exit code.
 pub fn command(args: &MergeArgs, context: &mut Context) -> Result<u8, Failure> {
     let parts = args.files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let inputs: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();

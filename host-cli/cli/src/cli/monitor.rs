@@ -23,7 +23,7 @@ const WORD: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_millis(400);
 /// After that it is left behind.
 const HARD: Duration = Duration::from_millis(750);
-/// Who answers.
+/// Values of `Monitor::answers`: who has taken it on to give the one answer.
 const NOBODY: u8 = 0;
 const COMMAND: u8 = 1;
 const WATCHER: u8 = 2;

@@ -15,7 +15,7 @@ use vouch_host::simplify::states;
 /// Characters of a guard.
 const GUARD: usize = 80;
 
-/// The picture.
+/// Draws a model as the text of an SVG file.
 pub fn draw(model: &Loaded, args: &ModelArgs) -> String {
     let of_source = Language::from_path(Path::new(&model.source.path));
     let outline = args.lang.or(of_source).and_then(|lang| frontend::outline(&model.source, lang));

@@ -22,7 +22,7 @@ fn free(board: &Board) -> u64 {
 pub struct Sizes {
     /// Locations of the image: those that can be reached and matter.
     pub locations: usize,
-    /// Its edges.
+    /// Edges of the image: those between these locations.
     pub edges: usize,
     /// Bits of its state.
     pub state_bits: usize,
@@ -38,7 +38,7 @@ pub struct Sizes {
     pub max_edge_vars: usize,
     /// Bytes of a word in its tables.
     pub word_bytes: u8,
-    /// Its bytes.
+    /// Bytes of the image as a device gets it.
     pub image_bytes: usize,
     /// Bytes that an engine needs at least.
     pub arena_minimum_bytes: usize,
@@ -47,9 +47,9 @@ pub struct Sizes {
 /// How a model fits a board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fit {
-    /// The board.
+    /// The board's name, as in `qemu:BOARD`.
     pub board: &'static str,
-    /// Its RAM.
+    /// All RAM of the board, stack and statics included.
     pub ram_bytes: u64,
     /// What its firmware leaves of it, about.
     pub free_bytes: u64,
@@ -59,7 +59,7 @@ pub struct Fit {
     pub arena_bytes: u64,
     /// Whether it fits.
     pub fits: bool,
-    /// Why not.
+    /// Why it does not fit; nothing if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Whether it can be stored in flash with its certificate, and that be checked at boot; nothing without a certificate.

@@ -67,7 +67,7 @@ impl ProjectArgs {
     }
 }
 
-/// The command.
+/// Runs `vouch check` on the models of a project; returns the exit code.
 pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
     let given = Given::of_command_line("check")?;
     if let Some(flag) = FOR_ONE.into_iter().find(|flag| given.has(flag)) {

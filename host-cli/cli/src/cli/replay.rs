@@ -18,7 +18,7 @@ use vouch_host::simulate::Session;
 use vouch_host::validate::{self, Run};
 use vouch_host::verdict::Verdict;
 
-/// The command.
+/// Runs `vouch replay`; the exit code is 1 if the trace breaks its property.
 pub fn command(args: &ReplayArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
     let bindings = bindings(&model.cfa, &args.bind)?;

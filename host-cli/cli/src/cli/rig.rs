@@ -64,7 +64,7 @@ fn kept(error: HistoryError, path: &Path) -> Failure {
     Failure::new(Kind::Output, format!("{}: {error}", path.display()))
 }
 
-/// The command.
+/// Runs `vouch rig`; returns the exit code.
 pub fn command(args: &RigArgs, context: &mut Context) -> Result<u8, Failure> {
     let start = Instant::now();
     context.stage("compiling");

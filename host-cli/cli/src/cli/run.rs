@@ -18,7 +18,7 @@ use vouch_host::report::json::{Device, Outcome};
 use vouch_host::report::text::size;
 use vouch_host::verdict::Reason;
 
-/// The command.
+/// Runs `vouch run`; returns the exit code.
 pub fn command(args: &RunArgs, context: &mut Context) -> Result<u8, Failure> {
     let start = Instant::now();
     let model = files::load(&args.model, context)?;

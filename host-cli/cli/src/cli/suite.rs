@@ -60,7 +60,7 @@ pub struct TestsArgs {
     pub output: Option<PathBuf>,
 }
 
-/// The command.
+/// Runs `vouch tests`; returns the exit code.
 pub fn command(args: &TestsArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
     if (args.c || args.rust) && machines::is_program(&args.model) {

@@ -72,7 +72,7 @@ pub struct SweepArgs {
     pub output: Option<PathBuf>,
 }
 
-/// The command.
+/// Runs `vouch sweep`; returns the exit code.
 pub fn command(args: &SweepArgs, context: &mut Context) -> Result<u8, Failure> {
     let start = Instant::now();
     let model = files::load(&args.model, context)?;

@@ -204,7 +204,7 @@ pub fn advice(reason: &Reason, engine_is_here: bool) -> Option<String> {
 
 /// What an engine answered to `check` or `run`, with all that is known of how it came about.
 pub struct Answered<'a> {
-    /// The model.
+    /// The model that was checked, with its image and source.
     pub model: &'a Loaded,
     /// Where it was.
     pub args: &'a ModelArgs,

@@ -50,7 +50,7 @@ impl Output {
     }
 }
 
-/// The folder.
+/// A temporary folder in which the program runs; it is deleted in the end.
 pub struct Place(pub tempfile::TempDir);
 
 impl Place {

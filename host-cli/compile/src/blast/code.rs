@@ -14,7 +14,7 @@ const VERSION: u16 = 1;
 /// A function, an object or another piece of flash.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Piece {
-    /// Its name.
+    /// The name shown to people; a symbol that has moved in a new build is found by it.
     pub name: String,
     /// Where it is flashed to.
     pub start: u32,

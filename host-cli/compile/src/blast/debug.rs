@@ -32,7 +32,7 @@ pub struct Debug {
     pub map: Map,
     /// Where the source was.
     pub source_path: String,
-    /// The source.
+    /// The source text; spans of the automaton are byte ranges of it.
     pub source: String,
     /// Whether it was lifted from a program, on which runs have to be replayed.
     pub is_program: bool,

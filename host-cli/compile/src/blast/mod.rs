@@ -55,9 +55,9 @@ pub enum BlastError {
     /// A parameter does not fit the format.
     #[error("parameter {name} has {width} bits, but at most 64 can be bound on a device")]
     ParamTooWide {
-        /// The parameter.
+        /// The parameter's name in the source.
         name: String,
-        /// Its width.
+        /// The parameter's width in bits.
         width: u32,
     },
     /// The gates are too many to build.

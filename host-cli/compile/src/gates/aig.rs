@@ -18,9 +18,9 @@ pub enum Node {
     True,
     /// A free variable, by the caller's number for it.
     Leaf(u32),
-    /// Conjunction.
+    /// Conjunction of two literals, in ascending order.
     And(Lit, Lit),
-    /// Exclusive or.
+    /// Exclusive or of two positive literals, in ascending order.
     Xor(Lit, Lit),
     /// `if s then t else e`.
     Mux(Lit, Lit, Lit),
@@ -37,7 +37,7 @@ enum Rewrite {
 }
 use Rewrite::{Again, Done, Keep};
 
-/// The graph.
+/// The nodes in topological order, each only once; node 0 is the constant.
 #[derive(Clone, Debug)]
 pub struct Graph {
     nodes: Vec<Node>,
@@ -74,15 +74,15 @@ impl Graph {
     pub fn leaf(&mut self, number: u32) -> Lit {
         self.intern(Node::Leaf(number))
     }
-    /// Conjunction.
+    /// The literal of `a AND b`: rewritten, and shared with an equal node.
     pub fn and(&mut self, a: Lit, b: Lit) -> Lit {
         self.build(Node::And(a, b))
     }
-    /// Disjunction.
+    /// The literal of `a OR b`, as a complemented AND.
     pub fn or(&mut self, a: Lit, b: Lit) -> Lit {
         !self.and(!a, !b)
     }
-    /// Exclusive or.
+    /// The literal of `a XOR b`: rewritten, and shared with an equal node.
     pub fn xor(&mut self, a: Lit, b: Lit) -> Lit {
         self.build(Node::Xor(a, b))
     }

@@ -65,7 +65,7 @@ impl<'a> Blaster<'a> {
         })
     }
 
-    /// The graph.
+    /// The graph of all expressions blasted so far.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }

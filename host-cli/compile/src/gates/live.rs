@@ -13,7 +13,7 @@ use super::reach::Slice;
 use rustc_hash::FxHashMap as HashMap;
 use vouch_ir::{Cfa, ExprId, Marks, VarId, VarKind};
 
-/// The result.
+/// What [`analyse`] finds.
 pub struct Liveness {
     /// For each location of the slice its live bits, by flat number, ascending.
     pub locations: Vec<Vec<u32>>,
@@ -25,9 +25,9 @@ pub struct Liveness {
 pub struct Cone {
     /// Source, by position in the slice.
     pub from: u32,
-    /// Target.
+    /// Target, by position in the slice.
     pub to: u32,
-    /// The guard.
+    /// True if the edge can be taken.
     pub guard: Lit,
     /// The new value of each live bit of the target, in their order.
     pub next: Vec<Lit>,

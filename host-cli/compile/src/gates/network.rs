@@ -12,9 +12,9 @@ use vouch_ir::InputId;
 pub struct Network {
     /// Source and target, by position in the slice.
     pub from: usize,
-    /// Target.
+    /// Target, by position in the slice like `from`.
     pub to: usize,
-    /// The guard.
+    /// True if the edge can be taken.
     pub guard: Lit,
     /// The new value of each live bit of the target, in their order.
     pub next: Vec<Lit>,

@@ -22,7 +22,7 @@ pub fn as_constant(x: &[Lit]) -> Option<u128> {
     })
 }
 
-/// Bitwise complement.
+/// Bitwise complement; it costs no gates, since literals have a sign.
 pub fn not(x: &[Lit]) -> Bits {
     x.iter().map(|l| !*l).collect()
 }
@@ -53,12 +53,12 @@ fn ripple(g: &mut Graph, a: &[Lit], b: &[Lit], mut carry: Lit) -> (Bits, Lit) {
     (sum, carry)
 }
 
-/// Sum.
+/// `a + b` modulo 2^width, as a ripple-carry adder.
 pub fn add(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Bits {
     ripple(g, a, b, Lit::FALSE).0
 }
 
-/// Difference.
+/// `a - b` modulo 2^width: `a + !b + 1`.
 pub fn sub(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Bits {
     ripple(g, a, &not(b), Lit::TRUE).0
 }
@@ -76,7 +76,7 @@ fn all(g: &mut Graph, mut lits: Bits) -> Lit {
     lits.first().copied().unwrap_or(Lit::TRUE)
 }
 
-/// Equality.
+/// Whether two words of the same width have the same value.
 pub fn equal(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Lit {
     let same = bitwise(g, a, b, |g, a, b| !g.xor(a, b));
     all(g, same)
@@ -193,7 +193,7 @@ pub enum Shift {
     Arithmetic,
 }
 
-/// Barrel shifter.
+/// Barrel shifter: a row of multiplexers for each bit of `by`; too far a shift leaves only fill.
 pub fn shift(g: &mut Graph, kind: Shift, x: &[Lit], by: &[Lit]) -> Bits {
     let width = x.len();
     let fill = match (kind, x.last()) {

@@ -22,13 +22,13 @@ use vouch_ir::{
 /// A way in the automaton before a pass. Ways are made of earlier ones in the same list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Way {
-    /// This edge.
+    /// An edge of the automaton before the pass.
     Edge(EdgeId),
     /// One way, then another.
     Then {
-        /// At first.
+        /// The way walked first: an earlier entry of [`Step::ways`].
         first: u32,
-        /// Then.
+        /// The way walked from where the first one ends: also an earlier entry.
         second: u32,
         /// Inputs that the second one reads under another number: its own, and that of the whole.
         renamed: Vec<(InputId, InputId)>,
@@ -37,17 +37,17 @@ pub enum Way {
     Either {
         /// The input that decides: 1 for the first. Without one, whichever is possible.
         by: Option<InputId>,
-        /// This.
+        /// The way taken if `by` is 1, or tried first if there is no `by`: an earlier entry.
         first: u32,
-        /// Or this.
+        /// The way taken if `by` is 0, or if the first one is impossible: an earlier entry.
         second: u32,
     },
     /// This edge, if the state belongs to a copy of its location. What does the same at two copies may be
     /// different edges, each of them possible at both.
     From {
-        /// The copy.
+        /// The copy, by its location in the automaton after the pass.
         copy: LocId,
-        /// The edge.
+        /// The edge of the automaton before the pass.
         edge: EdgeId,
     },
 }

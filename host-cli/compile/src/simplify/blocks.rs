@@ -87,7 +87,7 @@ struct Builder<'a> {
     /// The group of each location.
     groups: Vec<LocId>,
     members: HashMap<LocId, Vec<LocId>>,
-    /// Between groups.
+    /// The control graph between groups; a group with an arc to itself is not passed.
     arcs: Arcs,
     step: Step,
     /// Further copies of an input, for edges that read it more than once; and inputs that decide.

@@ -62,7 +62,7 @@ struct Search<'a> {
 struct Bag {
     /// Which of the 64 there are.
     there: u64,
-    /// By position.
+    /// A word for each live bit of the location: its value in each of the 64 runs.
     values: Vec<u64>,
 }
 

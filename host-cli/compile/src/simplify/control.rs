@@ -172,7 +172,7 @@ fn possible<'a>(
     set.or((width == 1).then(|| BTreeSet::from([0, 1])))
 }
 
-/// Counts gates.
+/// Counts the gates that remain when some leaves of a graph are constant.
 struct Counter {
     /// What each node is known to be.
     values: Vec<Option<bool>>,

@@ -8,7 +8,7 @@ use super::back::Step;
 use vouch_ir::live::Live;
 use vouch_ir::{Cfa, EdgeId, Expr};
 
-/// Drops them.
+/// Drops updates of variables that are not live afterwards, and self-loops without effect.
 pub fn run(cfa: &mut Cfa) -> Step {
     let live = Live::of(cfa);
     run_with(cfa, &live)

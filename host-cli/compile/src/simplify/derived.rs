@@ -52,7 +52,7 @@ impl Derived {
         self.whole.push((self.terms.len() - 1, Some(equation)));
     }
 
-    /// Adds them.
+    /// Adds the variables to `cfa` and has every edge keep them up to date.
     pub fn add(self, cfa: &mut Cfa, live: &Live) -> Step {
         let mut step = Step::unchanged(cfa);
         let Ok(values) = term::expressions(cfa, &self.terms) else { return step };

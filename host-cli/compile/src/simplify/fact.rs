@@ -12,15 +12,15 @@ use vouch_ir::{Clause, LocId, VarId};
 /// Part of a file format: fields and variants keep their order, and a change is a new [version](crate::blast::debug::VERSION).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Fact {
-    /// This clause.
+    /// A clause over bits, as it would stand in a certificate.
     Clause(Clause),
     /// A variable has one of these values.
     Value {
-        /// Where.
+        /// The location at which the fact holds.
         location: LocId,
-        /// Whose.
+        /// The variable whose values are restricted there.
         var: VarId,
-        /// Which.
+        /// A set that contains every value the variable has there.
         value: Value,
     },
 }

@@ -42,7 +42,7 @@ const LIMITS: usize = 100;
 
 /// What is known at each location; `None` where no run ever is.
 pub struct Flow {
-    /// By location.
+    /// Indexed by location; a variable that is missing can have any value.
     pub at: Vec<Option<Rc<Known>>>,
 }
 
@@ -275,7 +275,7 @@ fn limits(cfa: &Cfa) -> HashMap<u32, Vec<Word>> {
 
 /// Expressions to be evaluated, operands first.
 pub struct Cone {
-    /// The expressions.
+    /// The expressions in an order in which operands precede their users.
     pub ids: Vec<ExprId>,
     /// Where the operands of each are.
     operands: Vec<[u32; 3]>,
@@ -299,7 +299,7 @@ impl Cone {
         Cone { operands, roots: roots.iter().map(|r| at[r]).collect(), ids }
     }
 
-    /// Their values.
+    /// The possible values of all expressions in `ids`, in that order.
     pub fn evaluate(&self, pool: &Pool, known: &Known) -> Vec<Value> {
         let mut values = vec![];
         self.refresh(pool, known, &mut values);

@@ -14,7 +14,7 @@ pub const WORDS: usize = 8;
 /// And one has nothing to be equal to.
 const FEWEST: usize = 2;
 
-/// Adds them.
+/// Adds derived variables for equations of random runs, if there are at most [`WORDS`] words.
 pub fn run(cfa: &mut Cfa) -> Step {
     let live = Live::of(cfa);
     let words = derived::words(cfa, &live);

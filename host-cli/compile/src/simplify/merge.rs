@@ -15,7 +15,7 @@ const ROUNDS: usize = 200;
 /// What an edge does, and the class that it leads to.
 type Does = (ExprId, Vec<(VarId, ExprId)>, usize);
 
-/// Merges them.
+/// Replaces each class of equivalent locations by its first member.
 pub fn run(cfa: &mut Cfa) -> Step {
     let mut leaving = vec![vec![]; cfa.locations.len()];
     for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {

@@ -66,7 +66,7 @@ use vouch_ir::{Cfa, Clause, Edge, ExprId, Input, Location, Pool, Var};
 /// A smaller automaton, and what it has to do with the one before.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Simplified {
-    /// The automaton.
+    /// The automaton after the last pass.
     pub cfa: Cfa,
     /// From its traces and certificates to those of the one before.
     pub back: Back,

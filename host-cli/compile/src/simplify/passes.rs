@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use vouch_ir::{Cfa, LocId};
 
-/// A pass.
+/// A transformation of the automaton that can be switched on and off by name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Pass {
     /// Constant folding and propagation.
@@ -141,7 +141,7 @@ impl Passes {
     pub fn kept(&self) -> Option<LocId> {
         self.kept
     }
-    /// Every pass.
+    /// Every pass switched on.
     pub fn all() -> Passes {
         Passes::of(Pass::ALL.to_vec())
     }

@@ -14,7 +14,7 @@ use vouch_ir::{BinOp, Cfa, Expr, ExprId, LocId, Operand, Term, Type, VarId};
 /// Variables that are all compared with each other if they have to do with each other at all.
 const GROUP: usize = 6;
 
-/// Adds them.
+/// Adds derived variables that compare related variables, up to a limit.
 pub fn run(cfa: &mut Cfa) -> Step {
     let live = Live::of(cfa);
     let mut signals = Derived::default();

@@ -8,7 +8,7 @@
 use super::back::Step;
 use vouch_ir::{Cfa, EdgeId, Expr, ExprId, LocId, Marks};
 
-/// Drops them.
+/// Drops edges that no run into an error takes, and updates that no guard depends on.
 pub fn run(cfa: &mut Cfa) -> Step {
     let possible = |e: &vouch_ir::Edge| cfa.pool.as_const(e.guard) != Some(0);
     let arcs: Vec<(LocId, LocId)> =

@@ -33,7 +33,7 @@ const WORK: usize = 400_000;
 /// Part of a file format: fields and variants keep their order, and a change is a new [version](crate::blast::debug::VERSION).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Unfolded {
-    /// The location.
+    /// The location of the automaton before the pass.
     pub location: LocId,
     /// The variables that its copies tell apart, with their widths.
     pub vars: Vec<(VarId, u32)>,

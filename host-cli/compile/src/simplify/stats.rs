@@ -16,9 +16,9 @@ pub struct Size {
     pub inputs: usize,
     /// Locations that an edge enters or leaves.
     pub locations: usize,
-    /// Edges.
+    /// All edges of the automaton.
     pub edges: usize,
-    /// Expressions.
+    /// Distinct expression nodes that guards and updates depend on.
     pub nodes: usize,
 }
 
@@ -88,11 +88,11 @@ pub fn used(cfa: &Cfa) -> impl Iterator<Item = ExprId> {
 /// What a pass has done.
 #[derive(Clone, Copy, Debug)]
 pub struct PassStats {
-    /// The pass.
+    /// Which pass ran; one that runs several times has an entry for each run.
     pub pass: Pass,
     /// The automaton before.
     pub before: Size,
-    /// And after.
+    /// The automaton after; it can be larger, since some passes add variables or locations.
     pub after: Size,
     /// How long it took.
     pub time: Duration,

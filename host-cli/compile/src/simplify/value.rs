@@ -31,13 +31,13 @@ fn signed_bounds(width: u32) -> (i128, i128) {
 }
 
 impl Value {
-    /// All words.
+    /// The set of all words of this width.
     pub fn any(width: u32) -> Value {
         let (least, most) = signed_bounds(width);
         Value { width, zeros: 0, ones: 0, low: 0, high: mask(width), least, most }
     }
 
-    /// This word.
+    /// The set with `word` as its only member; `word` must fit the width.
     pub fn exactly(word: Word, width: u32) -> Value {
         let signed = eval::sign_extend(word, width) as i128;
         let zeros = !word & mask(width);

@@ -36,7 +36,7 @@ pub struct Header {
 pub struct WriteError {
     /// What kind of thing.
     pub what: &'static str,
-    /// Its number.
+    /// The number that was to be written, past the last one of its kind.
     pub index: u32,
     /// The model's name.
     pub model: String,

@@ -81,11 +81,11 @@ impl Table {
 pub struct Names {
     /// Variables and parameters.
     pub vars: Table,
-    /// Inputs.
+    /// Inputs, by the number of their [`InputId`].
     pub inputs: Table,
-    /// Locations.
+    /// Locations, by the number of their [`LocId`].
     pub locations: Table,
-    /// Properties.
+    /// Properties, by the number of their [`PropertyId`].
     pub properties: Table,
 }
 

@@ -27,7 +27,7 @@ pub struct ParseError {
     pub span: Range<usize>,
     /// What is wrong and what was expected.
     pub message: String,
-    /// The line.
+    /// The whole line, shown with the span marked below it.
     pub text: String,
 }
 
@@ -116,7 +116,7 @@ pub struct Line<'t> {
 /// A piece of a line.
 #[derive(Clone, Debug)]
 pub struct Word<'t> {
-    /// The text.
+    /// The characters of the piece; empty at the end of the line.
     pub text: &'t str,
     at: usize,
 }
@@ -197,7 +197,7 @@ impl<'t> Line<'t> {
         Ok(())
     }
 
-    /// Nothing more.
+    /// Fails unless only blanks are left on the line.
     pub fn end(&mut self) -> Result<(), ParseError> {
         match self.peek() {
             word if word.text.is_empty() => Ok(()),

@@ -68,7 +68,7 @@ impl Files for Disk<'_> {
     }
 }
 
-/// The command.
+/// Runs `vouch simulate`; returns the exit code.
 pub fn command(args: &SimulateArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
     let moves = machines::of(&model, &args.model)?;

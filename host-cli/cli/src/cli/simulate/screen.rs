@@ -34,7 +34,7 @@ enum Ask {
     Save,
 }
 
-/// The screen.
+/// State of the terminal interface: the session, what is selected, and what is being typed.
 pub struct Screen<'s, 'm> {
     session: &'s mut Session<'m>,
     files: &'s mut dyn Files,
