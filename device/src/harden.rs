@@ -29,7 +29,7 @@ pub const SIGNED: Stage = Stage(0x5a3c_96e1, 0x2d97_4b5c);
 pub const WHOLE: Stage = Stage(0x1bd6_a74c, 0x74e9_1a36);
 /// The counter is not lower than one before.
 pub const RECENT: Stage = Stage(0x63a5_4d92, 0x49b2_e5c7);
-/// The view of the model is what its bytes say.
+/// The view of the model is what its bytes say, and they are still the same.
 pub const VIEWED: Stage = Stage(0x4d72_b8c6, 0x6ab5_3ed1);
 /// The model has what the self-check asks for.
 pub const ASKED: Stage = Stage(0x36d9_58a3, 0x5ce1_936d);

@@ -70,6 +70,23 @@ fn no_skipped_instruction_of_the_solver_makes_it_accept_what_is_not_proved() {
     assert!(result.bypasses.is_empty(), "{:#?}", result.bypasses);
 }
 
+/// The RISC-V board has its models in RAM. A load at the beginning of the solver once had it write over the
+/// model, when it was left out, and prove what it had written.
+#[test]
+fn no_skipped_instruction_has_another_model_proved() {
+    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let campaign = Campaign::new(&folder, qemu::board("riscv-virt").unwrap(), Kind::Broken);
+    let mut chosen = campaign.within(&["Solver$LT$W$GT$5solve"]);
+    assert!(chosen.len() > 200, "{}", chosen.len());
+    chosen.truncate(200);
+    let result = campaign.run(&chosen, jobs, |_| ());
+    assert!(result.bypasses.is_empty(), "{:#?}", result.bypasses);
+}
+
 #[test]
 fn a_board_that_is_booted_over_and_over_does_what_a_new_one_does() {
     let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
