@@ -24,7 +24,7 @@ pub enum Ended {
     Itself,
     /// The time was over.
     Timeout,
-    /// The user.
+    /// Cancelled from outside, by the user or by the code that watches the run.
     Cancelled,
     /// The process has all the memory that it may.
     Memory,
@@ -45,7 +45,7 @@ pub struct Answer {
     pub terms: Vec<Term>,
     /// For each property: no run of so many steps breaks it. May be missing, which says nothing.
     pub steps: Vec<u32>,
-    /// Counters.
+    /// The engine's counters at the end of the run: queries, lemmas, peak memory and the like.
     pub stats: Stats,
     /// Bytes that the run was given.
     pub arena_bytes: u64,

@@ -203,7 +203,7 @@ pub fn program(image: &AlignedImage) -> Result<Option<ProgramSpec>, ImageError> 
 /// A piece of flash that is not what it was.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// Its name.
+    /// Name of the function or object, as in the symbol table of the program it was compiled from.
     pub name: String,
     /// Where it was.
     pub start: u32,

@@ -67,7 +67,7 @@ pub struct Request {
     pub budget: u64,
     /// Whether the answer is validated. Without it is decoded and believed: for benchmarks.
     pub validate: bool,
-    /// Until when.
+    /// When the engine has to stop; properties still open then are unknown.
     pub deadline: Deadline,
     /// Until when an answer that came at the last moment may still be judged.
     pub last_moments: Deadline,
@@ -96,7 +96,7 @@ impl Request {
 
 /// How far it is.
 pub enum Progress<'a> {
-    /// At work.
+    /// The engine is at work; these are its counters so far.
     Proving(&'a Stats),
     /// There is an answer, which is to be judged now.
     Validating(&'a Answer),

@@ -18,7 +18,7 @@ use vouch_core::ic3::{Limit, Verdict as Claim};
 /// What is asked of a model.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Question {
-    /// The properties.
+    /// The properties whose verdicts are wanted.
     pub properties: Vec<PropertyId>,
     /// Properties that nobody asks for, but that the verdicts on others rest on.
     pub besides: Vec<PropertyId>,
@@ -45,7 +45,7 @@ impl Question {
 /// A broken property.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Broken {
-    /// How.
+    /// The choices that lead to the error: edges and inputs.
     pub trace: Trace,
     /// The same with all values filled in; `None` if it was not replayed.
     pub run: Option<Run>,
@@ -71,7 +71,7 @@ pub enum Finding {
     Safe,
     /// This run does.
     Unsafe(Box<Broken>),
-    /// Neither.
+    /// Neither proved nor refuted, and why.
     Unknown(Reason),
 }
 

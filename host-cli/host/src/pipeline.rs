@@ -58,7 +58,7 @@ pub struct Loaded {
     pub map: Map,
     /// What an engine or a device gets.
     pub image: AlignedImage,
-    /// The source.
+    /// The source text with its path, for diagnostics and reports.
     pub source: Source,
     /// SHA-256 of the source text.
     pub digest: [u8; 32],
@@ -86,9 +86,9 @@ pub enum LoadError {
         _ => String::new(),
     })]
     Read {
-        /// The file.
+        /// The file that was to be read.
         path: PathBuf,
-        /// What happened.
+        /// Why the system could not read it.
         source: io::Error,
     },
     /// It is not text.
@@ -98,7 +98,7 @@ pub enum LoadError {
         path.display()
     )]
     NotText {
-        /// The file.
+        /// The file that was read.
         path: PathBuf,
         /// The first byte that is not a character, from 0.
         at: usize,
@@ -111,7 +111,7 @@ pub enum LoadError {
         frontend::extensions()
     )]
     Language {
-        /// The file.
+        /// The file whose extension no front end claims.
         path: PathBuf,
     },
     /// An option that says something of another kind of model.
@@ -131,15 +131,15 @@ pub enum LoadError {
         }
     )]
     Idle {
-        /// The file.
+        /// The model's file, of a language that the option is not for.
         path: PathBuf,
-        /// The option.
+        /// The option as it is written on the command line, with its dashes.
         option: &'static str,
     },
     /// The source is wrong.
     #[error("{}", frontend::render(text, diagnostics).trim_end())]
     Source {
-        /// The source.
+        /// The text that the diagnostics point into.
         text: Source,
         /// What is wrong with it.
         diagnostics: Vec<Diagnostic>,
@@ -147,9 +147,9 @@ pub enum LoadError {
     /// The model cannot become an image.
     #[error("{path}: {error}")]
     Compile {
-        /// The file.
+        /// Path of the model's source.
         path: String,
-        /// Why not.
+        /// Why no image could be built.
         error: BlastError,
     },
     /// The image is damaged, or of another version.
@@ -158,7 +158,7 @@ pub enum LoadError {
         path.display()
     )]
     Image {
-        /// The file.
+        /// The image file that was read.
         path: PathBuf,
         /// What is wrong with it.
         error: DebugError,
@@ -170,7 +170,7 @@ pub enum LoadError {
         path.display()
     )]
     Unexplained {
-        /// The file.
+        /// The image file that was read.
         path: PathBuf,
     },
 }

@@ -182,7 +182,7 @@ impl Random {
         (self.next() % n.max(1) as u64) as usize
     }
 
-    /// All bits.
+    /// A word whose bits are all random.
     pub fn word(&mut self) -> Word {
         (self.next() as Word) << 64 | self.next() as Word
     }

@@ -27,7 +27,7 @@ const PATIENCE: Patience = Patience {
 /// A line on which, from a certain request on, only this comes, for ever.
 struct Flood<T> {
     inner: T,
-    /// What comes.
+    /// Bytes that `recv` delivers over and over once the flood has begun.
     bytes: Vec<u8>,
     /// Between two pieces of it.
     pause: Duration,

@@ -21,7 +21,7 @@ pub enum DeviceError {
     Link {
         /// What was at the other end.
         device: String,
-        /// What happened.
+        /// The error that the transport returned.
         source: io::Error,
     },
     /// It does not answer.
@@ -61,17 +61,17 @@ pub enum DeviceError {
         if *protocol < PROTOCOL { "update the board's firmware" } else { "update vouch" }
     )]
     Version {
-        /// The board.
+        /// The board's name, as the firmware reports it.
         board: String,
-        /// Its firmware.
+        /// The firmware's build identifier, as it reports it.
         build: String,
-        /// Its version.
+        /// The protocol version that the firmware speaks; differs from [`PROTOCOL`].
         protocol: u16,
     },
     /// The image is not one for this device: another version, word width, or damaged.
     #[error("{board} rejects the model image: {}", describe_image(error))]
     Image {
-        /// The board.
+        /// The board's name, as the firmware reports it.
         board: String,
         /// What is wrong with it.
         error: ImageError,
@@ -87,7 +87,7 @@ pub enum DeviceError {
         needed.saturating_sub(*available)
     )]
     TooLarge {
-        /// The board.
+        /// The board's name, as the firmware reports it.
         board: String,
         /// What does not fit.
         part: Part,
@@ -105,7 +105,7 @@ pub enum DeviceError {
     Param {
         /// Number of the parameter.
         param: u32,
-        /// Why not.
+        /// Why the device refuses the value.
         error: BindError,
     },
     /// The model has no such property.
@@ -114,9 +114,9 @@ pub enum DeviceError {
     /// It does not store a model, or has none that it may use.
     #[error("{board}: {}", crate::signing::describe(error))]
     Store {
-        /// The board.
+        /// The board's name, as the firmware reports it.
         board: String,
-        /// Why not.
+        /// Why the device refuses, as it reports it.
         error: StoreError,
     },
     /// Another model is stored than the one that was asked for.
@@ -126,7 +126,7 @@ pub enum DeviceError {
          source compiles to), or store this one with `vouch flash`"
     )]
     OtherModel {
-        /// The board.
+        /// The board's name, as the firmware reports it.
         board: String,
     },
     /// What it keeps could not be saved.
@@ -134,7 +134,7 @@ pub enum DeviceError {
     NotKept {
         /// What is at the other end.
         device: String,
-        /// What happened.
+        /// The error that the transport returned when it was closed.
         source: io::Error,
     },
     /// It refuses for a reason that should not occur.
@@ -144,7 +144,7 @@ pub enum DeviceError {
         device: String,
         /// What it was asked.
         doing: &'static str,
-        /// Its reason.
+        /// The refusal as the device sent it.
         refusal: Refusal,
     },
     /// The user or the time stopped it. The device can start again.

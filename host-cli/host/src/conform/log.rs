@@ -55,11 +55,11 @@ impl Column {
 pub struct Row {
     /// Its number in the file, from 1.
     pub line: usize,
-    /// The values.
+    /// One for each column of the log; `None` where the line leaves it open.
     pub values: Vec<Option<Word>>,
 }
 
-/// A log.
+/// A log of a running system: the columns that it has, and a row for each of its lines.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Log {
     /// What it tells.

@@ -41,7 +41,7 @@ pub enum Conformance {
 /// A run that fits a log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fitting {
-    /// The run.
+    /// The run with all its states, inputs and steps.
     pub walk: Walk,
     /// For each line: the number of the state that it is about.
     pub states: Vec<usize>,

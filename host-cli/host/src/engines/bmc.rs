@@ -43,7 +43,7 @@ fn search<'j, W: Word>(job: &'j Job<'j, W>, mut found: Found) -> Result<Answer, 
 pub(super) enum Runs {
     /// No run has so many steps.
     Over,
-    /// Perhaps.
+    /// There is one, or it was not ruled out.
     Longer,
 }
 

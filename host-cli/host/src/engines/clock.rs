@@ -16,7 +16,7 @@ const SLICE: u64 = 5_000;
 /// Why a run ends before it is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// From outside.
+    /// Ended from outside: timeout, cancellation or memory limit of the process.
     Ended(Ended),
     /// A limit of its own.
     Limit(Limit),
@@ -137,7 +137,7 @@ impl<'w> Clock<'w> {
         self.stats.set(stats);
     }
 
-    /// The counters.
+    /// A copy of the counters as they are now.
     pub fn stats(&self) -> Stats {
         self.stats.get()
     }

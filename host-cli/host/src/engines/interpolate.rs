@@ -98,7 +98,7 @@ impl Parts {
 
 /// Where a clause comes from.
 enum Origin {
-    /// A part.
+    /// An input clause, of the part with this number.
     Part(usize),
     /// These steps, by unit propagation; the last one is the conflict.
     Steps(Vec<usize>),

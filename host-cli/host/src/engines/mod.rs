@@ -69,7 +69,7 @@ use vouch_core::ic3::{BindError, Stats};
 use vouch_core::image::{Image, ImageError};
 use vouch_core::word::Word;
 
-/// The engines.
+/// The engines that run on the host; [`Engine::Ic3Cfa`] is also what devices run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Engine {
     /// IC3 on control flow automata.
@@ -91,7 +91,7 @@ pub enum Engine {
     TreeItp,
     /// IC3 over predicates.
     Cegar,
-    /// Lifted PDR.
+    /// Lifted PDR: frames for each location, obligations by weakest preconditions.
     Pdr,
     /// What suits the model.
     Auto,
@@ -221,9 +221,9 @@ pub enum Memory {
     Fixed(usize),
     /// These many bytes at first; four times as many whenever they do not suffice, up to a limit.
     Growing {
-        /// At first.
+        /// Bytes of the first attempt.
         first: usize,
-        /// At most.
+        /// Bytes that no attempt may exceed.
         most: usize,
     },
 }

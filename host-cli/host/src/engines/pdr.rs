@@ -51,7 +51,7 @@ struct Obligation {
     level: usize,
     /// The edge to take from it, with these inputs, to the obligation that it was made for, or to the error.
     next: (usize, Vec<bool>),
-    /// That obligation.
+    /// The obligation that it was made for; `None` if `next` leads to the error.
     then: Option<Rc<Obligation>>,
 }
 

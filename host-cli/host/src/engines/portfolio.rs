@@ -25,7 +25,7 @@ pub const ENTRANTS: [Engine; 3] = [Engine::Ic3Cfa, Engine::Eager, Engine::Ic3];
 pub struct Won<T> {
     /// Whose answer it is.
     pub engine: Engine,
-    /// The answer.
+    /// What that engine claims: verdicts, traces and the invariant.
     pub answer: Answer,
     /// What `judge` made of it; `None` if there was no need to ask, because somebody else had won or
     /// the run was cancelled.

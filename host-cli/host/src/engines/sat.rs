@@ -24,7 +24,7 @@ pub trait Clauses {
 /// Gates as clauses, each when it is first needed.
 #[derive(Default)]
 pub struct Gates {
-    /// By node.
+    /// For each node of the graph its literal in the solver; `None` until it is encoded.
     lits: Vec<Option<SatLit>>,
 }
 

@@ -39,7 +39,7 @@ struct Layer {
 /// Runs of so many steps.
 pub(super) struct Unrolling<'j, W> {
     job: &'j Job<'j, W>,
-    /// All gates.
+    /// The gates of all steps so far, shared between layers.
     pub graph: Graph,
     leaves: u32,
     layers: Vec<Layer>,

@@ -94,7 +94,7 @@ impl<'a> Facts<'a> {
         &self.certificate.passed
     }
 
-    /// Finds them.
+    /// Fills `found` with the facts of each location: ranges, lifted clauses, relations.
     pub fn collect(&mut self) {
         let certificate = self.certificate;
         let Ok(extended) = Extended::new(self.cfa, certificate) else { return };

@@ -30,7 +30,7 @@ const TRIALS: usize = 60;
 pub struct Paragraph {
     /// Where, for people.
     pub place: String,
-    /// The locations.
+    /// The locations that `place` describes.
     pub locations: Vec<LocId>,
     /// What holds there, the shortest first; nothing if no run gets there.
     pub facts: Vec<String>,

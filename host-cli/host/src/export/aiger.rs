@@ -9,10 +9,10 @@ use crate::ir::{Cfa, ExprId};
 use rustc_hash::FxHashSet as HashSet;
 use std::fmt::Write as _;
 
-/// A latch.
+/// A latch of an AIGER circuit: one bit of state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Latch {
-    /// Its name.
+    /// Symbol in the file; unique among inputs and latches of an exported automaton.
     pub name: String,
     /// Literal of its next value.
     pub next: u32,
@@ -26,7 +26,7 @@ pub struct Latch {
 pub struct Circuit {
     /// Names of the inputs.
     pub inputs: Vec<String>,
-    /// The latches.
+    /// The latches, in the order of their variables, which follow those of the inputs.
     pub latches: Vec<Latch>,
     /// The gates' operands, the larger first.
     pub ands: Vec<[u32; 2]>,
@@ -141,7 +141,7 @@ impl Circuit {
             }
         }
     }
-    /// Disjunction.
+    /// The literal of `a | b`; adds at most one gate.
     pub fn or(&mut self, a: u32, b: u32) -> u32 {
         self.and(a ^ 1, b ^ 1) ^ 1
     }

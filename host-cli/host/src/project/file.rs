@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A project.
+/// A project: the models, requirements and names that a `vouch.toml` lists.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Project {
     /// The folder of its file; all paths are seen from there.
     pub root: PathBuf,
-    /// The file.
+    /// The `vouch.toml` itself, which diagnostics point into.
     pub source: Source,
     /// What is to be checked.
     pub checks: Vec<Check>,

@@ -5,9 +5,9 @@
 pub enum Kind {
     /// `true` or `false`.
     Switch,
-    /// A number.
+    /// A number, which becomes the flag's value.
     Number,
-    /// A text.
+    /// A string, which becomes the flag's value.
     Text,
     /// A text, or several, each of which is a flag of its own.
     Texts,
@@ -15,7 +15,7 @@ pub enum Kind {
     Listed,
 }
 
-/// A key.
+/// A key of a model in `vouch.toml` that stands for a flag of `vouch check`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
     /// Its name, which is that of the flag.

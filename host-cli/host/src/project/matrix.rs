@@ -13,7 +13,7 @@ pub struct Row {
     pub requirement: Option<String>,
     /// What it says, if the project tells.
     pub text: Option<String>,
-    /// The check.
+    /// Name of the check in the project; none if no check covers the requirement.
     pub model: Option<String>,
     /// The property; none if no property covers the requirement.
     pub property: Option<String>,
@@ -21,7 +21,7 @@ pub struct Row {
     pub verdict: Option<Verdict>,
     /// What that rests on.
     pub because: Option<String>,
-    /// The proof.
+    /// The certificate's file, if the property is safe and a proof was kept.
     pub certificate: Option<Proof>,
 }
 
@@ -127,7 +127,7 @@ pub fn text(rows: &[Row]) -> String {
     out
 }
 
-/// As Markdown.
+/// The matrix as a Markdown table.
 pub fn markdown(rows: &[Row]) -> String {
     let mut out = format!("| {} |\n|{}\n", TITLES.join(" | "), "---|".repeat(6));
     for row in rows {

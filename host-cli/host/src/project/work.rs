@@ -67,14 +67,14 @@ pub struct Shop {
     pub need_proof: bool,
     /// The most bytes that each process may have, unless its flags say so.
     pub max_rss: Option<u64>,
-    /// Until when.
+    /// When all checks have to stop; each process is told to end a little earlier.
     pub deadline: Deadline,
 }
 
 /// What came of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Done {
-    /// For reports.
+    /// The result under the check's name, as reports take it.
     pub item: Item,
     /// The proof of what is safe.
     pub proof: Option<Proof>,

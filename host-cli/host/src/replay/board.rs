@@ -22,7 +22,7 @@ pub struct Register(pub u32);
 /// A running machine.
 pub struct Board {
     gdb: Gdb<UnixStream>,
-    /// Which.
+    /// The kind of machine that QEMU emulates here.
     pub machine: &'static Machine,
     // Ended before the folder goes that it has files in.
     _process: Companion,
@@ -123,7 +123,7 @@ impl Board {
         self.gdb.write(at, bytes)
     }
 
-    /// Reads memory.
+    /// Reads memory through the gdb stub; fails if QEMU does not answer in time.
     pub fn read(&mut self, at: u32, bytes: &mut [u8]) -> io::Result<()> {
         self.hurry()?;
         self.gdb.read(at, bytes)

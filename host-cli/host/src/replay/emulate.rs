@@ -14,9 +14,9 @@ pub const STATUS: Register = Register(25);
 /// What comes after an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// The next.
+    /// Execution goes on: registers and the program counter are set.
     On,
-    /// Nothing.
+    /// The instruction traps; the machine's registers keep their values.
     Trap,
 }
 
@@ -40,11 +40,11 @@ fn odd<T>(what: impl Into<String>) -> Result<T, Stop> {
 
 /// What such an instruction acts on.
 pub struct Emulator<'a> {
-    /// The program.
+    /// The program, whose code is decoded.
     pub elf: &'a Elf,
-    /// The machine.
+    /// The machine whose registers and memory are changed.
     pub board: &'a mut Board,
-    /// Special registers.
+    /// PRIMASK, BASEPRI and `mstatus`, by `Special`; kept here, not in QEMU.
     pub specials: &'a mut [u32; 3],
     /// Memory that is no peripheral, whatever it looks like.
     pub stack: Range<u32>,

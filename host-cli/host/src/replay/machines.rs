@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct Machine {
     /// What people call it.
     pub name: &'static str,
-    /// The command.
+    /// The QEMU program that emulates its processor, as found on the path.
     pub qemu: &'static str,
     /// What makes it this machine.
     pub arguments: &'static [&'static str],
@@ -73,7 +73,7 @@ pub const MACHINES: [Machine; 4] = [
 /// A machine for a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// Which.
+    /// One of [`MACHINES`] that has memory for all of the program.
     pub machine: &'static Machine,
     /// Memory for the stack, apart from everything else.
     pub stack: Range<u32>,

@@ -9,9 +9,9 @@ use crate::validate::{Run, Taken};
 /// Something that is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Read {
-    /// From where.
+    /// The input: a function's result, a load, an argument, a stack word or an exclusive store.
     pub source: Source,
-    /// What.
+    /// The value that the run has for it.
     pub value: u32,
     /// Whether the run depends on it.
     pub matters: bool,
@@ -31,7 +31,7 @@ pub enum To {
 /// What is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Call {
-    /// The function.
+    /// Address of the function.
     pub function: u32,
     /// Whether it handles an interrupt.
     pub is_handler: bool,

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// What is written.
 pub struct Written<'a> {
-    /// The automaton.
+    /// The automaton that the run is of.
     pub cfa: &'a Cfa,
     /// The choices of the run.
     pub trace: &'a Trace,

@@ -27,13 +27,13 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// Why it is not known.
     pub reason: Option<Reason>,
-    /// Which engine.
+    /// Name of the engine whose answer it is; `certificate` if a proof was only checked again.
     pub engine: Option<String>,
     /// Where it ran.
     pub target: Option<String>,
     /// The property that was asked for, or the first that is broken.
     pub property: Option<String>,
-    /// Seconds.
+    /// Wall-clock time in seconds.
     pub time_s: Option<f64>,
     /// The last frontier.
     pub frontier: Option<u64>,
@@ -74,7 +74,7 @@ pub struct Outcome {
     /// Whether it was found out before, of the same content.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// Each property.
+    /// One entry for each property that the check reports on.
     pub properties: Vec<PropertyOutcome>,
     /// The run that breaks `property`.
     pub trace: Option<Vec<StateOutcome>>,
@@ -95,11 +95,11 @@ pub struct Outcome {
 /// The board that a check ran on.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Device {
-    /// Its name.
+    /// The board's name, as its firmware reports it.
     pub board: Option<String>,
-    /// Its memory.
+    /// RAM of the board, in bytes.
     pub ram_bytes: Option<u64>,
-    /// Its flash.
+    /// Flash of the board, in bytes.
     pub flash_bytes: Option<u64>,
     /// Instructions of the check, where the board can count them.
     pub instructions: Option<u64>,
@@ -123,7 +123,7 @@ pub struct Device {
 /// The outcome for one property.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PropertyOutcome {
-    /// Its name.
+    /// The property's name in the model.
     pub name: String,
     /// The verdict on it.
     pub verdict: Verdict,
@@ -152,7 +152,7 @@ pub struct PropertyOutcome {
 /// A place in a source text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PlaceOutcome {
-    /// The file.
+    /// Path of the file, as it is shown to people.
     pub path: String,
     /// The line, from 1.
     pub line: usize,
@@ -165,7 +165,7 @@ pub struct PlaceOutcome {
 pub struct StateOutcome {
     /// How many steps before it.
     pub step: usize,
-    /// Where.
+    /// Name of the location that the run is at.
     pub location: String,
     /// What was done to get there.
     pub done: Vec<DoneOutcome>,
@@ -187,9 +187,9 @@ pub struct InvariantOutcome {
 /// What holds in a place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LineOutcome {
-    /// Where.
+    /// The states or locations, in words.
     pub place: String,
-    /// What.
+    /// What holds there, the shortest first; empty if no run gets there.
     pub facts: Vec<String>,
 }
 
@@ -262,7 +262,7 @@ impl<'de> Visitor<'de> for InOrder {
     }
 }
 
-/// A value.
+/// A value as it appears in JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Shown {

@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub struct Report {
     /// What was run.
     pub name: String,
-    /// Its parts.
+    /// The suites, in the order in which they are written.
     pub suites: Vec<Suite>,
 }
 
@@ -24,13 +24,13 @@ pub struct Suite {
     pub time_s: Option<f64>,
     /// Facts about all of it: name and value.
     pub properties: Vec<(String, String)>,
-    /// The results.
+    /// The results, one for each `testcase` element.
     pub cases: Vec<Case>,
     /// What was printed.
     pub output: Option<String>,
 }
 
-/// One result.
+/// One result: a `testcase` element.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Case {
     /// What was tested.
@@ -39,7 +39,7 @@ pub struct Case {
     pub class: String,
     /// Where it is written: file, and line from 1.
     pub place: Option<(String, Option<usize>)>,
-    /// Seconds.
+    /// Time in seconds; written as 0 if it is not known.
     pub time_s: Option<f64>,
     /// Facts about it: name and value. One name may have several values.
     pub properties: Vec<(String, String)>,
@@ -98,7 +98,7 @@ fn counts<'a>(cases: impl Iterator<Item = &'a Case>) -> String {
 }
 
 impl Report {
-    /// The file.
+    /// The report as a JUnit XML file.
     pub fn to_xml(&self) -> String {
         let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         // A string takes whatever it is given.

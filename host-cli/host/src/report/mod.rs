@@ -45,7 +45,7 @@ pub struct Style {
     pub width: usize,
     /// Lines and arrows rather than ASCII.
     pub unicode: bool,
-    /// ANSI colours.
+    /// Whether to use ANSI colours.
     pub colour: bool,
     /// States of a run that are shown; of a longer one the middle is left out.
     pub rows: usize,

@@ -26,7 +26,7 @@ pub struct Item {
 pub enum Checked {
     /// There was none.
     Failed(Failed),
-    /// The verdict.
+    /// The check has come to an end, with this outcome.
     Done(Box<Outcome>),
 }
 
@@ -47,7 +47,7 @@ pub struct ErrorOutcome {
     pub diagnostics: Option<Vec<DiagnosticOutcome>>,
     /// Whose fault it is.
     pub kind: String,
-    /// In sentences.
+    /// The error message for people; may have several lines.
     pub message: String,
 }
 
@@ -64,7 +64,7 @@ pub struct DiagnosticOutcome {
     pub line: usize,
     /// What is wrong.
     pub message: String,
-    /// The file.
+    /// Path of the source file.
     pub path: String,
     /// `error` or `warning`.
     pub severity: String,
@@ -79,7 +79,7 @@ pub struct Finding<'a> {
     pub is_error: bool,
     /// In a line or two.
     pub message: String,
-    /// The file.
+    /// Path of the file that CI systems show it at.
     pub path: &'a str,
     /// Line and column, from 1.
     pub place: Option<(usize, usize)>,

@@ -12,7 +12,7 @@ use crate::words::{Done, Moment, Words};
 /// More variables or inputs than this are not listed one by one if they are 0.
 const MANY: usize = 6;
 
-/// A row.
+/// A row of the table that shows a run: a step, a part of a call, or a gap.
 #[derive(Default)]
 pub struct Row {
     /// The number of the step or call, where one begins.

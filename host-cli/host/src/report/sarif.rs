@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// The schema that the file follows.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// The file.
+/// The findings of all checks as a SARIF 2.1.0 log.
 pub fn write(items: &[Item]) -> String {
     let findings: Vec<Finding<'_>> = items.iter().flat_map(Item::findings).collect();
     let mut rules: Vec<&str> = findings.iter().map(|f| f.rule.as_str()).collect();

@@ -27,7 +27,7 @@ struct Signal {
 /// What a signal shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Source {
-    /// The location.
+    /// The location of the automaton, shown by name.
     Location,
     /// The number of the step.
     Step,

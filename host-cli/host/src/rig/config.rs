@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
 
-/// The file.
+/// A rig file (TOML): the devices of a bench, and the models that they check.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Rig {
@@ -30,10 +30,10 @@ pub struct Rig {
     /// Seconds for one attempt.
     #[serde(default = "timeout")]
     timeout: f64,
-    /// The devices.
+    /// The `[[device]]` tables.
     #[serde(default)]
     device: Vec<Device>,
-    /// The models.
+    /// The `[[model]]` tables.
     #[serde(default)]
     model: Vec<Model>,
     /// Where the file is.
@@ -60,7 +60,7 @@ fn baud() -> u32 {
     115_200
 }
 
-/// A device.
+/// A `[[device]]` table: how a device is reached.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Device {
@@ -122,7 +122,7 @@ impl fmt::Display for Value {
 /// A device that can be reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reached {
-    /// Its name.
+    /// Its name in the rig file; job names begin with it.
     pub name: String,
     /// Where it is.
     pub target: Target,
@@ -156,9 +156,9 @@ impl Mode {
 /// What is to be done with a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// Its file.
+    /// The model's file, relative to the rig file's folder.
     pub file: PathBuf,
-    /// Its name.
+    /// Its name in job names; the file's stem unless the rig file gives one.
     pub name: String,
     /// What arithmetic does when a result does not fit.
     pub overflow: Overflow,
@@ -248,7 +248,7 @@ impl Rig {
         Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::from_secs(120))
     }
 
-    /// The devices.
+    /// The devices, with their settings checked. It is an error if there are none.
     pub fn devices(&self) -> Result<Vec<Reached>, LoadError> {
         let mut all: Vec<Reached> = vec![];
         for device in &self.device {
@@ -306,7 +306,7 @@ impl Rig {
         }
     }
 
-    /// The models.
+    /// The models, with their settings checked. It is an error if there are none.
     pub fn models(&self, devices: &[Reached]) -> Result<Vec<Wanted>, LoadError> {
         let wanted = self.model.iter().map(|model| self.wanted(model, devices));
         let all = wanted.collect::<Result<Vec<Wanted>, LoadError>>()?;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What the files are called.
 pub const KIND: &str = "rig";
 
-/// The result.
+/// The result of a run of a rig, or of one part of it, as it is kept in a JSON file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct File {
     /// [`KIND`].
@@ -25,11 +25,11 @@ pub struct File {
     pub resumed: usize,
     /// All jobs, also those of other parts.
     pub jobs: Vec<String>,
-    /// The results.
+    /// One result for each job that has ended or was skipped.
     pub rows: Vec<Row>,
     /// What is different from the last run.
     pub changes: Vec<Change>,
-    /// Seconds.
+    /// Wall-clock seconds; after merging, those of the slowest part.
     pub time_s: f64,
 }
 
@@ -82,11 +82,11 @@ pub enum MergeError {
     /// A job is in two of them.
     #[error("{job} is in {first} and in {other}\nhelp: name each part once")]
     Twice {
-        /// The job.
+        /// The job's name.
         job: String,
-        /// A file.
+        /// The file that had it before.
         first: String,
-        /// Another.
+        /// The file that has it again.
         other: String,
     },
     /// There is none.

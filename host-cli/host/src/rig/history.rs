@@ -61,16 +61,16 @@ pub enum HistoryError {
     Lock(std::io::Error),
 }
 
-/// The database.
+/// The SQLite database of earlier runs, locked against other runs of the same part.
 pub struct History {
     connection: Connection,
     /// Held for as long as this is in use.
     _lock: File,
 }
 
-/// A run.
+/// A run that was begun or resumed.
 pub struct Begun {
-    /// Its number.
+    /// Its row id in the database.
     pub id: i64,
     /// Results that it had before it was ended.
     pub rows: Vec<Row>,

@@ -81,18 +81,18 @@ pub struct Row {
     pub reason: Option<String>,
     /// How often it was tried.
     pub attempts: u32,
-    /// Seconds.
+    /// Wall-clock seconds from the first attempt to the result.
     pub time_s: f64,
     /// What the device calls itself, and its firmware.
     pub board: Option<String>,
-    /// Its firmware.
+    /// The firmware's build identifier; `None` if there is no answer.
     pub build: Option<String>,
 }
 
 /// A job whose result is another than last time.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Change {
-    /// The job.
+    /// The job's name, as in [`Row::job`].
     pub job: String,
     /// How it ended last time; nothing if it is new.
     pub before: Option<State>,

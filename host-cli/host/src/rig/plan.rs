@@ -18,7 +18,7 @@ pub struct Plan {
     pub name: String,
     /// The devices with their jobs.
     pub devices: Vec<(Reached, Vec<Job>)>,
-    /// The models.
+    /// The compiled models; [`Job::model`] is an index into them.
     pub models: Vec<Loaded>,
     /// What tells this plan from others: a run can be resumed if it had the same one.
     pub digest: String,

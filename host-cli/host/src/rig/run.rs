@@ -31,23 +31,23 @@ pub struct Policy {
     pub timeout: Duration,
 }
 
-/// What happens.
+/// Progress of a run, as the threads of the devices report it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Event {
     /// A device is at a job.
     At {
-        /// The device.
+        /// The device's name in the rig file.
         device: String,
-        /// The job.
+        /// The job's name.
         job: String,
         /// What it is doing.
         doing: String,
     },
     /// An attempt has failed, and there will be another.
     Again {
-        /// The job.
+        /// The job's name.
         job: String,
-        /// Why.
+        /// Why the attempt failed.
         why: String,
     },
     /// A job has ended.

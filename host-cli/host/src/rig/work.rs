@@ -20,13 +20,13 @@ const FRAMING: usize = 16;
 /// What came out of a job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answered {
-    /// The verdict.
+    /// The verdict after validation on the host, not what the device claims.
     pub verdict: Verdict,
     /// Why it is unknown, or what is broken.
     pub reason: Option<String>,
     /// What the device calls itself.
     pub board: String,
-    /// Its firmware.
+    /// The firmware's build identifier, as the device reports it.
     pub build: String,
 }
 

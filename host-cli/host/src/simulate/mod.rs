@@ -17,7 +17,7 @@ use crate::walk::{Inputs, Random, Walk, Walker};
 /// Something that can happen next.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
-    /// The edge.
+    /// The edge of the automaton that would be taken.
     pub edge: EdgeId,
     /// Inputs that let it be taken: those that were chosen, and others that fit.
     pub inputs: Inputs,
@@ -29,7 +29,7 @@ pub struct Choice {
 
 /// A model, and where one is in it.
 pub struct Session<'m> {
-    /// The model.
+    /// The automaton with the machines and transitions of its source.
     pub moves: &'m Machines,
     /// Names in it.
     pub names: Names,

@@ -70,11 +70,11 @@ pub enum What {
     Pair(usize, usize),
     /// To leave a location by an edge whose guard has a condition, with this value of it.
     Condition {
-        /// The location.
+        /// The location that is left.
         at: LocId,
-        /// The condition.
+        /// The condition in the guard, as an expression of the automaton.
         atom: ExprId,
-        /// Its value.
+        /// The value that the condition has to have.
         value: bool,
     },
 }
@@ -86,7 +86,7 @@ type Condition = (ExprId, [usize; 2]);
 pub struct Goals<'m> {
     /// What they are about.
     pub moves: &'m Machines,
-    /// The goals.
+    /// All goals; other parts of a suite refer to them by index.
     pub list: Vec<Goal>,
     at: BTreeMap<LocId, Vec<usize>>,
     taken: BTreeMap<usize, usize>,

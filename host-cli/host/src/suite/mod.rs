@@ -44,18 +44,18 @@ pub enum Found {
 /// A test case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
-    /// The run.
+    /// The run with its inputs, and the states that are expected.
     pub walk: Walk,
     /// The goals that no case before it covers.
     pub covers: Vec<usize>,
 }
 
-/// A suite.
+/// A test suite: what it was to cover, and the cases that do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Suite {
     /// The goals, and what was found out.
     pub goals: Vec<(Goal, Found)>,
-    /// The cases.
+    /// The chosen cases; [`Found::Covered`] refers to them by number.
     pub cases: Vec<Case>,
 }
 

@@ -39,26 +39,26 @@ pub struct File {
     pub checks: usize,
     /// How often an invariant that was found for other values was used again.
     pub reused: usize,
-    /// Seconds.
+    /// Wall-clock seconds; after merging, the sum over all parts.
     pub time_s: f64,
 }
 
-/// A parameter.
+/// A parameter that was swept.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Parameter {
-    /// Its name.
+    /// The parameter's name in the model.
     pub name: String,
-    /// Its values.
+    /// All its values that were asked for, also those of other parts.
     pub range: Range,
     /// What they are called, if they are not numbers, from the first on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
 
-/// A property.
+/// The verdicts on one property, by parameter values.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Property {
-    /// Its name.
+    /// The property's name in the model.
     pub name: String,
     /// All values that were looked at, each once.
     pub ranges: Vec<Part>,
@@ -80,7 +80,7 @@ pub struct Part {
 /// A proof or a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Kept {
-    /// Its name.
+    /// What [`Part::evidence`] refers to, as `proof 1` or `run 2`.
     pub name: String,
     /// Its file, next to this one.
     pub file: Option<String>,
@@ -129,7 +129,7 @@ impl Property {
 
 /// What a file says besides what was found.
 pub struct About<'a> {
-    /// The model.
+    /// The model that was swept.
     pub model: &'a Loaded,
     /// The parameters that were swept, and all their values that were asked for.
     pub params: &'a [VarId],
@@ -141,7 +141,7 @@ pub struct About<'a> {
     pub shard: Option<String>,
     /// Other parameters that had one value.
     pub bindings: &'a [(VarId, Word)],
-    /// Seconds.
+    /// Wall-clock time of the sweep, in seconds.
     pub time_s: f64,
 }
 
@@ -246,15 +246,15 @@ pub enum MergeError {
         first: String,
         /// The one that is different.
         other: String,
-        /// In what.
+        /// The first thing in which they differ, in words.
         what: &'static str,
     },
     /// A value is in two of them.
     #[error("{first} and {other} have values in common\nhelp: name each part once")]
     Overlap {
-        /// A file.
+        /// The file that comes first in the list.
         first: String,
-        /// Another.
+        /// The file that has some of the same values.
         other: String,
     },
     /// There is none.

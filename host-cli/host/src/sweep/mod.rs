@@ -29,7 +29,7 @@ pub enum Evidence {
 /// Values for which the same is known, for the same reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Piece {
-    /// The values.
+    /// The parameter values that it is about.
     pub region: Region,
     /// What is known.
     pub verdict: Verdict,
@@ -42,7 +42,7 @@ pub struct Piece {
 /// What is known of a property.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
-    /// The property.
+    /// The property of the model that was swept.
     pub property: PropertyId,
     /// All values, each once.
     pub pieces: Vec<Piece>,

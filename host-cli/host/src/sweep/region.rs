@@ -36,7 +36,7 @@ impl Number {
 /// Values from the first to the last, both included.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Range {
-    /// The smallest.
+    /// The smallest value; included.
     pub first: i128,
     /// The largest; not below `first`.
     pub last: i128,

@@ -34,21 +34,21 @@ const SEEDS: usize = 4000;
 
 /// What is swept.
 pub struct Job<'a> {
-    /// The model.
+    /// The model, with its parameters as the source bounds them.
     pub model: &'a Loaded,
-    /// The parameters.
+    /// The parameters that are swept.
     pub params: Vec<VarId>,
-    /// Their values.
+    /// The values to sweep: a side for each of `params`, in the same order.
     pub region: Region,
-    /// The properties.
+    /// The properties that are decided.
     pub properties: Vec<PropertyId>,
     /// Other parameters that have a certain value; those not named have any.
     pub bindings: Vec<(VarId, Word)>,
     /// Work units of one question, after which the region is cut; 0: no limit.
     pub budget: u64,
-    /// The engine.
+    /// The engine that is asked about each region, in one thread.
     pub engine: Engine,
-    /// Its memory.
+    /// Memory of the engine for each question.
     pub memory: Memory,
     /// Until when. What is not known by then is unknown.
     pub deadline: Deadline,
@@ -78,7 +78,7 @@ struct Search<'a> {
     seeds: BTreeSet<Clause>,
 }
 
-/// Sweeps.
+/// Decides each property for all values of the job's region; `progress` is told on the way.
 pub fn run(job: &Job<'_>, progress: &mut dyn FnMut(Step<'_>)) -> Sweep {
     let base = base(job.model, &job.params);
     let mut search =

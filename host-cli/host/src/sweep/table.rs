@@ -11,7 +11,7 @@ const NAMED: usize = 3;
 /// Lines for one property.
 const LINES: usize = 40;
 
-/// The table.
+/// The sweep as text: for each property the ranges with their verdicts and evidence.
 pub fn show(file: &File, style: &Style) -> String {
     let swept = file.parameters.iter().map(|p| format!("{} = {}", p.name, p.show_range(p.range)));
     let mut text = format!("{}: {}", file.model, swept.collect::<Vec<_>>().join(", "));

@@ -21,7 +21,7 @@ pub struct Emulation {
 /// A board that firmware is built for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
-    /// Its name.
+    /// Its name in `boards.toml`, as in `qemu:NAME`.
     pub name: String,
     /// Its processor, for people.
     pub processor: String,

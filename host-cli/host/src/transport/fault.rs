@@ -12,7 +12,7 @@ use std::time::Duration;
 /// How often each fault happens, in thousandths: the first four of frames, the others of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
-    /// Frames lost.
+    /// Frames that never arrive, in thousandths of all frames.
     pub lost: u32,
     /// Frames delivered twice.
     pub doubled: u32,
@@ -20,7 +20,7 @@ pub struct Rates {
     pub swapped: u32,
     /// Times when nothing more comes for a while.
     pub stalled: u32,
-    /// Bytes lost.
+    /// Bytes that never arrive, in thousandths of all bytes.
     pub dropped: u32,
     /// Bytes delivered twice.
     pub repeated: u32,
@@ -58,7 +58,7 @@ pub struct Fault<T> {
     faults: u64,
 }
 
-/// One direction.
+/// One direction of the line: the frames that are not delivered yet.
 #[derive(Default)]
 struct Way {
     /// The frame under way.

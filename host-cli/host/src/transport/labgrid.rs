@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// The program.
+/// The command of labgrid that everything goes through.
 const CLIENT: &str = "labgrid-client";
 /// Serial ports that are shared over the network.
 const PORTS: [&str; 2] = ["NetworkSerialPort", "RawNetworkSerialPort"];

@@ -130,7 +130,7 @@ pub struct TargetError {
 pub struct OpenError {
     /// What was to be reached.
     pub target: String,
-    /// What happened.
+    /// What went wrong, in words.
     pub reason: String,
     /// What to do about it.
     pub hint: Option<String>,

@@ -38,7 +38,7 @@ enum State {
     InsideCommand,
 }
 
-/// A port.
+/// A remote serial port, and the state of the Telnet protocol on its connection.
 pub struct Rfc2217 {
     line: Tcp,
     state: State,

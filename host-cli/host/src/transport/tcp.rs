@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection.
+/// A TCP connection to a device; sends without delay (`TCP_NODELAY`).
 pub struct Tcp {
     stream: TcpStream,
     address: String,

@@ -34,7 +34,7 @@ pub struct Words {
 pub(super) struct Variable {
     pub var: VarId,
     pub is_signed: bool,
-    /// Lowest first.
+    /// Numbers of its state bits in the image, lowest bit first.
     pub bits: Vec<u32>,
 }
 
@@ -46,7 +46,7 @@ struct Comparison {
     bits: BTreeSet<u32>,
 }
 
-/// The predicates.
+/// The predicates that cubes and lemmas are made of: state bits, and comparisons of words.
 pub(super) struct Domain {
     /// Words that predicates can speak of.
     pub variables: Vec<Variable>,

@@ -25,7 +25,7 @@ pub const RETIRED: usize = 0;
 
 /// What is known of a location.
 pub struct Lemma {
-    /// Where.
+    /// The location that the lemma is about, by its number in the image.
     pub location: usize,
     /// A cube that no run is in.
     pub cube: Cube,
@@ -211,11 +211,11 @@ pub enum Reply {
     Blocked(Cube),
     /// It does, from the states of this cube with these inputs.
     Reached {
-        /// Over bits.
+        /// A cube over state bits; from all its states these inputs lead over the edge.
         from: Cube,
         /// One of its states, completely.
         state: Cube,
-        /// Input bits.
+        /// Values of the edge's inputs.
         inputs: Vec<bool>,
     },
 }
@@ -228,7 +228,7 @@ pub struct Solvers<'j, W> {
 }
 
 impl<'j, W: Word> Solvers<'j, W> {
-    /// None yet.
+    /// Without any solvers: each is made when its edge or location is first asked about.
     pub(super) fn new(job: &'j Job<'j, W>) -> Solvers<'j, W> {
         Solvers { job, edges: HashMap::default(), locations: HashMap::default() }
     }

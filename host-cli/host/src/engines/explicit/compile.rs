@@ -11,7 +11,7 @@ use vouch_core::word::Word;
 /// Lanes of a word.
 pub const LANES: usize = 64;
 
-/// An edge.
+/// An edge as straight-line code: evaluates its guard and next state for 64 lanes at once.
 pub struct Program {
     /// Its number in the image.
     pub edge: usize,
@@ -19,7 +19,7 @@ pub struct Program {
     pub to: usize,
     /// Bits of the source's state.
     pub live: usize,
-    /// Input bits.
+    /// Number of input bits that the edge reads.
     pub inputs: usize,
     /// Operands of each gate, as indices of values.
     gates: Vec<[u32; 3]>,

@@ -99,7 +99,7 @@ struct Buffers {
     set: Vec<u64>,
     /// The target's bits.
     next: Vec<u64>,
-    /// A state.
+    /// The successor state of one lane, packed as the target's store keeps it.
     after: Vec<u64>,
 }
 

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 pub struct Origin {
     /// Number of the state before, at the edge's source.
     pub before: u32,
-    /// The edge.
+    /// Number of the edge that was taken, in the image.
     pub edge: u32,
     /// The input bits.
     pub input: u32,

@@ -11,7 +11,7 @@ use super::query::{Lits, is_subset};
 /// A node's number, in the order of creation.
 pub type Id = usize;
 
-/// A node.
+/// A node of the tree: a location, reached on the path from the root.
 pub struct Node {
     /// Where it is.
     pub location: usize,
@@ -36,7 +36,7 @@ impl Node {
     }
 }
 
-/// The tree.
+/// The abstract reachability tree: nodes only ever get added, with more clauses over time.
 #[derive(Default)]
 pub struct Tree {
     /// All nodes, by number.

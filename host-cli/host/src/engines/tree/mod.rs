@@ -69,7 +69,7 @@ fn search<'j, W: Word>(
     Ok(found.end(stop, &job.clock))
 }
 
-/// The search.
+/// The state of a search: the tree so far, and the solvers that answer questions about it.
 struct Search<'j, W> {
     job: &'j Job<'j, W>,
     tree: Tree,

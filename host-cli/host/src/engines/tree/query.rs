@@ -39,7 +39,7 @@ pub enum Reply {
     Reached {
         /// Values of the source's live bits.
         state: Vec<bool>,
-        /// Input bits.
+        /// Values of the edge's inputs.
         inputs: Vec<bool>,
     },
 }
@@ -85,7 +85,7 @@ struct OfLocation<'c> {
     state: Vec<SatLit>,
 }
 
-/// The solvers.
+/// A solver for each edge and each location, made when it is first asked.
 pub struct Solvers<'j, W> {
     job: &'j Job<'j, W>,
     edges: HashMap<usize, OfEdge<'j>>,
@@ -93,7 +93,7 @@ pub struct Solvers<'j, W> {
 }
 
 impl<'j, W: Word> Solvers<'j, W> {
-    /// None yet.
+    /// Without any solvers: each is made when its edge or location is first asked about.
     pub fn new(job: &'j Job<'j, W>) -> Self {
         Solvers { job, edges: HashMap::default(), locations: HashMap::default() }
     }

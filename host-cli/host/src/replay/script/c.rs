@@ -14,7 +14,7 @@ fn ty(width: u32, signed: bool) -> &'static str {
     }
 }
 
-/// The program.
+/// A C program that repeats the run: calls with stubs for the inputs.
 pub fn write(story: &Story) -> String {
     let mut text = format!(
         "// A run that breaks `{}`, found by vouch in the linked program. Compile it together with the program's\n\

@@ -5,7 +5,7 @@ use crate::frontend::elf::Source;
 use crate::frontend::elf::isa::Isa;
 use std::collections::BTreeSet;
 
-/// The script.
+/// A gdb script that repeats the run on the program, input by input.
 pub fn write(story: &Story) -> String {
     let is_thumb = story.elf.isa != Isa::Rv32;
     let (link, result, bit) = if is_thumb { ("$lr", "$r0", " | 1") } else { ("$ra", "$a0", "") };

@@ -20,7 +20,7 @@ fn identifier(text: &str) -> String {
     format!("no_{}", words.join("_"))
 }
 
-/// The test.
+/// A Rust test that repeats the run: calls with stubs for the inputs.
 pub fn write(story: &Story) -> String {
     let mut text = format!(
         "// A run that breaks `{}`, found by vouch in the linked program. Put it into the crate of the program, in\n\

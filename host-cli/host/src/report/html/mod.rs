@@ -23,13 +23,13 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// What a page is about.
 pub struct Page<'a> {
-    /// The automaton.
+    /// The automaton that was checked, as the front end made it.
     pub cfa: &'a Cfa,
     /// What its parts are called.
     pub words: &'a Words<'a>,
-    /// Its source.
+    /// The source text that the page lists.
     pub source: &'a Source,
-    /// The verdict.
+    /// The outcome of the check, the same as `--json` prints.
     pub outcome: &'a Outcome,
     /// The machines, drawn.
     pub picture: &'a str,
@@ -46,7 +46,7 @@ fn escape(text: &str) -> String {
     markup::escape(&text.replace('\t', "    "))
 }
 
-/// The page.
+/// The page as one HTML file, with style and script inside.
 pub fn write(page: &Page<'_>) -> String {
     let name = escape(&page.cfa.name);
     let verdict = page.outcome.verdict.to_string();

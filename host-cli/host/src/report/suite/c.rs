@@ -4,7 +4,7 @@ use super::{Field, Script, Test};
 use crate::ir::{Type, Word, value};
 use std::fmt::Write;
 
-/// The file.
+/// The suite as a C file that is to be included beside the code under test.
 pub fn write(script: &Script) -> String {
     let name = &script.ident;
     let mut text = format!(

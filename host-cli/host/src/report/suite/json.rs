@@ -10,7 +10,7 @@ use crate::suite::{Cover, Found, Suite, goals::transition_name};
 use crate::validate::{State, Taken};
 use serde_json::{Value, json};
 
-/// The object.
+/// The suite as a JSON object: goals with what was found, and the cases.
 pub fn write(moves: &Machines, source: &Source, cover: Cover, suite: &Suite) -> Value {
     let cfa = &moves.cfa;
     let names = Names::new(cfa);

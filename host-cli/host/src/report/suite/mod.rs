@@ -65,15 +65,15 @@ struct Field {
     width: u32,
 }
 
-/// A step.
+/// A step of a test: inputs to give, and the state to expect after it.
 struct Row {
     inputs: Vec<Word>,
     state: Vec<Word>,
-    /// What happens.
+    /// The transitions that are taken, as a comment.
     what: String,
 }
 
-/// A test.
+/// A test, with its values in the order of the script's fields.
 struct Test {
     /// What it covers.
     about: Vec<String>,
@@ -214,7 +214,7 @@ impl Script {
         Ok((script, Places { parameters, vars, first, inputs }))
     }
 
-    /// A suite.
+    /// The script of a suite: one test for each of its cases.
     pub fn of_suite(moves: &Machines, suite: &Suite) -> Result<Script, String> {
         let parts = Parts::of_moves(moves);
         let (mut script, places) = Script::new(&moves.cfa, &parts)?;

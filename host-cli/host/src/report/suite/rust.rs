@@ -3,7 +3,7 @@
 use super::{Field, Script, Test};
 use crate::ir::{Type, Word, value};
 
-/// The module.
+/// The suite as a Rust module with a trait that the code under test implements.
 pub fn write(script: &Script) -> String {
     let mut text = format!(
         "//! Tests of {}, made by vouch. Make it a module of yours, with a type `Machine` beside it that is what is\n\

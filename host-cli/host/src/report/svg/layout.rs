@@ -24,7 +24,7 @@ const RISE: f64 = 26.0;
 pub struct Size {
     /// To the right.
     pub width: f64,
-    /// Downwards.
+    /// Extent downwards, in SVG user units.
     pub height: f64,
 }
 
@@ -40,7 +40,7 @@ pub struct Graph {
 /// Where everything is. Places are centres.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Placed {
-    /// The boxes.
+    /// The centre of each box, in the order of [`Graph::boxes`].
     pub boxes: Vec<(f64, f64)>,
     /// For each edge the points it passes, from its source to its target.
     pub edges: Vec<Vec<(f64, f64)>>,

@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// What is drawn.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Picture {
-    /// Above all.
+    /// The heading: the model's name.
     pub title: String,
     /// Under the title.
     pub subtitle: Option<String>,
@@ -22,12 +22,12 @@ pub struct Picture {
     pub properties: Vec<(String, String)>,
 }
 
-/// A machine.
+/// A state machine, drawn in a frame of its own.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Machine {
-    /// Its name.
+    /// Caption of the frame.
     pub name: String,
-    /// Its states.
+    /// The states; `initial` and `transitions` refer to them by index.
     pub states: Vec<State>,
     /// Where it starts.
     pub initial: usize,
@@ -35,10 +35,10 @@ pub struct Machine {
     pub transitions: Vec<(usize, usize, String)>,
 }
 
-/// A state.
+/// A state, drawn as a box.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct State {
-    /// Its name.
+    /// Caption of the box.
     pub name: String,
     /// What happens in it without leaving it.
     pub inside: Vec<String>,
@@ -157,7 +157,7 @@ fn measure(machine: &Machine) -> Drawn<'_> {
     Drawn { machine, inside, sizes, edges, placed, size }
 }
 
-/// The picture.
+/// The picture as an SVG file.
 pub fn draw(picture: &Picture) -> String {
     let drawn: Vec<Drawn<'_>> = picture.machines.iter().map(measure).collect();
     // Machines in rows.

@@ -23,7 +23,7 @@ const READER: u32 = 16;
 /// More than any firmware gives away.
 const MAX_SIZE: u32 = 1 << 20;
 
-/// The rings.
+/// Channel 0 in each direction: `up` is to the host, `down` to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rtt {
     up: Ring,

@@ -88,7 +88,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Opens it.
+    /// Connects to the QMP socket and negotiates its capabilities.
     pub fn connect(socket: &Path) -> io::Result<Monitor> {
         let stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
