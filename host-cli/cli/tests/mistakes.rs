@@ -150,7 +150,7 @@ fn each_mistake_gets_its_answer() {
     let mut desk = Desk { place: Place::new(&[]), told: String::new() };
     for (right, wrong) in EDITS {
         assert!(WASHER.contains(right), "{right}");
-        desk.place.write("washer.vch", &WASHER.replacen(right, wrong, 1));
+        desk.place.write("washer.vch", WASHER.replacen(right, wrong, 1));
         desk.errs(&format!("{right}  becomes  {wrong}"), "check washer.vch");
     }
     files(&mut desk);
@@ -165,7 +165,7 @@ fn each_mistake_gets_its_answer() {
 /// What is not there, or not what it should be.
 fn files(desk: &mut Desk) {
     desk.place.write("washer.vch", WASHER);
-    desk.place.write("broken.vch", &WASHER.replace("on level == 0", "on level <= 1"));
+    desk.place.write("broken.vch", WASHER.replace("on level == 0", "on level <= 1"));
     desk.place.write("empty.vch", "");
     desk.place.write("loose.vch", "var x: bool = false;\n");
     desk.place.write("silent.vch", "machine m { initial state S; }\n");
@@ -246,9 +246,9 @@ fn c(desk: &mut Desk) {
     desk.errs("no such function", "check charger.c --entry charge");
     desk.errs("one call of many", step);
     desk.errs_with("no compiler", step, |c| _ = c.env("PATH", ""));
-    desk.place.write("charger.c", &format!("#include \"stm32f4xx.h\"\n{CHARGER}"));
+    desk.place.write("charger.c", format!("#include \"stm32f4xx.h\"\n{CHARGER}"));
     desk.errs("a header that is elsewhere", step);
-    desk.place.write("charger.c", &CHARGER.replace("level = 0;", "level = 0"));
+    desk.place.write("charger.c", CHARGER.replace("level = 0;", "level = 0"));
     desk.errs("no semicolon", step);
     desk.place.write(
         "charger.c",

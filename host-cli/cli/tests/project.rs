@@ -98,12 +98,12 @@ fn an_old_certificate_is_tried_first() {
         json["models"][0]["result"]["engine"].as_str().unwrap().to_string()
     };
     assert_eq!(engine(&place), "ic3cfa");
-    place.write("m.vch", &counter(7));
+    place.write("m.vch", counter(7));
     assert_eq!(engine(&place), "certificate");
-    place.write("m.vch", &counter(12));
+    place.write("m.vch", counter(12));
     assert_eq!(engine(&place), "ic3cfa");
     place.run(&["check"]).ended(1);
-    place.write("m.vch", &counter(9));
+    place.write("m.vch", counter(9));
     let json = place.run(&["check", "--json"]).ended(0).checked();
     assert_eq!(json["models"][0]["result"]["cached"], true);
 }
@@ -135,7 +135,7 @@ fn a_header_that_changes_is_noticed() {
 fn one_that_is_no_model_does_not_keep_others_from_being_checked() {
     let place = two();
     place.write("models/wrong.vch", "machine m {\n    var x u8;\n}\n");
-    place.write("vouch.toml", &format!("{PROJECT}\n[[model]]\npath = \"gone.vch\"\n"));
+    place.write("vouch.toml", format!("{PROJECT}\n[[model]]\npath = \"gone.vch\"\n"));
     let json = place.run(&["check", "--json"]).ended(1).checked();
     let names: Vec<String> =
         verdicts(&json).into_iter().map(|(name, verdict, _)| format!("{name} {verdict}")).collect();
@@ -212,7 +212,7 @@ fn settings_of_the_file_hold_for_every_command_and_flags_that_differ_are_told() 
 #[test]
 fn targets_and_keys_have_names() {
     let place = two();
-    place.write("vouch.toml", &format!("{PROJECT}[targets]\nbench = \"sim\"\n[keys]\nrelease = \"keys/r\"\npublic = \"keys/r.pub\"\n"));
+    place.write("vouch.toml", format!("{PROJECT}[targets]\nbench = \"sim\"\n[keys]\nrelease = \"keys/r\"\npublic = \"keys/r.pub\"\n"));
     fs::create_dir(place.path("keys")).unwrap();
     place.run(&["keygen", "-o", "keys/r"]).ended(0);
     place.run(&["compile", "models/good.vch", "--sign", "release", "-o", "good.vimg"]).ended(0);
@@ -310,7 +310,7 @@ fn a_change_is_noticed_while_watching() {
         }
     };
     wait_for("1 safe");
-    place.write("m.vch", &counter(12));
+    place.write("m.vch", counter(12));
     wait_for("1 unsafe");
     child.kill().unwrap();
     child.wait().unwrap();

@@ -87,7 +87,7 @@ devices = [\"b\"]
     );
     // The next run is compared with this one.
     assert_eq!(first["changes"].as_array().unwrap().len(), 0);
-    place.write("pump.vch", &PUMP.replace("timer <= 12", "timer <= 14"));
+    place.write("pump.vch", PUMP.replace("timer <= 12", "timer <= 14"));
     let second = run(&place, &["rig", "rig.toml"]).ended(1);
     assert!(second.out.contains("a/pump/limit=14/prove: failed → passed"), "{}", second.out);
     assert!(second.out.contains("b/open/prove: passed → failed"), "{}", second.out);

@@ -62,7 +62,7 @@ fn a_counterexample_is_a_test_that_fails_for_the_code_that_does_the_same() {
         )
     };
     for (limit, code) in [("p.limit", 1), ("12", 0)] {
-        place.write("driver.c", &driver(limit));
+        place.write("driver.c", driver(limit));
         let mut gcc = Command::new("gcc");
         let gcc =
             gcc.current_dir(&place.0).args(["-Wall", "-Wextra", "-Werror", "driver.c"]).output();
@@ -127,7 +127,7 @@ fn a_script_steps_through_a_model() {
     let args = ["simulate", "pump.vch", "--load", "hand.trace", "--script", "u.txt"];
     place.write("u.txt", "expect state = Running\n");
     place.run(&args).ended(0);
-    place.write("hand.trace", &hand.replace("true", "false"));
+    place.write("hand.trace", hand.replace("true", "false"));
     let said = place.run(&["replay", "pump.vch", "hand.trace"]).ended(5).err;
     assert!(said.contains("step 2 is not possible") && said.contains("Idle -> Running"), "{said}");
 }
@@ -271,7 +271,7 @@ fn a_page_shows_a_run_and_can_be_stepped() {
     let odd = PUMP
         .replace("machine pump", "machine p")
         .replace("short: always timer <= 12", "short: always timer <= 14");
-    place.write("odd.vch", &odd.replace("{\n    param", "{ // </script><b>\n    param"));
+    place.write("odd.vch", odd.replace("{\n    param", "{ // </script><b>\n    param"));
     place.run(&["check", "odd.vch", "-q", "--html", "safe.html"]).ended(0);
     let page = place.read("safe.html");
     assert!(page.contains("<section id=\"invariant\">") && !page.contains("<b>"), "{page}");
