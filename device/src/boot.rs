@@ -325,7 +325,7 @@ pub fn check(
         return outcome;
     };
     let question = Question { image: &view, what, bound };
-    let viewed = image.places() ^ sum(black_box(image.bytes()));
+    let viewed = image.places() ^ harden::sum(black_box(image.bytes()));
     outcome.seal.add(question.asked());
     let bound = code::check(&view, &what.code, &mut || watch.idle());
     outcome.seal.add(bound);
@@ -357,7 +357,7 @@ pub fn check(
         (decision, proved) = prove::prove(image, &question, memory, watch, &mut outcome);
     }
     // Where a model is in RAM, a solver that is damaged may have written over it, and proved what it wrote.
-    let still = view.places() ^ sum(black_box(view.bytes()));
+    let still = view.places() ^ harden::sum(black_box(view.bytes()));
     outcome.seal.add(harden::equal(VIEWED, viewed, still));
     outcome.seal.add(proved);
     outcome.seal.add(harden::word(decision as u32));
@@ -366,15 +366,6 @@ pub fn check(
     seal.then(MAY_START, || outcome.decision = Decision::Start);
     seal.then(MAY_DEGRADED, || outcome.decision = Decision::Degraded);
     outcome
-}
-
-/// A number that changes if bytes do, by chance: who can choose them is kept out by the hash.
-#[inline(never)]
-fn sum(bytes: &[u8]) -> u32 {
-    let (words, _) = bytes.as_chunks::<4>();
-    let more =
-        |sum: u32, word: &[u8; 4]| sum.rotate_left(3).wrapping_add(u32::from_le_bytes(*word));
-    words.iter().fold(bytes.len() as u32, more)
 }
 
 /// Numbers and values of the parameters.

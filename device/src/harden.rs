@@ -145,6 +145,15 @@ pub fn difference(left: &[u8], right: &[u8]) -> u32 {
     left.iter().zip(right).fold(0, |bits, (l, r)| bits | u32::from(l ^ r))
 }
 
+/// A number that changes if bytes do, by chance: who can choose them is kept out by the hash.
+#[inline(never)]
+pub fn sum(bytes: &[u8]) -> u32 {
+    let (words, _) = bytes.as_chunks::<4>();
+    let more =
+        |sum: u32, word: &[u8; 4]| sum.rotate_left(3).wrapping_add(u32::from_le_bytes(*word));
+    words.iter().fold(bytes.len() as u32, more)
+}
+
 /// A number that was found twice, by different code: one glitch does not forge both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Twice(pub u32, pub u32);
