@@ -4,7 +4,7 @@
 #![no_main]
 
 use machines::{FAULT, check, machine, vouch_input_u32};
-use vouch_device::harden::{Hard, RECENT, SIGNED, WHOLE, at_least, same};
+use vouch_device::harden::{Hard, RECENT, SIGNED, Twice, WHOLE, at_least, same};
 
 /// What a package has to be.
 const ACCEPTED: Hard = Hard::of(&[SIGNED, WHOLE, RECENT]);
@@ -22,7 +22,7 @@ machine!(Store, Store { floor: 0 }, |store| {
     seal.add(same(SIGNED, &signature[0], &signature[1]));
     seal.add(same(WHOLE, &hash[0], &hash[1]));
     let least = if FAULT { before.saturating_sub(1) } else { before };
-    seal.add(at_least(RECENT, counter, least));
+    seal.add(at_least(RECENT, Twice(counter, counter), Twice(least, least)));
     let is_right = signature[0] == signature[1] && hash[0] == hash[1] && counter >= before;
     let taken = seal.then(ACCEPTED, || counter);
     check(taken.is_some() == is_right);
