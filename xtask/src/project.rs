@@ -18,9 +18,14 @@ pub fn target() -> PathBuf {
     }
 }
 
-/// The host tool, as `demo` and `test` build it.
+/// The host tool, as users have it.
 pub fn tool() -> PathBuf {
     target().join("release").join(format!("vouch{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// The host tool as it is built with the tests: one build less, and its arithmetic is checked.
+pub fn tested_tool() -> PathBuf {
+    target().join("debug").join(format!("vouch{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// The firmware's workspace.

@@ -32,6 +32,7 @@ pub fn run() -> Result<()> {
         program(&CLANG)?;
         program(&LLD)?;
         program(&CHROMIUM)?;
+        labgrid();
         crates()
     })
 }
@@ -183,6 +184,32 @@ fn crates() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// labgrid, in a folder of its own: a test has it lend boards. It comes from PyPI, which not every machine reaches; without it that
+/// test says that it is left out.
+fn labgrid() {
+    let folder = project::root().join("target/labgrid");
+    let program = "labgrid-coordinator";
+    if shell::find(program).is_some() || folder.join("bin").join(program).is_file() {
+        return;
+    }
+    eprintln!("   installing labgrid with pip");
+    let make = |ready: bool| {
+        if !ready && shell::find("apt-get").is_some() {
+            apt(&["install", "-y", "--no-install-recommends", "python3-venv"])?;
+        }
+        let mut python = Command::new("python3");
+        shell::run(python.args(["-m", "venv", "--clear"]).arg(&folder))?;
+        let pip = folder.join("bin/pip");
+        shell::run(Command::new(pip).args(["install", "--quiet", "labgrid>=25,<27"]))
+    };
+    let has_pip = Command::new("python3").args(["-c", "import ensurepip, venv"]).status();
+    if let Err(error) = make(has_pip.is_ok_and(|status| status.success())) {
+        println!("not installed: {error:#}; the test with labgrid is left out");
+        // Half of it would be found next time.
+        let _ = std::fs::remove_dir_all(&folder);
+    }
 }
 
 fn missing_targets(sysroot: &Path) -> Vec<&'static str> {

@@ -2,7 +2,7 @@
 //!
 //! Quick checks come first. The test runner comes last, so that its closing line ends the output.
 
-use crate::{alone, boards, demo, firmware, libvouch, project, setup, shell, tidy};
+use crate::{alone, boards, firmware, libvouch, project, setup, shell, tidy};
 use anyhow::Result;
 use std::process::Command;
 
@@ -53,7 +53,6 @@ pub fn task(args: &[String]) -> Result<()> {
         shell::run(libvouch::cargo_for("clippy", "thumbv7m-none-eabi").args(DENY))
     })?;
     alone::build()?;
-    shell::stage("host tool", demo::build_tool)?;
     shell::stage("examples in the documentation", || {
         shell::run(testing(host().args(["test", "--workspace", "--doc", "--quiet"])))
     })?;
@@ -102,6 +101,6 @@ fn host() -> Command {
 fn testing(command: &mut Command) -> &mut Command {
     command
         .env("VOUCH_FIRMWARE_DIR", project::firmware_out())
-        .env("VOUCH_BIN", project::tool())
+        .env("VOUCH_BIN", project::tested_tool())
         .env("INSTA_UPDATE", "no")
 }

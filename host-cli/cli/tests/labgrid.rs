@@ -1,4 +1,5 @@
-//! `labgrid:PLACE` with labgrid's own coordinator and exporter, and emulated boards. Left out where labgrid is not installed (`pip install labgrid`).
+//! `labgrid:PLACE` with labgrid's own coordinator and exporter, and emulated boards with their power switches. Left out where
+//! labgrid is not installed; `cargo xtask setup` does that.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![cfg(unix)]
 
@@ -49,8 +50,9 @@ struct Lab {
 impl Lab {
     fn new(boards: &[Board]) -> Option<Lab> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let programs =
-            std::env::split_paths(&path).find(|f| f.join("labgrid-coordinator").is_file());
+        let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/labgrid/bin");
+        let mut folders = std::env::split_paths(&path).chain([ours]);
+        let programs = folders.find(|f| f.join("labgrid-coordinator").is_file());
         let Some(programs) = programs else {
             eprintln!("left out: labgrid is not installed");
             return None;
@@ -62,7 +64,9 @@ impl Lab {
         for (i, board) in boards.iter().enumerate() {
             let (host, port) = board.address.rsplit_once(':').unwrap();
             resources += &format!(
-                "board-{i}:\n  NetworkSerialPort:\n    host: {host}\n    port: {port}\n    protocol: raw\n"
+                "board-{i}:\n  NetworkSerialPort:\n    host: {host}\n    port: {port}\n    protocol: raw\n  \
+                 NetworkPowerPort:\n    model: simplerest\n    host: '{}/{{value}}'\n    index: 0\n",
+                board.switch
             );
         }
         fs::write(folder.path().join("lab.yaml"), resources).unwrap();
@@ -74,7 +78,7 @@ impl Lab {
         let count = boards.len();
         lab.until(|lab| {
             let listed = lab.client(&["resources"]).stdout;
-            String::from_utf8_lossy(&listed).lines().count() >= count
+            String::from_utf8_lossy(&listed).lines().count() >= 2 * count
         });
         for i in 0..count {
             let place = format!("board-{i}");
@@ -93,6 +97,9 @@ impl Lab {
         let mut command = Command::new(program);
         command.args(args).current_dir(self.path()).stdin(Stdio::null());
         command.env("LG_COORDINATOR", &self.coordinator);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::split_paths(&path).chain([self.programs.clone()]);
+        command.env("PATH", std::env::join_paths(path).unwrap());
         command
     }
 
@@ -125,12 +132,13 @@ impl Lab {
     }
 }
 
-/// Four boards: two are well, one has a model that fails on purpose, one loses its power in the middle. A fifth place does not exist.
+/// Four boards: two are well, one has a model that fails on purpose, one loses its power in the middle
+/// and is off until labgrid has switched it on again. A fifth place does not exist.
 #[test]
 fn boards_that_labgrid_lends() {
     let Some(firmware) = bench::firmware() else { return };
     let board = |power_fails_after| {
-        let trouble = Trouble { power_fails_after, ..Trouble::default() };
+        let trouble = Trouble { power_fails_after, stays_off: true, ..Trouble::default() };
         Board::new("qemu:lm3s6965evb", &firmware, trouble)
     };
     let boards = [board(0), board(0), board(0), board(100)];
@@ -138,10 +146,8 @@ fn boards_that_labgrid_lends() {
     fs::write(lab.path().join("door.vch"), DOOR).unwrap();
     let mut rig = String::from("retries = 1\n");
     for i in 0..4 {
-        // These boards come back by themselves.
-        rig += &format!(
-            "[[device]]\nname = \"d{i}\"\ntarget = \"labgrid:board-{i}\"\npower-cycle = \"true\"\nsettle = 0\n"
-        );
+        rig +=
+            &format!("[[device]]\nname = \"d{i}\"\ntarget = \"labgrid:board-{i}\"\nsettle = 0\n");
     }
     rig += "[[device]]\nname = \"none\"\ntarget = \"labgrid:board-9\"\npower-cycle = \"true\"\nsettle = 0\n";
     rig += "[[model]]\nfile = \"door.vch\"\nparameters = [{ broken = false }]\n";

@@ -267,6 +267,16 @@ fn a_matrix_shows_what_is_not_covered() {
     fs::remove_dir_all(place.path(".vouch/certificates")).unwrap();
     place.run(&["matrix"]).ended(1);
     assert!(place.path(path).is_file());
+    // One model by itself, in the project and outside of any.
+    let output = place.run(&["matrix", "models/good.vch"]).ended(0);
+    assert!(output.out.contains("REQ-1") && !output.out.contains("REQ-9"), "{}", output.out);
+    let alone = Place::new(&[("good.vch", &place.read("models/good.vch"))]);
+    let output = alone.run(&["matrix", "good.vch", "--to", "csv", "-o", "m.csv"]).ended(0);
+    assert!(
+        output.out.is_empty() && alone.read("m.csv").contains(",safe,invariant checked,.vouch/")
+    );
+    let output = alone.run(&["matrix", "godo.vch"]).ended(2);
+    assert!(output.err.contains("godo.vch"), "{}", output.err);
 }
 
 #[test]

@@ -212,6 +212,63 @@ fn each_device_fails_by_itself() {
     assert!(reason(3).contains("quarantine"), "{}", reason(3));
 }
 
+/// A device that proves something else than it was asked for: with `limit = 14` the model is broken, and the proof that comes
+/// back is one for `limit = 5`. Nothing that it says counts, and the other device is not troubled by it.
+#[test]
+fn a_false_proof_is_no_verdict() {
+    let firmware = bench::firmware().unwrap_or_default();
+    let lies = Trouble { proves_for: Some(5), ..Trouble::default() };
+    let liar = Board::new("sim", &firmware, lies);
+    let rig = "retries = 1\nquarantine = 9\n".to_string()
+        + &device("liar", &format!("tcp:{}", liar.address), "settle = 0")
+        + &device("honest", "sim", "")
+        + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 14 }, { limit = 5 }]\n";
+    let result = run(&lab(&rig), &["rig", "--json"]).ended(1).json();
+    assert_eq!(
+        rows(&result),
+        [
+            row("liar/pump/limit=14/prove", "error", "-", 2),
+            // This once it is the truth.
+            row("liar/pump/limit=5/prove", "passed", "safe", 1),
+            row("honest/pump/limit=14/prove", "failed", "unsafe", 1),
+            row("honest/pump/limit=5/prove", "passed", "safe", 1),
+        ]
+    );
+    let reason = result["rows"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("what it says is not true"), "{reason}");
+}
+
+/// C with what the project says of it, as for every other command.
+#[test]
+fn models_are_read_as_their_project_says() {
+    let c = "\
+#include \"vouch.h\"
+static unsigned char level;
+void step(void) {
+    if (level < LIMIT) level++;
+    else level = 0;
+    VOUCH_ASSERT(level <= 3);
+}
+";
+    let project = |limit: u32| {
+        format!(
+            "[[model]]\npath = \"tank.c\"\nentry = \"step\"\nloop = true\ndefine = [\"LIMIT={limit}\"]\n"
+        )
+    };
+    let rig = device("a", "sim", "") + "[[model]]\nfile = \"tank.c\"\n";
+    let place = Place::new(&[("tank.c", c), ("vouch.toml", &project(3)), ("rig.toml", &rig)]);
+    let output = run(&place, &["rig"]).ended(0);
+    assert!(output.err.contains("--define=LIMIT=3"), "{}", output.err);
+    // Another project is another rig: nothing is resumed or compared in vain.
+    place.write("vouch.toml", project(4));
+    let result = run(&place, &["rig", "--json"]).ended(1).json();
+    assert_eq!(rows(&result), [row("a/tank/prove", "failed", "unsafe", 1)]);
+    // What is wrong with the model is shown there.
+    place.write("tank.c", c.replace("level++", "level+"));
+    let output = run(&place, &["rig"]).ended(2);
+    assert!(output.err.contains("tank.c:4"), "{}", output.err);
+}
+
 /// The same eight jobs on one board and on four, behind lines of 9600 baud.
 #[test]
 fn four_slow_boards_are_as_quick_as_four() {

@@ -3,20 +3,21 @@
 use super::context::{self, Context};
 use super::failure::Failure;
 use super::files;
-use super::project::{Given, Plan, ProjectArgs, locate};
+use super::project::{Given, Plan, ProjectArgs, locate, read};
 use clap::{Args, ValueEnum, ValueHint};
 use serde_json::json;
-use std::path::PathBuf;
-use vouch_host::project::matrix;
+use std::path::{Path, PathBuf};
+use vouch_host::project::{self, file, matrix};
 use vouch_host::report::results::{Item, exit_code};
 
 /// Shown below the help.
 pub const AFTER_HELP: &str = "\
 Every property of every model in vouch.toml has a row, and so has every requirement that is listed there and that no property
-covers. A proof is named by its file and the SHA-256 of its content; `vouch certify MODEL FILE` checks it again.
+covers. Of a model that is named there are only its own. A proof is named by its file and the SHA-256 of its content; `vouch certify MODEL FILE` checks it again.
 
 Examples:
   vouch matrix
+  vouch matrix pump.vch
   vouch matrix --to csv -o matrix.csv";
 
 /// How it is written.
@@ -35,9 +36,9 @@ pub enum Form {
 /// Arguments of `matrix`.
 #[derive(Args, Debug)]
 pub struct MatrixArgs {
-    /// The project's folder [default: this one, or one above]
-    #[arg(default_value = ".", hide_default_value = true, value_hint = ValueHint::DirPath)]
-    pub folder: PathBuf,
+    /// A model, or a project's folder [default: this one, or one above]
+    #[arg(default_value = ".", hide_default_value = true, value_hint = ValueHint::AnyPath)]
+    pub path: PathBuf,
     /// The format
     #[arg(long, env = "VOUCH_TO", hide_env = true, value_name = "FORMAT", default_value = "text")]
     pub to: Form,
@@ -52,9 +53,18 @@ pub struct MatrixArgs {
 /// Runs `vouch matrix`; returns the exit code.
 pub fn command(args: &MatrixArgs, context: &mut Context) -> Result<u8, Failure> {
     let output = args.output.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone()));
-    let file = locate(&args.folder)?;
+    let project = match args.path.is_dir() {
+        true => read(&locate(&args.path)?)?,
+        false => {
+            let folder = args.path.parent().filter(|p| !p.as_os_str().is_empty());
+            let project = project::find(folder.unwrap_or(Path::new("."))).map(|f| read(&f));
+            file::of_model(&args.path, project.transpose()?)
+        }
+    };
+    let file = std::path::absolute(&project.source.path);
+    let file = file.unwrap_or_else(|_| PathBuf::from(&project.source.path));
     let given = Given::of_command_line("matrix")?;
-    let plan = Plan::new(&file, &given, &args.project, context)?.with_proofs();
+    let plan = Plan::new(project, &given, &args.project, context)?.with_proofs();
     let results = plan.run_silently(context);
     let items: Vec<Item> = results.iter().map(|done| done.item.clone()).collect();
     let pairs: Vec<_> = results.into_iter().map(|done| (done.item, done.proof)).collect();

@@ -79,7 +79,8 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
     let file = locate(&args.model.model)?;
     let mut how = args.project.clone();
     loop {
-        let plan = match Plan::new(&file, &given, &how, context) {
+        let plan = read(&file).and_then(|project| Plan::new(project, &given, &how, context));
+        let plan = match plan {
             // Somebody is writing it.
             Err(failure) if how.watch => {
                 context.alarm(&failure.to_text(false));
@@ -111,6 +112,14 @@ pub fn locate(folder: &Path) -> Result<PathBuf, Failure> {
             folder.display()
         ))
     })
+}
+
+/// Reads a project's file.
+pub fn read(file: &Path) -> Result<Project, Failure> {
+    let read = file::read(file);
+    let read = read
+        .map_err(|e| Failure::new(Kind::Input, format!("cannot read {}: {e}", file.display())))?;
+    read.map_err(|(source, errors)| wrong(source, errors))
 }
 
 /// Reports go where they are wanted, whatever folder is worked in.
@@ -171,17 +180,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads the project's file, and moves into its folder.
+    /// For a project; moves into its folder.
     pub fn new(
-        file: &Path,
+        project: Project,
         given: &Given,
         args: &ProjectArgs,
         context: &Context,
     ) -> Result<Plan, Failure> {
-        let read = file::read(file).map_err(|e| {
-            Failure::new(Kind::Input, format!("cannot read {}: {e}", file.display()))
-        })?;
-        let project = read.map_err(|(source, errors)| wrong(source, errors))?;
         let enter = std::env::set_current_dir(&project.root);
         enter.map_err(|e| {
             Failure::new(Kind::Input, format!("cannot enter {}: {e}", project.root.display()))

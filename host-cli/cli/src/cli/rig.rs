@@ -1,17 +1,21 @@
 //! `vouch rig`: models on all devices of a rig.
 
+use super::args::Command;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::files;
+use super::settings;
 use super::shard::Shard;
 use clap::builder::FalseyValueParser;
 use clap::{Args, ValueHint};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use vouch_host::rig::config;
+use vouch_host::pipeline::Loaded;
+use vouch_host::rig::config::{self, Wanted};
 use vouch_host::rig::file::{File, KIND};
 use vouch_host::rig::history::{History, HistoryError};
 use vouch_host::rig::plan::Plan;
@@ -69,7 +73,7 @@ pub fn command(args: &RigArgs, context: &mut Context) -> Result<u8, Failure> {
     let start = Instant::now();
     context.stage("compiling");
     let rig = config::load(&args.file)?;
-    let mut plan = Plan::new(&rig)?;
+    let mut plan = Plan::new(&rig, |wanted| load(wanted, context))?;
     context.finish();
     let all: Vec<String> = plan.jobs().map(|(_, job)| job.name.clone()).collect();
     let shard = args.shard.map(|s| s.to_string());
@@ -132,6 +136,22 @@ pub fn command(args: &RigArgs, context: &mut Context) -> Result<u8, Failure> {
         return Ok(Kind::Limit.exit_code());
     }
     Ok(code)
+}
+
+/// Reads a model as `vouch check` does, with what its project says of it.
+fn load(wanted: &Wanted, context: &mut Context) -> Result<Loaded, Failure> {
+    let mut args: Vec<OsString> = ["vouch", "check"].map(OsString::from).into();
+    args.extend(wanted.overflow.iter().map(|mode| format!("--overflow={mode}").into()));
+    args.extend(["--".into(), wanted.file.clone().into()]);
+    let (mut cli, notes) = settings::parse(args).map_err(|e| Failure::usage(e.to_string()))?;
+    for note in notes {
+        context.note(&format!("{}: {note}", wanted.name));
+    }
+    cli.command.settle();
+    match cli.command {
+        Command::Check(args) => files::load(&args.model, context),
+        _ => Err(Failure::new(Kind::Internal, "this is not a check")),
+    }
 }
 
 /// Prints a result, and writes the reports.

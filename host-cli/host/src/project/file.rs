@@ -93,6 +93,43 @@ pub fn read(path: &Path) -> std::io::Result<Result<Project, (Source, Vec<Diagnos
     Ok(parse(source.clone(), root).map_err(|errors| (source, errors)))
 }
 
+/// A project of one model: what its folder's project says of it, or nothing but its name.
+pub fn of_model(model: &Path, project: Option<Project>) -> Project {
+    let same = |path: &Path| {
+        let (one, other) = (std::fs::canonicalize(path).ok(), std::fs::canonicalize(model).ok());
+        one.is_some() && one == other
+    };
+    if let Some(mut project) = project {
+        project.checks.retain(|check| same(&project.root.join(&check.path)));
+        // Others may cover them.
+        project.requirements.clear();
+        if !project.checks.is_empty() {
+            return project;
+        }
+    }
+    let text = |part: Option<&std::ffi::OsStr>| {
+        part.map_or_else(String::new, |part| part.to_string_lossy().into_owned())
+    };
+    let root = model.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let check = Check {
+        name: text(model.file_stem()),
+        path: text(model.file_name()),
+        settings: vec![],
+        property: None,
+        bind: vec![],
+        requirements: Requirements::default(),
+        span: Span::default(),
+    };
+    Project {
+        root: root.to_path_buf(),
+        source: Source { path: model.display().to_string(), text: String::new() },
+        checks: vec![check],
+        requirements: vec![],
+        targets: vec![],
+        keys: vec![],
+    }
+}
+
 /// Reads a project's file that is seen from `root`; or all that is wrong with it.
 pub fn parse(source: Source, root: &Path) -> Result<Project, Vec<Diagnostic>> {
     let text = source.text.clone();

@@ -160,8 +160,8 @@ pub struct Wanted {
     pub file: PathBuf,
     /// Its name in job names; the file's stem unless the rig file gives one.
     pub name: String,
-    /// What arithmetic does when a result does not fit.
-    pub overflow: Overflow,
+    /// What arithmetic does when a result does not fit, if the rig file says so.
+    pub overflow: Option<String>,
     /// The only property that is asked for.
     pub property: Option<String>,
     /// Sets of parameters with their values, and where they are written.
@@ -337,13 +337,11 @@ impl Rig {
                     .help(format!("it can be {}", known.join(", "))),
             )
         };
-        let overflow = match &model.overflow {
-            None => Overflow::default(),
-            Some(given) => given
-                .get_ref()
-                .parse()
-                .map_err(|_| choose(given, "a mode of overflow", &["wrap", "error", "assume"]))?,
-        };
+        if let Some(given) = &model.overflow
+            && given.get_ref().parse::<Overflow>().is_err()
+        {
+            return Err(choose(given, "a mode of overflow", &["wrap", "error", "assume"]));
+        }
         let expect = match model.expect.as_ref().map(|e| (e, e.get_ref().as_str())) {
             None | Some((_, "safe")) => Verdict::Safe,
             Some((_, "unsafe")) => Verdict::Unsafe,
@@ -373,7 +371,7 @@ impl Rig {
         let stem = file.file_stem().map_or(String::new(), |s| s.to_string_lossy().into_owned());
         Ok(Wanted {
             name: model.name.clone().unwrap_or(stem),
-            overflow,
+            overflow: model.overflow.as_ref().map(|o| o.get_ref().clone()),
             property: model.property.as_ref().map(|p| p.get_ref().clone()),
             parameters: match model.parameters.is_empty() {
                 true => vec![(BTreeMap::new(), Span::default())],

@@ -6,7 +6,7 @@ use crate::formats::names::closest;
 use crate::frontend::Diagnostic;
 use crate::ir::{Cfa, PropertyId, VarId, VarKind, Word, value};
 use crate::judge::Question;
-use crate::pipeline::{self, LoadError, Loaded};
+use crate::pipeline::{LoadError, Loaded};
 use crate::validate::within;
 use crate::verdict::Verdict;
 use sha2::{Digest, Sha256};
@@ -43,17 +43,19 @@ pub struct Job {
 }
 
 impl Plan {
-    /// Of a rig. All models are compiled, so that what is wrong with one is said before a device is touched.
-    pub fn new(rig: &Rig) -> Result<Plan, LoadError> {
+    /// Of a rig; `load` compiles a model. That is done with all of them first, so that what is wrong with one is said
+    /// before a device is touched.
+    pub fn new<E: From<LoadError>>(
+        rig: &Rig,
+        mut load: impl FnMut(&Wanted) -> Result<Loaded, E>,
+    ) -> Result<Plan, E> {
         let devices = rig.devices()?;
         let wanted = rig.models(&devices)?;
         let mut digest = Sha256::new();
         digest.update(rig.text());
         let (mut models, mut jobs) = (vec![], vec![]);
         for wanted in &wanted {
-            let options =
-                pipeline::Options { overflow: wanted.overflow, ..pipeline::Options::default() };
-            let model = pipeline::load(&wanted.file, &options)?;
+            let model = load(wanted)?;
             digest.update(&model.image[..]);
             for (set, span) in &wanted.parameters {
                 let question = question(&model.cfa, wanted, set).map_err(|(what, help)| {

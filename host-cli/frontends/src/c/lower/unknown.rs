@@ -30,10 +30,11 @@ impl Lower<'_> {
         }
         if function.undeclared {
             let message = format!("`{}` is not declared", function.name);
-            return Err(Box::new(
-                fail(message, span, "nothing is known of it")
-                    .help("define it, or declare it to have it return any value"),
-            ));
+            let help = match function.name.starts_with("VOUCH_") {
+                true => "add `#include \"vouch.h\"`, which defines vouch's macros",
+                false => "define it, or declare it to have it return any value",
+            };
+            return Err(Box::new(fail(message, span, "nothing is known of it").help(help)));
         }
         if builtin::goes_elsewhere(&function.name) || builtin::has_no_model(&function.name) {
             return self.refuse(&format!("a call of `{}`", function.name), span);
