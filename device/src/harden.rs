@@ -29,6 +29,8 @@ pub const SIGNED: Stage = Stage(0x5a3c_96e1, 0x2d97_4b5c);
 pub const WHOLE: Stage = Stage(0x1bd6_a74c, 0x74e9_1a36);
 /// The counter is not lower than one before.
 pub const RECENT: Stage = Stage(0x63a5_4d92, 0x49b2_e5c7);
+/// There was no key before the first one.
+pub const FIRST: Stage = Stage(0x2e57_c169, 0x3bd4_85e2);
 /// The view of the model is what its bytes say, and they are still the same.
 pub const VIEWED: Stage = Stage(0x4d72_b8c6, 0x6ab5_3ed1);
 /// The model has what the self-check asks for.
@@ -187,7 +189,7 @@ mod tests {
     use super::*;
     use crate::boot::{Decision, Policy};
 
-    const STAGES: [Stage; 7] = [SIGNED, WHOLE, RECENT, VIEWED, ASKED, BOUND, PROVED];
+    const STAGES: [Stage; 8] = [SIGNED, WHOLE, RECENT, VIEWED, ASKED, BOUND, PROVED, FIRST];
 
     /// Any two words differ in at least 8 bits, from those that mean nothing too.
     fn are_distant(words: &[u32]) {
@@ -205,14 +207,14 @@ mod tests {
         are_distant(&decisions);
         are_distant(&[Policy::Report, Policy::Degrade, Policy::Refuse].map(|p| p as u32));
         are_distant(&[crate::Trust::Signed, crate::Trust::AllowUnsigned].map(|p| p as u32));
-        let stages: [Stage; 10] = core::array::from_fn(|i| match i {
-            0..7 => STAGES[i],
-            i => Stage::of(decisions[i - 7]),
+        let stages: [Stage; 11] = core::array::from_fn(|i| match i {
+            0..8 => STAGES[i],
+            i => Stage::of(decisions[i - 8]),
         });
-        let mut words = [Passed::NOT.a; 11];
+        let mut words = [Passed::NOT.a; 12];
         words.iter_mut().zip(stages).for_each(|(word, stage)| *word = stage.0);
         are_distant(&words);
-        let mut words = [Passed::NOT.b; 11];
+        let mut words = [Passed::NOT.b; 12];
         words.iter_mut().zip(stages).for_each(|(word, stage)| *word = stage.1);
         are_distant(&words);
     }
@@ -226,12 +228,14 @@ mod tests {
             n => Passed { a: STAGES[n - 1].0, b: STAGES[n - 1].1 },
         };
         let mut right = 0;
-        for course in 0..8usize.pow(4) {
+        // Each of them, and none.
+        const N: usize = STAGES.len() + 1;
+        for course in 0..N.pow(3) * (N + 1) {
             let mut sum = Hard::NONE;
-            let stages = [course % 8, course / 8 % 8, course / 64 % 8];
+            let stages = [course % N, course / N % N, course / N.pow(2) % N];
             stages.into_iter().for_each(|n| sum.add(passed(n)));
             let all = [1, 2, 3].iter().all(|n| stages.contains(n));
-            let more = course / 512;
+            let more = course / N.pow(3);
             if more > 0 {
                 sum.add(passed(more - 1));
             }

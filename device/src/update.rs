@@ -4,7 +4,7 @@
 //! wear out the flash, nor take the model that a device would fall back to.
 
 use crate::block::BLOCK;
-use crate::harden::{self, Hard, SIGNED, WHOLE};
+use crate::harden::{self, FIRST, Hard, SIGNED, WHOLE};
 use crate::keys::{self, Record};
 use crate::package::{self, Checked, HEADER_LEN, Header, Kind, PublicKey, Trust};
 use crate::slot::{self, PACKAGE_AT};
@@ -43,13 +43,13 @@ impl<F: MappedFlash> Store<F> {
             // Perhaps the power failed the last time, before this was answered.
             return self.add_key(key);
         }
-        // Something that is not a key, on a device that has stored something: a key was damaged.
-        let record = |i| keys::record(self.key_bytes(), i);
-        let damaged =
-            (0..keys::KEYS).any(|i| matches!(record(i), Record::Torn(_) | Record::Gone(_)));
-        if !trusted.as_slice().is_empty() || (damaged && self.was_used()) {
+        if !trusted.as_slice().is_empty() || self.keys_before() > 0 {
             return Err(StoreError::Provisioned);
         }
+        // A key that gets in stays: looked at again, by other code, so that no skipped branch lets a second one in.
+        let mut first = Hard::NONE;
+        first.add(harden::equal(FIRST, self.keys_before(), 0));
+        first.then(Hard::of(&[FIRST]), || ()).ok_or(StoreError::Provisioned)?;
         if !self.was_used() {
             // Even if it reads as blank: an attempt may have left cells behind that read either way.
             self.erase(0..F::ERASE_SIZE as u32)?;
@@ -57,6 +57,18 @@ impl<F: MappedFlash> Store<F> {
         self.add_key(key)?;
         self.found(None);
         Ok(())
+    }
+
+    /// How many keys are or were here. On a device that has stored something, what is not a key is a damaged one.
+    #[inline(never)]
+    fn keys_before(&self) -> u32 {
+        let used = self.was_used();
+        let is_one = |index: &usize| match keys::record(self.key_bytes(), *index) {
+            Record::Free => false,
+            Record::Key(_) => true,
+            Record::Torn(_) | Record::Gone(_) => used,
+        };
+        (0..keys::KEYS).filter(is_one).count() as u32
     }
 
     /// Whether something was ever stored here, as far as one can tell.

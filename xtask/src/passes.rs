@@ -90,7 +90,7 @@ fn measure(model: &str, passes: &str) -> Result<Row> {
 }
 
 /// Names of models end in one of these.
-const EXTENSIONS: [&str; 6] = ["vch", "c", "i", "aag", "aig", "btor2"];
+const EXTENSIONS: [&str; 7] = ["vch", "c", "i", "aag", "aig", "btor2", "elf"];
 /// What a compilation may take.
 const LIMITS: Limits = Limits { seconds: 20, bytes: 4 << 30 };
 const SIZES: [&str; 5] = ["state_bits", "locations", "edges", "gates", "image_bytes"];

@@ -809,7 +809,7 @@ fn circuits_are_checked_and_their_witnesses_written() {
     assert!(text.starts_with("sat\nb0\n#0\n@0\n") && text.ends_with("@5\n.\n"), "{text}");
     // The model's own language has no such formats.
     let run = place.run(&["check", "pump.vch", "--witness", "x"]).ended(2);
-    assert!(run.err.contains("no C program, AIGER or BTOR2 circuit"), "{}", run.err);
+    assert!(run.err.contains("not a C program, AIGER or BTOR2 circuit"), "{}", run.err);
     place.write("bad.btor2", "1 sort bitvec 4\n2 frob 1\n");
     let run = place.run(&["check", "bad.btor2"]).ended(2);
     assert!(run.err.contains("bad.btor2:2:3") && run.err.contains("frob"), "{}", run.err);

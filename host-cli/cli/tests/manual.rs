@@ -34,6 +34,39 @@ fn each_command_has_a_page() {
     assert!(check.contains("\\-\\-timeout") && check.contains("vouch check"), "{check}");
 }
 
+/// Words that begin with `--`.
+fn flags(text: &str) -> std::collections::BTreeSet<String> {
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let starts = text.match_indices("--").map(|(at, _)| at);
+    let starts = starts.filter(|at| !text[..*at].ends_with(is_name));
+    let name = |at: usize| {
+        let rest = &text[at..];
+        rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())].to_owned()
+    };
+    starts.map(name).filter(|name| name.len() > 3 && !name.ends_with('-')).collect()
+}
+
+/// The page names every flag of every command, and the fields of what `--json` prints.
+#[test]
+fn the_page_on_commands_is_complete() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/cli.md")).unwrap();
+    let known = flags(&page);
+    for command in commands() {
+        let help = String::from_utf8(vouch(&[&command, "--help"]).stdout).unwrap();
+        // The lines that define a flag begin with it.
+        let own = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+        let own = flags(&own.collect::<Vec<_>>().join("\n"));
+        let missing: Vec<_> = own.difference(&known).filter(|flag| *flag != "--help").collect();
+        assert!(missing.is_empty(), "docs/cli.md does not name {missing:?} of {command}");
+    }
+    let schema = std::fs::read_to_string(root.join("docs/formats/check.schema.json")).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    for field in schema["$defs"]["check"]["properties"].as_object().unwrap().keys() {
+        assert!(page.contains(&format!("`{field}`")), "docs/cli.md does not name `{field}`");
+    }
+}
+
 #[test]
 fn a_shell_understands_what_it_completes_with() {
     let script = vouch(&["completions", "bash"]).stdout;

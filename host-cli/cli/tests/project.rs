@@ -8,6 +8,7 @@ mod schema;
 use place::{Output, Place};
 use serde_json::Value;
 use std::fs;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Counts up to a limit and starts again.
@@ -172,6 +173,25 @@ fn reports_say_what_the_verdict_says() {
     // A report that cannot be written is an error, whatever the verdict.
     let output = place.run(&["check", "models/good.vch", "--junit", "no/where.xml"]).ended(2);
     assert!(output.out.contains("counter: safe"), "{}", output.out);
+}
+
+/// A project below the folder that the command is run in: annotations lead to files as seen from there.
+#[test]
+fn reports_name_files_as_seen_from_the_repository() {
+    let project = "[[model]]\npath = \"bad.vch\"\n";
+    let place = Place::new(&[("sub/vouch.toml", project), ("sub/bad.vch", &counter(11))]);
+    let seen = |command: &mut Command| {
+        let output = place::ended(command).ended(1);
+        assert!(output.out.contains("::error file=sub/bad.vch,"), "{}", output.out);
+        assert!(place.read("out.sarif").contains("\"sub/bad.vch\""));
+    };
+    let args = ["check", "--github", "--sarif", "out.sarif"];
+    seen(place.command(&[&args[..], &["sub"]].concat()).env_remove("GITHUB_WORKSPACE"));
+    // In the project's folder, on GitHub.
+    let sarif = place.path("out.sarif");
+    let args = ["check", "--github", "--sarif", sarif.to_str().unwrap()];
+    let mut command = place.command(&args);
+    seen(command.current_dir(place.path("sub")).env("GITHUB_WORKSPACE", place.path("")));
 }
 
 #[test]

@@ -94,6 +94,33 @@ devices = [\"b\"]
     assert!(second.err.contains("passed   a/pump/limit=5/prove  safe"), "{}", second.err);
 }
 
+/// The model that a device has stored; one that has none, or another one, says so.
+#[test]
+fn a_stored_model_is_checked() {
+    let rig = device("full", "sim", "flash-file = \"full.bin\"")
+        + &device("empty", "sim", "flash-file = \"empty.bin\"")
+        + "[[model]]\nfile = \"pump.vch\"\nparameters = [{ limit = 5 }]\nmodes = [\"stored\"]\n";
+    let place = lab(&rig);
+    let full = ["--target", "sim", "--flash-file", "full.bin"];
+    run(&place, &["keygen", "-o", "key"]).ended(0);
+    run(&place, &[&["provision", "key.pub"][..], &full].concat()).ended(0);
+    run(&place, &["compile", "pump.vch", "--sign", "key", "-o", "pump.vimg"]).ended(0);
+    run(&place, &[&["flash", "pump.vimg"][..], &full].concat()).ended(0);
+    let result = run(&place, &["rig", "--json"]).ended(4).json();
+    assert_eq!(
+        rows(&result),
+        [
+            row("full/pump/limit=5/stored", "passed", "safe", 1),
+            row("empty/pump/limit=5/stored", "error", "-", 2),
+        ]
+    );
+    let reason = |result: &Value, at: usize| result["rows"][at]["reason"].to_string();
+    assert!(reason(&result, 1).contains("no model is stored"), "{result}");
+    place.write("pump.vch", PUMP.replace("timer <= 12", "timer <= 11"));
+    let result = run(&place, &["rig", "--json", "--fresh"]).ended(4).json();
+    assert_eq!(rows(&result)[0].1, "error", "{result}");
+}
+
 /// A part of the devices each, and all together.
 #[test]
 fn parts_are_merged() {

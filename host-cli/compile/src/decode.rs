@@ -46,7 +46,10 @@ pub enum DecodeError {
         bit: usize,
     },
     /// A binding of something that is not a parameter, or to a value that it cannot have.
-    #[error("variable {0:?} is bound, but it is not a parameter that can have this value")]
+    #[error(
+        "variable number {} is bound, but it is not a parameter that can have this value",
+        .0.index()
+    )]
     Binding(VarId),
     /// The map does not belong to the automaton.
     #[error("the map of the image does not fit the model")]

@@ -77,19 +77,19 @@ impl Question {
             }
             Ask::State(name) => {
                 let message = format!("the state {name} is never entered");
-                let label = "no run comes here";
+                let label = "no run reaches this";
                 let warning = Diagnostic::warning(message, self.span, label);
                 warning.help("the guards that lead here are never true: check them")
             }
             Ask::Transition => {
                 let message = "this transition is never taken";
-                let label = "never true when it is this one's turn";
+                let label = "its guard is never true when it is tried";
                 let warning = Diagnostic::warning(message, self.span, label);
                 warning.help("no run satisfies its guard, or those before it always come first")
             }
             Ask::Standstill(states) => {
                 let message = format!("the model can deadlock in {states}");
-                let label = "here no transition is possible any more, whatever the inputs are";
+                let label = "no transition is possible here for any inputs";
                 let warning = Diagnostic::warning(message, self.span, label);
                 warning.help(
                     "add a transition; if it is meant to end here, go to a state without transitions",

@@ -250,7 +250,7 @@ impl fmt::Display for Other {
                     write!(f, "\n  {piece}")?;
                 }
                 f.write_str(
-                    "\nhelp: compile the image anew from the program that is flashed, or flash the program that it \
+                    "\nhelp: compile the image again from the program that is flashed, or flash the program that it \
                      was compiled from",
                 )
             }

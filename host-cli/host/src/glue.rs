@@ -248,7 +248,7 @@ impl Glue {
              static inline void {name}_put(uint8_t *bits, unsigned first, unsigned count, uint64_t value) {{\n    \
              for (unsigned i = 0; i < count; i++)\n        \
              bits[(first + i) / 8] |= (uint8_t)((value >> i & 1) << ((first + i) % 8));\n}}\n\n\
-             /* What the guard wants beside the location. */\n\
+             /* What the guard needs in addition to the location. */\n\
              static inline void {name}_pack(const struct {name} *state, uint8_t bits[{upper}_BYTES]) {{\n    \
              for (unsigned i = 0; i < {upper}_BYTES; i++) bits[i] = 0;\n"
         );

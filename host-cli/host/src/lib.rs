@@ -1,10 +1,11 @@
 //! # vouch
 //!
 //! The host side. Data flows one way:
-//! `frontend` → [`ir`] → `blast` → image → device or host engine → `decode` → `validate` → `report`.
+//! `frontend` → [`ir`] → `simplify` → `blast` → image → device or host engine → `decode` → `validate` → `report`.
 //!
 //! [`pipeline`] goes from a file to an image, [`judge`] from an engine's answer to a verdict that may
-//! be shown; the commands of the `vouch` program are written with the two.
+//! be shown. [`check`] is what programs call: it has an engine or a device check a model, and judges
+//! the answer. The commands of the `vouch` program that prove something are written with it.
 #![deny(unsafe_code)]
 
 pub use vouch_compile::{blast, decode, gates, simplify};

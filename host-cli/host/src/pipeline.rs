@@ -94,7 +94,7 @@ pub enum LoadError {
     /// It is not text.
     #[error(
         "{} is not UTF-8 text: byte {at} is not a character\n\
-         help: save it as UTF-8; images are told by their name, `.vimg`",
+         help: save it as UTF-8; images are recognized by the extension `.vimg`",
         path.display()
     )]
     NotText {

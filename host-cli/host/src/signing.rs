@@ -52,7 +52,7 @@ pub enum SigningError {
     #[error("it is not signed\nhelp: sign it with `vouch compile MODEL --sign KEY`")]
     Unsigned,
     /// Something follows the signature, or it is malformed.
-    #[error("its signature is malformed, or something was added behind it")]
+    #[error("its signature is malformed, or data was added after it")]
     Malformed,
     /// The device would refuse the package.
     #[error("{}", describe(.0))]
@@ -60,7 +60,7 @@ pub enum SigningError {
     /// It was signed with another key.
     #[error(
         "it was signed with key {}, and the given key is {}\n\
-         help: verify it with the public key of whoever signed it",
+         help: verify it with the signer's public key",
         fingerprint(signed),
         fingerprint(given)
     )]
@@ -294,7 +294,7 @@ pub fn describe(error: &StoreError) -> String {
             .into(),
         StoreError::Signature => "the signature is wrong".into(),
         StoreError::Rollback { offered, floor } => format!(
-            "its security counter is {offered}, and {floor} is the lowest that is taken\n\
+            "its security counter is {offered}, and {floor} is the lowest that is accepted\n\
              help: sign a newer version with `--counter {floor}` or more"
         ),
         StoreError::CounterFull => "the security counter has risen as often as it can\n\
@@ -308,16 +308,16 @@ pub fn describe(error: &StoreError) -> String {
         StoreError::Image(error) => format!("the image cannot be used there: {error}"),
         StoreError::CounterDamaged => "the log of the security counter is damaged: which models are too old is \
              not known\nhelp: store the model again that was stored last, or erase the key's page with a \
-             debugger and provision the device anew"
+             debugger and provision the device again"
             .into(),
         StoreError::KeysFull => "it has had as many keys as it can\n\
-             help: erase the key's page with a debugger and provision the device anew"
+             help: erase the key's page with a debugger and provision the device again"
             .into(),
         StoreError::KeyInUse => "that key is needed: it signed the model in use or this very package, or it \
              is the only one\n\
              help: first add another key, and store a model that is signed with it"
             .into(),
-        StoreError::TooMany => "too many updates were begun and not finished\n\
+        StoreError::TooMany => "too many updates were started and not finished\n\
              help: restart the device and try again"
             .into(),
         StoreError::OtherProduct => "it is for another product than this device\n\

@@ -185,14 +185,14 @@ impl fmt::Display for Obstacle {
         match self {
             Obstacle::NoQemu(command) => write!(f, "{command} is not installed"),
             Obstacle::NoMachine => {
-                f.write_str("no machine of QEMU has memory where the program wants it")
+                f.write_str("no QEMU machine has memory where the program needs it")
             }
             Obstacle::NoProgram => f.write_str("the image does not hold the program"),
             Obstacle::Chance => {
                 f.write_str("the run depends on registers or stack words that were never written")
             }
             Obstacle::Interrupts => {
-                f.write_str("a handler of an interrupt does not come at the same moment again")
+                f.write_str("the interrupt could not be reproduced at the same moment")
             }
             Obstacle::Failed(why) => f.write_str(why),
         }

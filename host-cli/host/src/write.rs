@@ -31,6 +31,8 @@ pub fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(bytes)?;
+    // Else a power cut may leave the name without the content.
+    file.as_file().sync_all()?;
     file.persist(&place)?;
     Ok(())
 }

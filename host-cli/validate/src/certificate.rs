@@ -112,7 +112,7 @@ pub enum CertificateError {
         index: u32,
     },
     /// A term has operands that do not fit.
-    #[error("term {0} of the certificate makes no sense")]
+    #[error("term {0} of the certificate is malformed")]
     Term(usize),
     /// A literal names a bit above the width.
     #[error("the certificate names bit {bit} of {var}, which has {width} bits")]
@@ -354,7 +354,7 @@ impl<'a> Checker<'a> {
             }
             let state = self.state(&encoder);
             if !self.parameters_hold(&state) || self.holds(clause, &state) {
-                return Err(CertificateError::Solver("a model of the solver is none"));
+                return Err(CertificateError::Solver("the solver returned an invalid model"));
             }
             let shown = self.show(&state, &[], &state);
             let after = state.clone();
@@ -523,7 +523,7 @@ impl<'a> Checker<'a> {
         clause: &Clause,
         encoder: &Encoder<'_, Varisat>,
     ) -> CertificateError {
-        let no_model = CertificateError::Solver("a model of the solver is none");
+        let no_model = CertificateError::Solver("the solver returned an invalid model");
         let (Some((first, _)), Some((last, _))) = (path.first(), path.last()) else {
             return no_model;
         };
@@ -624,7 +624,7 @@ fn any<T>(
             Some(true) => {
                 let is_chosen = |l: Lit| encoder.solver.value(l.var) == l.value;
                 let found = chosen.into_iter().find(|c| is_chosen(c.1)).map(|c| c.0);
-                let none = CertificateError::Solver("a model of the solver is none");
+                let none = CertificateError::Solver("the solver returned an invalid model");
                 return found.map(Some).ok_or(none);
             }
             None => return Err(CertificateError::Solver("the solver gave up")),

@@ -26,8 +26,9 @@ use vouch_host::engines::cegar::Config;
 use vouch_host::engines::{Engine, Tuning};
 use vouch_host::export::Format;
 use vouch_host::frontend::elf::ElfOptions;
-use vouch_host::frontend::{Language, Overflow};
+use vouch_host::frontend::{self, Language, Overflow};
 use vouch_host::simplify::Passes;
+use vouch_host::transport::qemu;
 use vouch_host::{pipeline, signing};
 
 const ABOUT: &str = "Proves firmware state machines on the device that runs them";
@@ -60,7 +61,7 @@ Exit codes:
   5  something does not match: version, image, certificate or trace
 
 Every long flag can also be set in the environment: `--timeout 60` is VOUCH_TIMEOUT=60, `--json` is
-VOUCH_JSON=1. `vouch help COMMAND` tells the flags of a command.";
+VOUCH_JSON=1. `vouch help COMMAND` lists the flags of a command.";
 
 /// The program.
 #[derive(Parser, Debug)]
@@ -82,11 +83,11 @@ pub struct Cli {
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Limits")]
 pub struct Limits {
-    /// End after this many seconds, whatever is under way (verdict: unknown)
+    /// Stop after this many seconds, in any phase (verdict: unknown)
     #[arg(long, global = true, env = "VOUCH_TIMEOUT", hide_env = true, value_name = "SECONDS")]
     #[arg(value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-    /// End when the process has more memory than this, as in 512M or 2G (verdict: unknown) [default: half
+    /// Stop when the process has more memory than this, as in 512M or 2G (verdict: unknown) [default: half
     /// of the machine's; Linux only]
     #[arg(long, global = true, env = "VOUCH_MAX_RSS", hide_env = true, value_name = "BYTES")]
     #[arg(value_parser = bytes)]
@@ -105,7 +106,7 @@ pub struct Output {
     #[arg(long, short, global = true, env = "VOUCH_QUIET", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub quiet: bool,
-    /// Tell more about what is done, on standard error
+    /// Print more about what is done, on standard error
     #[arg(long, short, global = true, env = "VOUCH_VERBOSE", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new(), conflicts_with = "quiet")]
     pub verbose: bool,
@@ -161,22 +162,7 @@ Examples:
   vouch inspect pump.vch --dot | dot -Tsvg > pump.svg")]
     Inspect(InspectArgs),
     /// Have a device prove or refute a model's properties, and validate its answer here
-    #[command(after_help = "\
-Targets:
-  sim               the device's program in this process
-  qemu:BOARD        an emulated board: lm3s6965evb, microbit, mps2-an386, riscv-virt
-  serial:PATH       a board on a serial port
-  usb:VENDOR:PRODUCT[:SERIAL]  the serial port of a USB device
-  tcp:HOST:PORT     a serial port that is served over TCP
-  rfc2217:HOST:PORT the same with RFC 2217 (ser2net)
-  probe[:SELECTOR]  a board on a debug probe (needs probe-rs, and --chip)
-  labgrid:PLACE     a board that labgrid lends (needs labgrid-client)
-
-Examples:
-  vouch run pump.vch --target sim
-  vouch run pump.vch --target qemu:lm3s6965evb --log
-  vouch run pump.vimg --target serial:/dev/ttyACM0 --timeout 60 --trace run.vcd
-  vouch run pump.vimg --target probe --chip nRF52840_xxAA --program")]
+    #[command(after_help = run_help())]
     Run(RunArgs),
     /// Check a certificate, independently of the engine that made it
     #[command(after_help = super::certify::AFTER_HELP)]
@@ -190,12 +176,12 @@ Examples:
   vouch check pump.vch --trace pump.trace; vouch replay pump.vch pump.trace
   vouch replay pump.vch pump.trace --trace pump.vcd    converts it into waveforms")]
     Replay(ReplayArgs),
-    /// Tell what a model's author should know: what never happens, and where the model gets stuck
+    /// Report what a model's author should know: what never happens, and where the model gets stuck
     #[command(after_help = "\
 Beyond what the compiler sees at once, an engine answers: properties that hold only because what they
 wait for never happens; states that are never entered; transitions that are never taken; and
-deadlocks, where no transition is possible any more, whatever the inputs are. What is not found out in
-time (10 s, unless --timeout says so) is not told. The exit code is 1 if there is a warning.
+deadlocks, where no transition is possible for any input. What is not decided in time (10 s, unless
+--timeout is given) is not reported. The exit code is 1 if there is a warning.
 
 Examples:
   vouch lint pump.vch
@@ -277,16 +263,16 @@ Examples:
     /// Write a vouch.toml for what is in this folder
     #[command(after_help = super::init::AFTER_HELP)]
     Init(InitArgs),
-    /// Tell which property covers which requirement, with verdicts and proofs
+    /// Show which property covers which requirement, with verdicts and proofs
     #[command(after_help = super::matrix::AFTER_HELP)]
     Matrix(MatrixArgs),
-    /// Tell for which values of parameters each property holds, with a proof or a run for each
+    /// Find the parameter values for which each property holds, with a proof or a run for each
     #[command(after_help = super::sweep::AFTER_HELP)]
     Sweep(SweepArgs),
     /// Check models on all devices of a rig, at the same time
     #[command(after_help = super::rig::AFTER_HELP)]
     Rig(RigArgs),
-    /// Make one result of the parts of a sweep or of a rig's run
+    /// Merge the parts of a sweep or of a rig's run into one result
     #[command(after_help = super::merge::AFTER_HELP)]
     Merge(MergeArgs),
     /// List boards, serial ports, probes and engines
@@ -352,22 +338,37 @@ impl Command {
     }
 }
 
-/// What stands for the model if only a compilation database is named.
+/// The help of `run`, without the names of boards.
+const RUN_HELP: &str = "\
+Targets:
+  sim               the device's program in this process
+  qemu:BOARD        an emulated board: {boards}
+  serial:PATH       a board on a serial port
+  usb:VENDOR:PRODUCT[:SERIAL]  the serial port of a USB device
+  tcp:HOST:PORT     a serial port that is served over TCP
+  rfc2217:HOST:PORT the same with RFC 2217 (ser2net)
+  probe[:SELECTOR]  a board on a debug probe (needs probe-rs, and --chip)
+  labgrid:PLACE     a board that labgrid lends (needs labgrid-client)
+
+Examples:
+  vouch run pump.vch --target sim
+  vouch run pump.vch --target qemu:lm3s6965evb --log
+  vouch run pump.vimg --target serial:/dev/ttyACM0 --timeout 60 --trace run.vcd
+  vouch run pump.vimg --target probe --chip nRF52840_xxAA --program";
+
+/// The model's path if only a compilation database is named.
 const DATABASE: &str = "-";
-/// What stands for the model if nothing is named: the project.
+/// The model's path if nothing is named: the project.
 pub const PROJECT: &str = ".";
 
 /// The model.
 #[derive(Args, Debug, Clone)]
 pub struct ModelArgs {
-    /// The model: source text (.vch, .c, .i), a circuit (.aag, .aig, .btor2), a linked program
-    /// (.elf) or an image (.vimg)
-    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(value_hint = ValueHint::FilePath, help = models())]
     #[arg(required = false, default_value = PROJECT, hide_default_value = true)]
     #[arg(default_value_if("compile_commands", ArgPredicate::IsPresent, DATABASE))]
     pub model: PathBuf,
-    /// The model's language, if its file's name does not tell it [one of: vch, c, aiger, btor2, elf]
-    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
+    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE", help = languages())]
     pub lang: Option<Language>,
     /// What arithmetic does when a result does not fit its type: wrap, error (break the property
     /// `no_overflow`), or assume (that it does not happen); an image has it compiled in
@@ -501,20 +502,16 @@ pub struct CheckArgs {
     pub ask: AskArgs,
     #[command(flatten)]
     pub proof: ProofArgs,
-    /// The engine: ic3cfa, ic3cfa-eager (more work on each lemma), ic3 (one transition relation with a
-    /// program counter), tree-ic3 (a tree of paths), tree-ic3-itp (the same with interpolants), ic3-cegar (predicates), bmc and kind
-    /// (shortest runs, k-induction), explicit (all states, one after the other), or auto (ic3cfa, and explicit
-    /// where that may help)
-    #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME")]
+    #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME", help = engines())]
     #[arg(default_value_t = Engine::Ic3Cfa)]
     pub engine: Engine,
-    /// Run so many engines at once, each in a thread of its own: the first whose verdict is validated
-    /// wins (at most 3 are of use)
+    /// Run N engines at once, each in a thread of its own: the first whose verdict is validated wins (at
+    /// most 3 are of use)
     #[arg(long, env = "VOUCH_THREADS", hide_env = true, value_name = "N")]
     #[arg(default_value_t = 1, conflicts_with = "engine")]
     #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=64))]
     pub threads: usize,
-    /// With tree-ic3-itp: take an interpolant if its clauses are at most so many times as large
+    /// With tree-ic3-itp: take an interpolant if its clauses are at most N times as large
     #[arg(long, env = "VOUCH_INTERPOLANT_GROWTH", hide_env = true, value_name = "N")]
     #[arg(default_value_t = Tuning::default().growth)]
     pub interpolant_growth: u32,
@@ -724,7 +721,7 @@ pub struct FmtArgs {
     /// The files, which are rewritten; `-` represents standard input and output
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// Write nothing; tell which files would change, and end with 1 if there are any
+    /// Write nothing; list the files that would change, and end with exit code 1 if there are any
     #[arg(long, env = "VOUCH_CHECK", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub check: bool,
@@ -732,7 +729,7 @@ pub struct FmtArgs {
     #[arg(long, env = "VOUCH_STDOUT", hide_env = true, conflicts_with = "check")]
     #[arg(value_parser = FalseyValueParser::new())]
     pub stdout: bool,
-    /// The files' language, if their names do not tell it [default: vch]
+    /// The files' language, if it does not follow from their names [default: vch]
     #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
 }
@@ -742,7 +739,7 @@ pub struct FmtArgs {
 pub struct ExportArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The format: aiger, btor2, smt2 or dot [default: as the file's name tells]
+    /// The format: aiger, btor2, smt2 or dot [default: from the file's extension]
     #[arg(long, env = "VOUCH_TO", hide_env = true, value_name = "FORMAT")]
     pub to: Option<Format>,
     /// The file [default: standard output]
@@ -783,6 +780,29 @@ pub fn bytes(text: &str) -> Result<usize, String> {
     let (digits, shift) = unit.unwrap_or((text, 0));
     let number: usize = digits.parse().map_err(|_| wrong())?;
     number.checked_mul(1 << shift).filter(|n| *n > 0).ok_or_else(wrong)
+}
+
+/// The help of the model: all kinds of files that are read.
+fn models() -> String {
+    format!("The model; {}, images end in `.vimg`", frontend::extensions())
+}
+
+/// The help of `--lang`.
+fn languages() -> String {
+    let names = frontend::LANGUAGES.map(|about| about.name).join(", ");
+    format!("The model's language, if it does not follow from the file's name [one of: {names}]")
+}
+
+/// The help of `--engine`.
+fn engines() -> String {
+    let one = |engine: Engine| format!("{} ({})", engine.name(), engine.about());
+    format!("The engine: {}", Engine::ALL.map(one).join("; "))
+}
+
+/// The help after the options of `run`.
+fn run_help() -> String {
+    let boards: Vec<&str> = qemu::BOARDS.iter().map(|board| board.name.as_str()).collect();
+    RUN_HELP.replace("{boards}", &boards.join(", "))
 }
 
 /// The help of an option that writes a run.

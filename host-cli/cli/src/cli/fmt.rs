@@ -45,8 +45,6 @@ pub fn command(args: &FmtArgs, context: &mut Context) -> Result<u8, Failure> {
         let one = |(path, changed, _): &(&std::path::PathBuf, bool, String)| json!({ "path": path.display().to_string(), "changed": changed });
         let all: Vec<_> = results.iter().map(one).collect();
         context::print(&json!({ "files": all, "changed": changed }).to_string());
-    } else if args.check && changed > 0 {
-        context.note("help: `vouch fmt` puts it in order");
     }
     Ok(if args.check && changed > 0 { DIFFERS } else { 0 })
 }

@@ -16,7 +16,7 @@ use vouch_host::signing::{self, PublicKey, SecretKey, SigningError, fingerprint}
 /// Arguments of `keygen`.
 #[derive(Args, Debug)]
 pub struct KeygenArgs {
-    /// The secret key's file; the public key's has .pub behind its name. Neither is overwritten
+    /// The file for the secret key; the public key is written to KEY.pub. Neither is overwritten
     #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "KEY")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
@@ -25,16 +25,16 @@ pub struct KeygenArgs {
 /// Arguments of `rekey`.
 #[derive(Args, Debug)]
 pub struct RekeyArgs {
-    /// The public key that is to be trusted
+    /// The public key to trust
     #[arg(long, env = "VOUCH_ADD", hide_env = true, value_name = "KEY.pub")]
     #[arg(value_hint = ValueHint::FilePath)]
     #[arg(required_unless_present = "retire", conflicts_with = "retire")]
     pub add: Option<PathBuf>,
-    /// The public key that is not to be trusted any more
+    /// The public key to stop trusting
     #[arg(long, env = "VOUCH_RETIRE", hide_env = true, value_name = "KEY.pub")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub retire: Option<PathBuf>,
-    /// The secret key of somebody whom the device trusts
+    /// The secret key to sign with; the device must trust its public key
     #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub sign: PathBuf,
@@ -140,8 +140,8 @@ pub fn rekey(args: &RekeyArgs, context: &mut Context) -> Result<u8, Failure> {
     };
     let other = public(path)?;
     if kind == package::Kind::RetireKey && other == key.public() {
-        let message = "a key does not retire itself: somebody has to be trusted\n\
-                       help: sign with the key that takes its place";
+        let message = "a key cannot retire itself: the device must trust at least one key\n\
+                       help: sign with the key that replaces it";
         return Err(Failure::new(Kind::Input, message));
     }
     let bytes = signing::about_key(kind, &other, args.counter, &key);

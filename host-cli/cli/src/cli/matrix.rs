@@ -3,7 +3,7 @@
 use super::context::{self, Context};
 use super::failure::Failure;
 use super::files;
-use super::project::{Given, Plan, ProjectArgs, locate, read};
+use super::project::{Given, Plan, ProjectArgs, locate, note_failures, read};
 use clap::{Args, ValueEnum, ValueHint};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -67,6 +67,7 @@ pub fn command(args: &MatrixArgs, context: &mut Context) -> Result<u8, Failure> 
     let plan = Plan::new(project, &given, &args.project, context)?.with_proofs();
     let results = plan.run_silently(context);
     let items: Vec<Item> = results.iter().map(|done| done.item.clone()).collect();
+    note_failures(&items, context);
     let pairs: Vec<_> = results.into_iter().map(|done| (done.item, done.proof)).collect();
     let rows = matrix::rows(&pairs, &plan.project.requirements);
     let form = if context.json { Form::Json } else { args.to };

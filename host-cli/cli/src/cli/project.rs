@@ -42,11 +42,11 @@ const FOR_ONE: [&str; 10] = [
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Project")]
 pub struct ProjectArgs {
-    /// Without a model: check so many at once [default: as many as there are processors]
+    /// Without a model: check N at once [default: the number of processors]
     #[arg(long, short, env = "VOUCH_JOBS", hide_env = true, value_name = "N")]
     #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1024))]
     pub jobs: Option<usize>,
-    /// Without a model: check all again, whatever is known
+    /// Without a model: check all again, without the cache
     #[arg(long, env = "VOUCH_NO_CACHE", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub no_cache: bool,
@@ -77,6 +77,7 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
     }
     let reports = absolute(&args.reports);
     let file = locate(&args.model.model)?;
+    let prefix = prefix(&file);
     let mut how = args.project.clone();
     loop {
         let plan = read(&file).and_then(|project| Plan::new(project, &given, &how, context));
@@ -93,7 +94,8 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
         };
         let results = plan.run(context);
         let code = tell(&plan, &results, context);
-        let items: Vec<Item> = results.iter().map(|done| done.item.clone()).collect();
+        let items: Vec<Item> =
+            results.iter().map(|done| done.item.clone().below(&prefix)).collect();
         reports.write(&items, context)?;
         if !how.watch || !changed(&file, Some((&plan, &results)), context) {
             return Ok(code);
@@ -120,6 +122,19 @@ pub fn read(file: &Path) -> Result<Project, Failure> {
     let read = read
         .map_err(|e| Failure::new(Kind::Input, format!("cannot read {}: {e}", file.display())))?;
     read.map_err(|(source, errors)| wrong(source, errors))
+}
+
+/// What reports put before the paths of a project: CI systems want them as seen from the repository, which is the folder that
+/// the command is run in unless GitHub says otherwise.
+fn prefix(file: &Path) -> PathBuf {
+    let workspace = std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
+    let folders = [workspace, std::env::current_dir().ok()].into_iter().flatten();
+    let root = file.parent().unwrap_or(Path::new(""));
+    let below = |folder: PathBuf| {
+        let folder = std::fs::canonicalize(folder).ok()?;
+        root.strip_prefix(folder).ok().map(Path::to_path_buf)
+    };
+    folders.filter_map(below).next().unwrap_or_default()
 }
 
 /// Reports go where they are wanted, whatever folder is worked in.
@@ -344,11 +359,7 @@ fn tell(plan: &Plan, results: &[Done], context: &Context) -> u8 {
         context::print(&json!({ "models": models, "exit_code": code }).to_string());
         return code;
     }
-    for done in results {
-        if let Checked::Failed(failed) = &done.item.checked {
-            context.note(&format!("{}: {}", done.item.name, failed.error.message));
-        }
-    }
+    note_failures(&items, context);
     let cached = |done: &&Done| matches!(&done.item.checked, Checked::Done(o) if o.cached);
     let cached = results.iter().filter(cached).count();
     let cached = if cached > 0 { format!(" ({cached} cached)") } else { String::new() };
@@ -359,6 +370,15 @@ fn tell(plan: &Plan, results: &[Done], context: &Context) -> u8 {
         context.note(&format!("help: `vouch check {}` shows the run", done.item.path));
     }
     code
+}
+
+/// Says why models could not be checked.
+pub fn note_failures(items: &[Item], context: &Context) {
+    for item in items {
+        if let Checked::Failed(failed) = &item.checked {
+            context.note(&format!("{}: {}", item.name, failed.error.message));
+        }
+    }
 }
 
 /// One check, for programs.

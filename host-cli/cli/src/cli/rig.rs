@@ -43,7 +43,7 @@ pub struct RigArgs {
     /// Only one of several parts of the devices, as in `2/4`; `vouch merge` makes one of them
     #[arg(long, env = "VOUCH_SHARD", hide_env = true, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// Begin anew, also if the last run did not come to its end
+    /// Start over, even if the last run did not finish
     #[arg(long, env = "VOUCH_FRESH", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub fresh: bool,
@@ -132,7 +132,7 @@ pub fn command(args: &RigArgs, context: &mut Context) -> Result<u8, Failure> {
     };
     let code = show(&file, &args.reports, &[&args.file], context)?;
     if !complete {
-        context.alarm("the run did not come to its end; the same command resumes it");
+        context.alarm("the run did not finish; the same command resumes it");
         return Ok(Kind::Limit.exit_code());
     }
     Ok(code)

@@ -22,7 +22,7 @@ use vouch_host::sweep::{Evidence, Sweep, picture, table};
 pub const AFTER_HELP: &str = "\
 The parameters stay open while a proof is searched for, so that one proof answers for a whole range, and
 one run for all values that it breaks the property with. Both are checked for each value in their range.
-The exit code is 0 if all values are known, whatever the verdicts are, and 3 otherwise.
+The exit code is 0 if all values are known, regardless of the verdicts, and 3 otherwise.
 
 Examples:
   vouch sweep pump.vch --param limit=0..=4095

@@ -63,7 +63,7 @@ pub fn write(
             return Ok(());
         }
         _ => {
-            let help = "the model is no C program, AIGER or BTOR2 circuit\nhelp: use `--trace` and \
+            let help = "the model is not a C program, AIGER or BTOR2 circuit\nhelp: use `--trace` and \
                         `--certificate`, or check what `vouch export` writes";
             return Err(fail(help));
         }

@@ -8,7 +8,7 @@ use super::{AlignedImage, Map, Model};
 use crate::simplify::Back;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use vouch_core::image::{self, ImageError, Preamble};
+use vouch_core::image::{ImageError, Preamble};
 use vouch_ir::{Cfa, Expr, ExprId, Span, expr::MAX_WIDTH, mask};
 
 /// The version that is written and read.
@@ -42,10 +42,10 @@ pub struct Debug {
 #[derive(Clone, PartialEq, Eq, std::fmt::Debug, thiserror::Error)]
 pub enum DebugError {
     /// The image is not one.
-    #[error("{}", describe(.0))]
+    #[error("{0}")]
     Image(ImageError),
     /// What follows the image ends too early.
-    #[error("the file is cut off behind its image")]
+    #[error("the file is truncated after its image")]
     Truncated,
     /// What follows the image was changed.
     #[error("the checksum of what follows the image does not match: some bits changed on the way")]
@@ -59,28 +59,6 @@ pub enum DebugError {
     /// It describes another model.
     #[error("the debug part belongs to another image: {0} differ")]
     Mismatch(&'static str),
-}
-
-/// What is wrong with an image.
-fn describe(error: &ImageError) -> String {
-    match error {
-        ImageError::NotAnImage => "this is not a model image".into(),
-        ImageError::Version(found) => {
-            format!(
-                "the image has version {found}, this program reads versions {} and {}",
-                image::VERSION_UNBOUND,
-                image::VERSION
-            )
-        }
-        ImageError::WordWidth(bytes) => format!("the image has words of {bytes} bytes"),
-        ImageError::Length => "the image is cut off, or its length was changed".into(),
-        ImageError::Checksum => {
-            "the checksum of the image does not match: some bits changed on the way".into()
-        }
-        ImageError::Alignment => "the image is not aligned".into(),
-        ImageError::Header => "the header of the image cannot be read".into(),
-        ImageError::Table(table) => format!("the image's table of {table:?} is malformed"),
-    }
 }
 
 fn checksum(head: &[u8], payload: &[u8]) -> u32 {

@@ -73,7 +73,7 @@ pub enum BlastError {
     #[error("the model is too large for an image, whose tables are limited to 4 GiB")]
     TooLarge,
     /// The compiler made a mistake.
-    #[error("the compiler built an image that its own check refuses ({0:?}): please report this")]
+    #[error("the compiler built an image that its own check refuses ({0}): please report this")]
     Internal(vouch_core::image::ImageError),
 }
 

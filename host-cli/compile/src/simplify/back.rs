@@ -115,10 +115,10 @@ pub enum BackError {
     #[error("the run names an edge that the simplified model does not have")]
     NoEdge,
     /// No way of an edge is possible.
-    #[error("step {0} of the simplified model is no way in the model")]
+    #[error("step {0} of the simplified model has no matching path in the model")]
     NoWay(usize),
     /// The search for a way took too long.
-    #[error("step {0} of the simplified model has too many ways in the model")]
+    #[error("step {0} of the simplified model has too many paths in the model")]
     TooLong(usize),
 }
 

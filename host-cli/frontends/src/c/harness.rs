@@ -32,7 +32,7 @@ static void vouch_broken(const char *name)
     const char *asked = VOUCH_PROPERTY, *n = name;
     while (*asked && *asked == *n)
         asked++, n++;
-    /* Behind the name may come what it covers. */
+    /* What it covers may follow the name. */
     if (!*asked && (!*n || (n[0] == ' ' && n[1] == '[')))
         vouch_failed();
     fprintf(stderr, \"%s is broken\\n\", name);

@@ -96,7 +96,7 @@ fn named(unit: &Unit, name: &str) -> Result<FunctionId, Fail> {
     };
     if unit.functions[function].params > 0 {
         let span = unit.functions[function].span;
-        let message = format!("`{name}` takes arguments: nobody passes them to a handler");
+        let message = format!("`{name}` takes arguments, but a handler is called without any");
         return Err(fail(message, span, "this handles an interrupt"));
     }
     Ok(function)

@@ -141,7 +141,7 @@ impl Lexer<'_> {
 
     /// `#pragma pack(push, 1)`, `pack(pop)`, `pack(2)`, `pack()`.
     fn pack(&mut self, arguments: String, start: usize) -> Result<(), Fail> {
-        let wrong = "how structs are to be packed is not understood";
+        let wrong = "this `#pragma pack` is not supported";
         for word in arguments.split(',').map(str::trim) {
             let last = self.packed.last().copied().flatten();
             match word {

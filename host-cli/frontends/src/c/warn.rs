@@ -110,7 +110,7 @@ fn known_elsewhere(program: &Program) -> Option<Diagnostic> {
     let place = program.original(first.span);
     Some(
         warning.related(place, "not static: another unit could declare it, too").help(
-            "make it `static` if nobody else changes it; declare it `extern` if somebody does",
+            "make it `static` if nothing else changes it; declare it `extern` if something does",
         ),
     )
 }
@@ -149,7 +149,7 @@ fn unhandled(program: &Program, options: &Options) -> Option<Diagnostic> {
     }
     let (f, id, at) = changed?;
     let (name, variable) = (&unit.functions[f].name, &unit.globals[id].name);
-    let message = format!("`{name}` changes `{variable}`, but nobody calls it");
+    let message = format!("`{name}` changes `{variable}`, but nothing calls it");
     let warning =
         Diagnostic::warning(message, program.original(at), "never happens in what is checked");
     Some(warning.help(format!("if it handles an interrupt, add `--interrupt {name}`")))

@@ -154,7 +154,7 @@ fn code(elf: &Elf, marker: &Marker) -> Result<u32, Vec<Diagnostic>> {
     let message = format!("`{name}` is marked `{}` and is not in the program", mark.name());
     let help = match mark {
         Mark::Always => {
-            "properties are not flashed: `cargo vouch check` has them linked beside the firmware; or link with \
+            "properties are not flashed: `cargo vouch check` links them alongside the firmware; or link with \
              `-Tvouch.x` of the package `vouch-marker`"
         }
         _ => {

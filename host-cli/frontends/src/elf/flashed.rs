@@ -125,7 +125,7 @@ fn named(elf: &Elf, name: &str) -> Result<(String, Range<u32>), Vec<Diagnostic>>
         Some(section) => Ok((section.name.clone(), section.start..section.end())),
         None => {
             let message = format!("the program has no function, object or section `{name}`");
-            Err(error(message, "`--cover` names what is to be bound, too; `all` is everything"))
+            Err(error(message, "`--cover` names what else to bind; `all` means everything"))
         }
     }
 }

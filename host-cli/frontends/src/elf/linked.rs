@@ -191,7 +191,7 @@ fn address(elf: &Elf, variable: &Variable) -> Result<u32, Vec<Diagnostic>> {
                 a.start,
                 b.start
             ),
-            "the guard cannot tell which one is meant: give it a name of its own",
+            "the guard cannot tell which one is meant: give it a unique name",
         )),
     }
 }

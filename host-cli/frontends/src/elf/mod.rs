@@ -144,7 +144,7 @@ pub fn lift(
     let task = lift::Task { elf, layout, functions, entry, init, handlers, always, params };
     let Some(lifted) = lift::lift(&task) else {
         return Err(error(
-            "the program cannot be lifted: there is no end to it",
+            "the program cannot be lifted: lifting does not terminate",
             "name a smaller step",
         ));
     };
@@ -186,7 +186,7 @@ fn refusal(elf: &Elf, lifted: &lift::Lifted) -> Option<Vec<Diagnostic>> {
     let help = match stop {
         Stop::Recursion(_) => "recursion cannot be lifted: write a loop",
         _ => {
-            "every run comes there: choose another entry, or declare what is unknown with `--input`"
+            "every run reaches it: choose another entry, or declare what is unknown with `--input`"
         }
     };
     Some(error(message, help))

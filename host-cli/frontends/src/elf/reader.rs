@@ -136,7 +136,7 @@ impl Elf {
             elf.mark_functions();
         }
         if elf.functions.is_empty() || elf.marks.is_empty() {
-            let what = "the program has no symbols: what is code and what is data cannot be told";
+            let what = "the program has no symbols: code and data cannot be told apart";
             return unreadable(what, "link it without `-s`, and do not run `strip` on it");
         }
         Ok(elf)
@@ -387,7 +387,7 @@ fn segments(file: &ElfFile32<Endianness>, bytes: &[u8]) -> Result<Vec<Segment>, 
     let mut segments = vec![];
     for header in file.elf_program_headers().iter().filter(|h| h.p_type(endian) == PT_LOAD) {
         let data = header.data(endian, bytes);
-        let data = data.or_else(|()| unreadable("a segment is outside of the file", RELINK))?;
+        let data = data.or_else(|()| unreadable("a segment is outside the file", RELINK))?;
         segments.push(Segment {
             start: header.p_vaddr(endian),
             load: header.p_paddr(endian),

@@ -87,7 +87,7 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
             }
         }
         if let (Some(at), Some(name)) = (lost, &first) {
-            let by = format!("{}, as far as can be told: it has too many addresses", by());
+            let by = format!("{}, possibly: it has too many addresses to be sure", by());
             return Some(Shared { name: name.clone(), by, at });
         }
     }

@@ -83,7 +83,7 @@ pub enum DeviceError {
          help: take a board with more memory (`qemu:mps2-an386` has 4 MiB), check one property at a \
          time (`--property`), bind parameters (`--bind`), or narrow the model's variables",
         match part { Part::Image => "its image", Part::Arena => "checking it" },
-        match part { Part::Image => "", Part::Arena => " at least beside the image" },
+        match part { Part::Image => "", Part::Arena => " at least, in addition to the image," },
         needed.saturating_sub(*available)
     )]
     TooLarge {
@@ -100,7 +100,7 @@ pub enum DeviceError {
     #[error("parameter {param} cannot be bound: {}", match error {
         BindError::NoSuchParam => "the model has no such parameter",
         BindError::OutOfRange => "the value is outside its range",
-        BindError::TooLate => "the run has begun already",
+        BindError::TooLate => "the run has already started",
     })]
     Param {
         /// Number of the parameter.
@@ -138,7 +138,7 @@ pub enum DeviceError {
         source: io::Error,
     },
     /// It refuses for a reason that should not occur.
-    #[error("{device} refuses while {doing}: {refusal:?}")]
+    #[error("{device} refuses while {doing}: {refusal}")]
     Refused {
         /// What is at the other end.
         device: String,
@@ -184,7 +184,7 @@ impl DeviceError {
 /// What is wrong with an image, and what to do.
 fn describe_image(error: &ImageError) -> String {
     match error {
-        ImageError::NotAnImage => "it is not a model image".into(),
+        ImageError::NotAnImage => error.to_string(),
         ImageError::Version(version) => format!(
             "it has format version {version}, which this firmware does not read\n\
              help: compile the model again, or update the firmware"
@@ -192,16 +192,17 @@ fn describe_image(error: &ImageError) -> String {
         ImageError::WordWidth(4) => "the model is too large for 16-bit words\n\
              help: check it on the host (`vouch check`), or make its largest step smaller"
             .into(),
-        ImageError::WordWidth(width) => format!("its words of {width} bytes are of no use there"),
+        ImageError::WordWidth(width) => {
+            format!("{width}-byte words are not supported by this firmware")
+        }
         ImageError::Length | ImageError::Checksum => {
-            "it is damaged\nhelp: compile the model again".into()
+            format!("it is damaged ({error})\nhelp: compile the model again")
         }
         ImageError::Alignment => {
             "the firmware's memory is not aligned: a bug of the firmware".into()
         }
-        ImageError::Header => "its header cannot be read\nhelp: compile the model again".into(),
-        ImageError::Table(table) => {
-            format!("its table of {table:?} is wrong\nhelp: compile the model again")
+        ImageError::Header | ImageError::Table(_) => {
+            format!("{error}\nhelp: compile the model again")
         }
     }
 }

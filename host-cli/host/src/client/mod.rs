@@ -347,10 +347,10 @@ impl Client {
                         return Err(self.line.protocol_error(what));
                     }
                     traces.push(self.trace(property, steps, &mut room)?);
-                    self.done(Request::Run, "going on with the run")?;
+                    self.done(Request::Run, "continuing the run")?;
                 }
                 other => {
-                    let what = format!("it is {other:?} during a run");
+                    let what = format!("during a run it reports that {}", phase_words(other));
                     return Err(self.line.protocol_error(what));
                 }
             }
@@ -577,6 +577,19 @@ impl Client {
 
     fn unexpected(&self, doing: &str) -> DeviceError {
         self.line.protocol_error(format!("the wrong kind of reply while {doing}"))
+    }
+}
+
+/// What a device reports about itself, for messages.
+fn phase_words(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Empty => "it has no model",
+        Phase::Loading => "a model is being transferred",
+        Phase::Loaded => "no run is prepared",
+        Phase::Prepared => "the run has not started",
+        Phase::Running => "a run is in progress",
+        Phase::Broken { .. } => "a property is broken",
+        Phase::Finished => "the run has finished",
     }
 }
 

@@ -547,7 +547,7 @@ fn devices_that_break_the_protocol() {
         Reply::Status(_) => Reply::Status(Report { phase: Phase::Empty, ..report() }),
         other => other,
     });
-    assert!(text.contains("Empty during a run"), "{text}");
+    assert!(text.contains("during a run it reports that it has no model"), "{text}");
     // One that forgot us.
     let text = error(|request, reply| match request {
         Request::Run => Reply::Refused(Refusal::OutOfSequence { expected: 1 }),

@@ -291,7 +291,7 @@ fn fields(line: usize, text: &str) -> Result<Vec<String>, LogError> {
             match rest.strip_prefix(',') {
                 Some(more) => rest = more,
                 None if rest.is_empty() => return Ok(fields),
-                None => return Err(error(line, None, "a comma is expected behind a quote")),
+                None => return Err(error(line, None, "a comma is expected after a quote")),
             }
         } else {
             let (field, more) = match rest.split_once(',') {

@@ -33,10 +33,10 @@ pub fn look(folder: &Path) -> Found {
             .notes
             .push("a cargo project: `cargo vouch` builds and checks it by its markers".into());
     }
-    if found.notes.is_empty() {
+    if !found.text.contains("[[model]]") {
         found.add(
             "path = \"models/first.vch\"",
-            "nothing: the file names a model that is still to be written",
+            "no model: the file names one that is still to be written",
         );
     }
     found
@@ -162,6 +162,11 @@ mod tests {
     fn an_empty_folder_gets_an_example() {
         let (checks, notes) = names(&[]);
         assert_eq!(checks, ["first"]);
-        assert!(notes[0].starts_with("nothing"), "{notes:?}");
+        assert!(notes[0].starts_with("no model"), "{notes:?}");
+        // A project in another language has none yet, either.
+        for file in ["Cargo.toml", "CMakeLists.txt", "platformio.ini"] {
+            let (checks, notes) = names(&[(file, "")]);
+            assert_eq!((checks, notes.len()), (vec!["first".to_string()], 2), "{file}");
+        }
     }
 }

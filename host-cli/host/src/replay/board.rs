@@ -113,7 +113,7 @@ impl Board {
         let hex = self.ask(&format!("p{:x}", register.0))?;
         match u32::from_str_radix(&hex, 16) {
             Ok(value) if hex.len() == 8 => Ok(value.swap_bytes()),
-            _ => Err(io::Error::other(format!("QEMU tells a register as `{hex}`"))),
+            _ => Err(io::Error::other(format!("QEMU reports a register as `{hex}`"))),
         }
     }
 

@@ -180,7 +180,7 @@ impl Drive<'_> {
             }
             if self.failing.contains(&pc) {
                 let place = self.elf.place(pc);
-                return Ok(Err(format!("it fails elsewhere: it comes to {place}")));
+                return Ok(Err(format!("it fails elsewhere: it reaches {place}")));
             }
             if let Some((_, width, signed)) = self.program.outside.functions.get(&pc) {
                 let (width, signed) = (*width, *signed);

@@ -190,7 +190,11 @@ impl Machine for Act<'_> {
     fn demand(&mut self, holds: ExprId, demand: Demand) -> Result<(), Stop> {
         match self.value(holds) {
             1 => Ok(()),
-            _ => odd(format!("{demand:?} does not hold")),
+            _ => odd(match demand {
+                Demand::ThumbBit => "it jumps to an address whose bit 0 is clear",
+                Demand::AlignedPc => "it loads the PC from an address that is not aligned",
+                Demand::OnlyMie => "it changes bits of `mstatus` other than bit 3 (MIE)",
+            }),
         }
     }
 }

@@ -5,6 +5,7 @@ use super::junit::{Case, Report, Status, Suite, Trouble};
 use super::text;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Steps of a run that are listed; of a longer one the middle is left out.
 const STEPS: usize = 100;
@@ -90,6 +91,22 @@ pub struct Finding<'a> {
 }
 
 impl Item {
+    /// The same for a reader in a folder above: paths begin with `folder`.
+    pub fn below(mut self, folder: &Path) -> Item {
+        let put = |path: &mut String| *path = folder.join(&*path).display().to_string();
+        put(&mut self.path);
+        match &mut self.checked {
+            Checked::Failed(failed) => {
+                failed.error.diagnostics.iter_mut().flatten().for_each(|d| put(&mut d.path));
+            }
+            Checked::Done(outcome) => {
+                let places = outcome.properties.iter_mut().filter_map(|p| p.place.as_mut());
+                places.for_each(|place| put(&mut place.path));
+            }
+        }
+        self
+    }
+
     /// All that is broken, not known or wrong.
     pub fn findings(&self) -> Vec<Finding<'_>> {
         match &self.checked {

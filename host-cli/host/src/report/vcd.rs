@@ -121,7 +121,7 @@ fn split(name: &str, is_machine: impl Fn(&str) -> bool) -> (&str, &str) {
 pub fn write(cfa: &Cfa, words: &Words<'_>, run: &Run, to: impl io::Write) -> io::Result<()> {
     let mut out = vcd::Writer::new(to);
     out.version(concat!("vouch ", env!("CARGO_PKG_VERSION")))?;
-    out.comment("one time unit is one step; inputs stand at the step that has read them")?;
+    out.comment("one time unit is one step; inputs are shown at the step that reads them")?;
     out.timescale(1, TimescaleUnit::US)?;
     out.add_module(&word(&cfa.name))?;
     let mut signals: Vec<(Source, Signal)> = vec![];

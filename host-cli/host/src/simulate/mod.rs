@@ -185,7 +185,7 @@ impl<'m> Session<'m> {
         let names: Vec<String> = free.choices().iter().map(|c| format!("  {}", c.name)).collect();
         match (names.is_empty(), self.given.is_empty()) {
             (true, _) => {
-                format!("nothing is possible in {}, whatever the inputs are", self.place())
+                format!("nothing is possible in {} for any inputs", self.place())
             }
             (false, true) => format!("possible in {}:\n{}", self.place(), names.join("\n")),
             (false, false) => {
@@ -325,7 +325,7 @@ impl<'m> Session<'m> {
             if !within(var, *word) {
                 let name = self.names.var(id);
                 return Err(format!(
-                    "{name} is outside of the parameter's bounds\nhelp: give it a value with `var {name} = …`"
+                    "{name} is outside the parameter's bounds\nhelp: give it a value with `var {name} = …`"
                 ));
             }
         }

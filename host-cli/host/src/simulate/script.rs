@@ -9,8 +9,8 @@ const STEPS: usize = 1_000_000;
 
 /// The commands, for help.
 pub const COMMANDS: &str = "\
-step [N]             do N steps with the inputs that are set; what is not set is whatever lets a step be taken
-take TRANSITION      take this transition; the beginning of its name does, or its number in `possible`
+step [N]             do N steps with the inputs that are set; the others take any values that allow a step
+take TRANSITION      take this transition; give its name, the beginning of it, or its number in `possible`
 random N             N steps at random
 set NAME = VALUE     choose an input for all steps to come; at the start also a parameter
 unset [NAME]         leave an input open again, or all

@@ -196,7 +196,7 @@ impl<T: Transport> Transport for Fault<T> {
     }
 
     fn describe(&self) -> String {
-        format!("{} behind a bad line", self.inner.describe())
+        format!("{} on a bad line", self.inner.describe())
     }
 
     fn firmware(&self) -> Option<&Path> {

@@ -10,13 +10,16 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The command of labgrid that everything goes through.
 const CLIENT: &str = "labgrid-client";
 /// Serial ports that are shared over the network.
 const PORTS: [&str; 2] = ["NetworkSerialPort", "RawNetworkSerialPort"];
+
+/// How long one of its commands may take; a power cycle takes a few seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A place that was acquired here, and is released with this.
 pub struct Place {
@@ -106,8 +109,26 @@ pub fn acquire(name: &str) -> Result<Place, String> {
 fn client(place: &str, args: &[&str]) -> Result<String, String> {
     let program = find(Path::new(CLIENT))
         .ok_or_else(|| format!("{CLIENT} is not installed (`pip install labgrid`)"))?;
-    let output = Command::new(program).args(["-p", place]).args(args).output();
-    let output = output.map_err(|e| format!("{CLIENT}: {e}"))?;
+    let mut command = Command::new(program);
+    command.args(["-p", place]).args(args).stdin(Stdio::null());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.map_err(|e| format!("{CLIENT}: {e}"))?;
+    let start = Instant::now();
+    while child.try_wait().map_err(|e| format!("{CLIENT}: {e}"))?.is_none() {
+        if start.elapsed() > PATIENCE {
+            // Whether it can be ended or not, nobody waits for it any longer.
+            let _ = child.kill();
+            let _ = child.wait();
+            let seconds = PATIENCE.as_secs();
+            let what = args.join(" ");
+            return Err(format!(
+                "{CLIENT} {what}: no answer within {seconds} s; is the coordinator reachable?"
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // It says a few lines, which the pipe holds.
+    let output = child.wait_with_output().map_err(|e| format!("{CLIENT}: {e}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
     match output.status.success() {
         true => Ok(text(&output.stdout)),

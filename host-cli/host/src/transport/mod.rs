@@ -157,7 +157,7 @@ impl FromStr for Target {
         };
         match (kind, rest) {
             ("sim", None) => Ok(Target::Sim),
-            ("sim", Some(_)) => Err(error("`sim` takes nothing behind it".into())),
+            ("sim", Some(_)) => Err(error("`sim` takes no argument".into())),
             ("qemu", Some(name)) => qemu::board(name)
                 .map(Target::Qemu)
                 .ok_or_else(|| error(format!("QEMU boards are {}", qemu::names("qemu:")))),
@@ -309,7 +309,7 @@ mod tests {
             ("usb:374b", "usb:0483:374b"),
             ("rfc2217:4000", "rfc2217:localhost:4000"),
             ("labgrid:", "labgrid:bench-1"),
-            ("sim:1", "takes nothing"),
+            ("sim:1", "takes no argument"),
             ("qemu", "`qemu:lm3s6965evb`"),
             ("qemu:pdp11", "`qemu:microbit`"),
             ("serial:", "serial:/dev/ttyACM0"),

@@ -173,7 +173,7 @@ impl Lower<'_> {
             Some((bits, signed)) if bits <= EXACT / 2 => {
                 Ok(self.cfa.pool.extend(value, EXACT, signed))
             }
-            _ => self.refuse("arithmetic on more than 64 bits that tells its overflow", span),
+            _ => self.refuse("overflow-checking arithmetic on more than 64 bits", span),
         }
     }
 }

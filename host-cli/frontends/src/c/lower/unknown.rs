@@ -34,7 +34,7 @@ impl Lower<'_> {
                 true => "add `#include \"vouch.h\"`, which defines vouch's macros",
                 false => "define it, or declare it to have it return any value",
             };
-            return Err(Box::new(fail(message, span, "nothing is known of it").help(help)));
+            return Err(Box::new(fail(message, span, "nothing is known about it").help(help)));
         }
         if builtin::goes_elsewhere(&function.name) || builtin::has_no_model(&function.name) {
             return self.refuse(&format!("a call of `{}`", function.name), span);

@@ -161,7 +161,7 @@ impl Parser {
                 out.align = Some(out.align.map_or(align, |other| other.max(align)));
                 Ok(())
             }
-            _ => Err(fail("an alignment must be a power of two", span, "this one is none")),
+            _ => Err(fail("an alignment must be a power of two", span, "not a power of two")),
         }
     }
 

@@ -516,7 +516,7 @@ impl Parser {
                 }
                 signature.result.clone()
             }
-            _ => return Err(fail("only functions can be called", span, "this is none")),
+            _ => return Err(fail("only functions can be called", span, "not a function")),
         };
         // `(&f)(x)` and `(*f)(x)` are `f(x)`.
         if let ExprKind::Address(function) = &callee.kind

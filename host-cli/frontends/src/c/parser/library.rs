@@ -255,7 +255,7 @@ impl Parser {
         // The compiler's own functions have names that nobody else may use.
         if !name.starts_with("__") {
             let message = format!("`{name}` is called, but not declared");
-            let warning = Diagnostic::warning(message, span, "nothing is known of it here");
+            let warning = Diagnostic::warning(message, span, "nothing is known about it here");
             self.unit.warnings.push(match of_library {
                 Some(text) => warning.help(format!("it is taken to be `{text}`")),
                 None => warning.help(format!("it is taken to be `int {name}()`")),

@@ -157,7 +157,7 @@ impl Parser {
             Some(Name::Function(id)) => self.function_designator(id, span),
             Some(Name::Constant(value, ty)) => Ok(int(value, ty, span)),
             Some(Name::Param(ty)) => {
-                make(ExprKind::Refused("a parameter outside of its function"), ty)
+                make(ExprKind::Refused("a parameter outside its function"), ty)
             }
             Some(Name::Typedef(_)) => Err(fail(format!("`{word}` is a type"), span, "not a value")),
             None => match &*word {
@@ -266,7 +266,7 @@ impl Parser {
             ty.integer().is_some_and(|(bits, _)| bits == 8 || bits == self.unit.types.word())
         };
         if same && twice(&a) {
-            let message = "whether these types are the same cannot be told";
+            let message = "cannot determine whether these types are the same";
             return Err(fail(message, span, "they have the same size and sign"));
         }
         Ok(int(same as i128, INT, span))

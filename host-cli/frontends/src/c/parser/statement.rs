@@ -360,7 +360,7 @@ impl Parser {
         let value = self.parenthesised()?;
         let value = self.promote(value);
         if !value.ty.is_integer() {
-            return Err(fail("a switch needs an integer", value.span, "this is none"));
+            return Err(fail("a switch needs an integer", value.span, "not an integer"));
         }
         let Some(current) = &mut self.current else {
             return Err(self.unexpected("a function"));
@@ -391,7 +391,7 @@ impl Parser {
         let label = current.cases;
         current.cases += 1;
         let Some(switch) = current.switches.last_mut() else {
-            return Err(fail("this belongs in a switch", span, "there is none around it"));
+            return Err(fail("this belongs in a switch", span, "not inside a switch"));
         };
         match range {
             None if switch.default.is_some() => {

@@ -230,7 +230,7 @@ impl Parser {
 
     fn move_pointer(&self, a: Expr, b: Expr, back: bool, span: Span) -> Result<Expr, Fail> {
         if !b.ty.is_integer() {
-            return Err(fail("a pointer moves by a whole number", span, "this is none"));
+            return Err(fail("a pointer moves by an integer", span, "not an integer"));
         }
         let ty = a.ty.clone();
         let to = ty.pointee().cloned().unwrap_or(Type::Void);

@@ -127,12 +127,12 @@ fn what_others_could_change_is_told() {
 fn handlers_that_nobody_names_are_told() {
     let warned = |text: &str, entry: &str| {
         let warnings = compile(text, &options(entry)).unwrap().warnings;
-        warnings.iter().find(|w| w.message.contains("nobody calls")).map(|w| w.message.clone())
+        warnings.iter().find(|w| w.message.contains("nothing calls")).map(|w| w.message.clone())
     };
     let text = "static volatile int flag; static void clear(void) { flag = 0; }\n\
         void uart_irq(void) { flag++; } int step(void) { return flag; }\n\
         int main(void) { clear(); return step(); }";
-    let message = "`uart_irq` changes `flag`, but nobody calls it";
+    let message = "`uart_irq` changes `flag`, but nothing calls it";
     assert_eq!(warned(text, "step").unwrap(), message);
     assert_eq!(warned(text, "main").unwrap(), message);
     assert_eq!(warned(&text.replace("volatile", ""), "step"), None);

@@ -153,9 +153,7 @@ impl Checker<'_> {
                     _ => {
                         let message = format!("`{}` is not a type of a number", suffix.text);
                         let error = Diagnostic::error(message, span, "expected u1…u64, i1…i64");
-                        self.error(
-                            error.help("write the type of a number behind it, as in `20u8`"),
-                        );
+                        self.error(error.help("write the type of a number after it, as in `20u8`"));
                         failed(span)
                     }
                 }

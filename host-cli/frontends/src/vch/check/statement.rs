@@ -111,9 +111,7 @@ impl Checker<'_> {
                     _ => {
                         let message = format!("this function returns {}", result.shown());
                         let error = Diagnostic::error(message, span, "another result");
-                        self.error(
-                            error.help("return a value of the type that stands behind `->`"),
-                        );
+                        self.error(error.help("return a value of the type given after `->`"));
                         return None;
                     }
                 }
@@ -236,13 +234,15 @@ impl Checker<'_> {
                     format!("`{}.{}` belongs to another machine", machine.text, name.text);
                 let error = Diagnostic::error(message, place.span, "assigned here");
                 let help =
-                    "only its own machine assigns it; declare what machines share outside of them";
+                    "only its own machine assigns it; declare shared variables outside of machines";
                 self.error(error.help(help));
                 None
             }
             _ => {
-                let error = Diagnostic::error("this can't be assigned", place.span, "no variable");
-                self.error(error.help("on the left of `=` stands a variable or an element of one"));
+                let error =
+                    Diagnostic::error("this can't be assigned", place.span, "not a variable");
+                let help = "the left side of `=` must be a variable or an array element";
+                self.error(error.help(help));
                 None
             }
         }

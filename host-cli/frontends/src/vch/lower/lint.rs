@@ -41,7 +41,7 @@ fn trigger(claim: &Claim) -> Option<(&HirExpr, &'static str)> {
     match claim {
         Claim::Always(e) => match &e.kind {
             ExprKind::Binary(Binary::Implies, a, _) => {
-                Some((a, "what it implies is never looked at"))
+                Some((a, "what it implies is never checked"))
             }
             _ => None,
         },

@@ -48,7 +48,7 @@ impl Parser<'_> {
             Kind::System => file.systems.push(self.system()?),
             Kind::State | Kind::Initial => {
                 let error = self.unexpected_diagnostic("`machine`");
-                self.report(error.help("states stand inside of `machine NAME { … }`"));
+                self.report(error.help("declare states inside `machine NAME { … }`"));
                 self.state()?;
             }
             kind if begins_item(kind) || self.is_word("output") => file.items.push(self.item()?),
@@ -85,7 +85,7 @@ impl Parser<'_> {
             "interleave" => Ok(Schedule::Interleave(parts, span)),
             _ => {
                 let error = Diagnostic::error(
-                    format!("`{}` is no way to compose machines", name.text),
+                    format!("`{}` is not a composition operator", name.text),
                     name.span,
                     "expected `sync`, `sequence` or `interleave`",
                 )
@@ -115,7 +115,7 @@ impl Parser<'_> {
                     if each.replace(p.block()?).is_some() {
                         let message = "the machine has a second `every step`";
                         let error = Diagnostic::error(message, start, "one is enough");
-                        p.report(error.help("put all that is to happen into one block"));
+                        p.report(error.help("put everything into one block"));
                     }
                 }
                 _ => return Err(p.unexpected("`state`, a declaration or `every step { … }`")),
@@ -259,9 +259,7 @@ impl Parser<'_> {
             let help = match self.text_of(self.span()) {
                 "G" | "globally" => "write `always E`".to_owned(),
                 "F" | "U" | "eventually" | "finally" | "until" => {
-                    format!(
-                        "that something happens at last cannot be stated; give it a bound. {FORMS}"
-                    )
+                    format!("liveness is not supported; give a bound. {FORMS}")
                 }
                 _ => FORMS.to_owned(),
             };
@@ -293,7 +291,7 @@ impl Parser<'_> {
                 if place.replace(block).is_some() {
                     let message = format!("state {} has a second such action", state.name.text);
                     let error = Diagnostic::error(message, keyword.span, "one is enough");
-                    self.report(error.help("put all that is to happen into one block"));
+                    self.report(error.help("put everything into one block"));
                 }
             }
             Kind::On | Kind::Else => {
@@ -314,7 +312,7 @@ impl Parser<'_> {
             }
             Kind::State | Kind::Initial if self.column(self.span()) > self.column(start) => {
                 let error =
-                    Diagnostic::error("states cannot be nested", self.span(), "inside of a state");
+                    Diagnostic::error("states cannot be nested", self.span(), "inside a state");
                 self.report(error.related(state.name.span, "this one").help(
                     "make it a state of the machine; transitions that both have are written twice",
                 ));
@@ -329,7 +327,7 @@ impl Parser<'_> {
             kind if begins_item(kind) => {
                 // Most likely the state before was not closed.
                 let error = self.unexpected_diagnostic("`on`, `else`, `entry` or `}`");
-                let help = "declarations stand in the machine, outside of its states";
+                let help = "put declarations in the machine, outside its states";
                 return Err(self.report(error.help(help)));
             }
             _ => {

@@ -20,7 +20,7 @@ impl Parser<'_> {
                         value.span,
                         "only the last expression of a block has no `;`",
                     )
-                    .help("put a `;` behind it, or move it to the end of the block");
+                    .help("put a `;` after it, or move it to the end of the block");
                     block.value = None;
                     return Err(p.report(error));
                 }

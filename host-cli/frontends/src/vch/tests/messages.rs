@@ -224,7 +224,7 @@ fn common_mistakes() {
         (
             "n = 5u65;",
             "`u65` is not a type of a number",
-            "write the type of a number behind it, as in `20u8`",
+            "write the type of a number after it, as in `20u8`",
         ),
         ("on = 1;", "expected an expression, found `on`", "`on` is a keyword; choose another name"),
     ];
@@ -323,7 +323,7 @@ fn mistakes_in_declarations() {
         ("machine a { initial state A { } } system s = sync(a, a);", "the machine a runs twice"),
         (
             "machine a { initial state A { } } system s = parallel(a);",
-            "`parallel` is no way to compose machines",
+            "`parallel` is not a composition operator",
         ),
         (
             "var x: u8; machine a { initial state A { on true { x = 1; } } } machine b { initial state A { on true { x = 2; } } } system s = sync(a, b);",
@@ -389,7 +389,7 @@ fn words_from_elsewhere_are_understood() {
         ("machine m {\n initial state A {\n  else -> B;\n state B;\n}", "write `}` here"),
         (
             "machine m { initial state A; property p: eventually in A; }",
-            "that something happens at last cannot be stated; give it a bound. one of: `always E`, `never E`, \
+            "liveness is not supported; give a bound. one of: `always E`, `never E`, \
              `when A then B within N steps`, `when A then B after N steps`, `no B before A`, `once A never B`",
         ),
         ("machine m { var x: bool = false; initial state A { else { x = 1; } } }", "write `true`"),

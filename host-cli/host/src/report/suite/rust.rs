@@ -6,8 +6,8 @@ use crate::ir::{Type, Word, value};
 /// The suite as a Rust module with a trait that the code under test implements.
 pub fn write(script: &Script) -> String {
     let mut text = format!(
-        "//! Tests of {}, made by vouch. Make it a module of yours, with a type `Machine` beside it that is what is\n\
-         //! tested:\n//!\n//!     struct Machine {{ … }}\n//!     impl tests::Subject for Machine {{ … }}\n//!\n\
+        "//! Tests of {}, made by vouch. Make it a module of yours, next to the type `Machine` under test:\n\
+         //!\n//!     struct Machine {{ … }}\n//!     impl tests::Subject for Machine {{ … }}\n//!\n\
          //! Inputs that do not matter in a step are 0, `false`, or the first name.\n",
         shown(&script.model)
     );
