@@ -86,7 +86,7 @@ pub fn task(args: &[String]) -> Result<()> {
         return Ok(());
     };
     shell::stage("host tool", demo::build_tool)?;
-    let scratch = project::target().join("table.txt");
+    let scratch = project::target().join(format!("table-{}.txt", asked.comparison.name));
     let rows = measure(&asked, &list, &project::tool(), &scratch)?;
     let name = asked.comparison.name;
     record::write(&format!("table-{name}.tsv"), &table(&asked, &rows))?;
@@ -112,7 +112,7 @@ pub fn task(args: &[String]) -> Result<()> {
 
 fn parse(args: &[String]) -> Result<Asked> {
     let names = COMPARISONS.map(|c| c.name).join("|");
-    let usage = || shell::Usage(format!("table {names} FOLDER [--timeout S] [--filter TEXT]"));
+    let usage = || shell::Usage(format!("table {names} FOLDER [--timeout S] [--filter TEXT,…]"));
     let (mut positional, mut filter, mut seconds) = (vec![], String::new(), 60);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -134,7 +134,8 @@ fn parse(args: &[String]) -> Result<Asked> {
 fn measure(asked: &Asked, list: &str, tool: &Path, scratch: &Path) -> Result<Vec<Row>> {
     let mut rows = vec![];
     let listed = list.lines().filter_map(|line| line.split_once('\t'));
-    for (file, expected) in listed.filter(|(file, _)| file.contains(&asked.filter)) {
+    let is_wanted = |file: &str| asked.filter.split(',').any(|part| file.contains(part));
+    for (file, expected) in listed.filter(|(file, _)| is_wanted(file)) {
         if !(file.ends_with(".c") || file.ends_with(".i")) {
             continue;
         }

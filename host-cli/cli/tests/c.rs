@@ -1,6 +1,9 @@
 //! C programs through the whole tool: verdicts, and counterexamples that gcc's program runs into.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod place;
+
+use place::Place;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -113,6 +116,26 @@ fn a_run_gives_each_call_its_value() {
     let (code, said, run) = task(&format!("{TASK}{main}"), &[]);
     assert_eq!(code, Some(1), "{said}");
     assert!(run.is_none_or(|run| run.status.code() == Some(1)));
+}
+
+/// What the first engine does not decide soon goes to others. This one needs `items - 3 * boxes`, a predicate on whole words.
+#[test]
+fn engines_take_turns() {
+    let text = "unsigned vouch_input_u32(void);\n#include \"vouch.h\"\n\
+        int main(void) { unsigned boxes = 0, items = 5, big = vouch_input_u32();\n\
+        while (vouch_input_u32()) { if (big) items += 6; else { items += 3; boxes += 1; } }\n\
+        if (boxes != 0) VOUCH_ASSERT(items == 3 * boxes + 5); return 0; }";
+    let place = Place::new(&[("boxes.c", text)]);
+    let args = ["check", "boxes.c", "--timeout", "60", "--certificate", "boxes.cert", "--json"];
+    let json = place.run(&args).ended(0).json();
+    assert_eq!(json["engine"], "ic3-cegar");
+    place.run(&["certify", "boxes.c", "boxes.cert"]).ended(0);
+    // With passes or memory of the user's own it is the engine that a device has.
+    for more in [["--passes", "default"], ["--memory", "1M"]] {
+        let args = ["check", "boxes.c", "--timeout", "2", "--json"];
+        let json = place.run(&[&args[..], &more].concat()).ended(3).json();
+        assert_eq!(json["engine"], "ic3cfa");
+    }
 }
 
 /// Tasks are called in any order after what is called first; a trace and a harness say which.

@@ -39,6 +39,7 @@ use crate::judge::{Finding, Judgement, Question, judge_simplified};
 use crate::pipeline::Loaded;
 use crate::replay;
 use crate::shortest::{self, Effort};
+use crate::simplify::Passes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::{Stats, Verdict as Claim};
@@ -188,6 +189,49 @@ pub fn search(
     Ok(Found { answer, engine, time: start.elapsed(), judged })
 }
 
+/// The same with engines in turn: what [those that begin](auto) leave open is tried with predicates on whole words, for which
+/// `compile` compiles the model again with these passes, if it can. Returns that model if the answer is about it.
+pub fn search_in_turns(
+    model: &Loaded,
+    request: &Request,
+    memory: Memory,
+    compile: impl FnOnce(Passes) -> Option<Loaded>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<(Found, Option<Loaded>), CheckError> {
+    let start = Instant::now();
+    let share = auto::share(request.deadline.left(), WORDS);
+    let setup = setup(model, request, Engine::Auto, memory);
+    let (mut engine, mut answer) =
+        auto::begin(&model.image, &setup, &mut watch(request, progress))?;
+    let is_over = |answer: &Answer| {
+        auto::is_fixed(&setup) || answer.ended == Ended::Cancelled || !auto::is_open(answer)
+    };
+    if !is_over(&answer)
+        && let Some(passes) = Engine::Cegar.passes()
+        && let Some(other) = compile(passes)
+    {
+        let part = Request { deadline: request.deadline.within(share), ..request.clone() };
+        let by = By::Host { engine: Engine::Cegar, threads: 1, memory };
+        if let Ok(found) = search(&other, &part, by, progress)
+            && !auto::is_open(&found.answer)
+        {
+            return Ok((Found { time: start.elapsed(), ..found }, Some(other)));
+        }
+    }
+    if !is_over(&answer) {
+        let setup = Setup { timeout: request.deadline.left(), ..setup };
+        (engine, answer) =
+            auto::finish(&model.image, &setup, answer, &mut watch(request, progress))?;
+    }
+    if answer.ended == Ended::Cancelled && request.deadline.over() == Some(Over::Memory) {
+        answer.ended = Ended::Memory;
+    }
+    Ok((Found { answer, engine, time: start.elapsed(), judged: None }, None))
+}
+
+/// Predicates get one of so many parts of the time.
+const WORDS: u32 = 8;
+
 fn on_host(
     model: &Loaded,
     request: &Request,
@@ -196,23 +240,8 @@ fn on_host(
     memory: Memory,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Won<Judgement>, EngineError> {
-    let setup = Setup {
-        property: only(&request.question),
-        bindings: model.numbered(&request.question.bindings),
-        candidates: model.candidates(),
-        budget: request.budget,
-        timeout: request.deadline.left(),
-        memory,
-        words: (engine == Engine::Cegar).then(|| {
-            let (cfa, map) = (model.simplified.cfa.clone(), model.map.clone());
-            Arc::new(Words { cfa, map })
-        }),
-        tuning: request.tuning,
-    };
-    let watch = &mut |stats: &Stats| {
-        progress(Progress::Proving(stats));
-        !request.deadline.is_stopped()
-    };
+    let setup = setup(model, request, engine, memory);
+    let watch = &mut watch(request, progress);
     if threads <= 1 {
         if engine == Engine::Auto {
             let (engine, answer) = auto::run(&model.image, &setup, watch)?;
@@ -227,6 +256,30 @@ fn on_host(
         (judgement, settled)
     };
     portfolio::run(&model.image, &setup, threads, &judge, watch)
+}
+
+fn setup(model: &Loaded, request: &Request, engine: Engine, memory: Memory) -> Setup {
+    Setup {
+        property: only(&request.question),
+        bindings: model.numbered(&request.question.bindings),
+        candidates: model.candidates(),
+        budget: request.budget,
+        timeout: request.deadline.left(),
+        memory,
+        words: (engine == Engine::Cegar).then(|| {
+            let (cfa, map) = (model.simplified.cfa.clone(), model.map.clone());
+            Arc::new(Words { cfa, map })
+        }),
+        tuning: request.tuning,
+    }
+}
+
+/// Passes on what an engine counts, and whether it is to go on.
+fn watch(request: &Request, progress: &mut dyn FnMut(Progress<'_>)) -> impl FnMut(&Stats) -> bool {
+    |stats| {
+        progress(Progress::Proving(stats));
+        !request.deadline.is_stopped()
+    }
 }
 
 /// The same question for a device.

@@ -503,7 +503,7 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub proof: ProofArgs,
     #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME", help = engines())]
-    #[arg(default_value_t = Engine::Ic3Cfa)]
+    #[arg(default_value_t = Engine::Auto)]
     pub engine: Engine,
     /// Run N engines at once, each in a thread of its own: the first whose verdict is validated wins (at
     /// most 3 are of use)

@@ -7,10 +7,12 @@ use super::failure::Failure;
 use super::files;
 use super::verdict::{self, Answered};
 use std::time::Instant;
-use vouch_host::check::{self, By, CheckError, Checked, DEPTH_BUDGET, DEPTHS, Deeper, Request};
-use vouch_host::engines::{Answer, EngineError, Memory, Tuning};
+use vouch_host::check::{
+    self, By, CheckError, Checked, DEPTH_BUDGET, DEPTHS, Deeper, Progress, Request,
+};
+use vouch_host::engines::{Answer, Engine, EngineError, Memory, Tuning};
 use vouch_host::judge::Question;
-use vouch_host::pipeline::Loaded;
+use vouch_host::pipeline::{self, Loaded};
 use vouch_host::report::json::Outcome;
 use vouch_host::report::text::size;
 use vouch_host::seed;
@@ -79,9 +81,30 @@ fn at_depth(
         return told(args, &model, &request.question, &checked, outcome, context).map(Some);
     }
     context.stage("proving");
-    let found = check::search(&model, &request, by, &mut |progress| {
+    let mut show = |progress: Progress<'_>| {
         context.follow(&model, &request.question, &outcome, progress);
-    });
+    };
+    let found = match by {
+        By::Host { engine: Engine::Auto, threads: 1, memory } => {
+            // Who names passes wants these.
+            let again = |passes| match &args.model.passes {
+                Some(_) => None,
+                None => {
+                    let options = ModelArgs { passes: Some(passes), ..args.model.clone() };
+                    pipeline::load(&args.model.model, &options.options()).ok()
+                }
+            };
+            check::search_in_turns(&model, &request, memory, again, &mut show)
+        }
+        by => check::search(&model, &request, by, &mut show).map(|found| (found, None)),
+    };
+    let found = match found {
+        Ok((found, other)) => {
+            model = other.unwrap_or(model);
+            Ok(found)
+        }
+        Err(error) => Err(error),
+    };
     outcome.time_s = Some(start.elapsed().as_secs_f64());
     if let (false, Ok(found)) = (last, &found) {
         match check::deeper(&model.cfa, &found.answer) {

@@ -155,7 +155,9 @@ impl Engine {
             Engine::Pdr => {
                 "lifted PDR: frames for each location, weakest preconditions as obligations"
             }
-            Engine::Auto => "ic3cfa, and explicit for a while where that may help",
+            Engine::Auto => {
+                "ic3cfa; what it has not decided soon goes to bmc, explicit and ic3-cegar for a while"
+            }
         }
     }
 
