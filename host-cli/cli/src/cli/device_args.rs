@@ -14,7 +14,7 @@ pub struct DeviceArgs {
     /// Where the device is: sim, qemu:BOARD, serial:PATH, usb:VENDOR:PRODUCT[:SERIAL], tcp:HOST:PORT, rfc2217:HOST:PORT,
     /// probe[:SELECTOR], labgrid:PLACE
     #[arg(long, short, env = "VOUCH_TARGET", hide_env = true)]
-    #[arg(value_name = "sim|qemu:BOARD|serial:PATH|tcp:HOST:PORT|probe[:SELECTOR]")]
+    #[arg(value_name = "sim|qemu:BOARD|serial:PATH|…")]
     pub target: Target,
     /// Speed of a serial port
     #[arg(long, env = "VOUCH_BAUD", hide_env = true, default_value_t = 115_200)]
