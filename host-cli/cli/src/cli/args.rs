@@ -5,6 +5,7 @@ use super::c_args::CArgs;
 use super::certify::CertifyArgs;
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
+use super::help;
 use super::init::InitArgs;
 use super::keys::{KeygenArgs, RekeyArgs, VerifyArgs};
 use super::manual::{CompletionsArgs, ManualArgs};
@@ -26,9 +27,8 @@ use vouch_host::engines::cegar::Config;
 use vouch_host::engines::{Engine, Tuning};
 use vouch_host::export::Format;
 use vouch_host::frontend::elf::ElfOptions;
-use vouch_host::frontend::{self, Language, Overflow};
+use vouch_host::frontend::{Language, Overflow};
 use vouch_host::simplify::Passes;
-use vouch_host::transport::qemu;
 use vouch_host::{pipeline, signing};
 
 const ABOUT: &str = "Proves firmware state machines on the device that runs them";
@@ -162,7 +162,7 @@ Examples:
   vouch inspect pump.vch --dot | dot -Tsvg > pump.svg")]
     Inspect(InspectArgs),
     /// Have a device prove or refute a model's properties, and validate its answer here
-    #[command(after_help = run_help())]
+    #[command(after_help = help::run_help())]
     Run(RunArgs),
     /// Check a certificate, independently of the engine that made it
     #[command(after_help = super::certify::AFTER_HELP)]
@@ -338,24 +338,6 @@ impl Command {
     }
 }
 
-/// The help of `run`, without the names of boards.
-const RUN_HELP: &str = "\
-Targets:
-  sim               the device's program in this process
-  qemu:BOARD        an emulated board: {boards}
-  serial:PATH       a board on a serial port
-  usb:VENDOR:PRODUCT[:SERIAL]  the serial port of a USB device
-  tcp:HOST:PORT     a serial port that is served over TCP
-  rfc2217:HOST:PORT the same with RFC 2217 (ser2net)
-  probe[:SELECTOR]  a board on a debug probe (needs probe-rs, and --chip)
-  labgrid:PLACE     a board that labgrid lends (needs labgrid-client)
-
-Examples:
-  vouch run pump.vch --target sim
-  vouch run pump.vch --target qemu:lm3s6965evb --log
-  vouch run pump.vimg --target serial:/dev/ttyACM0 --timeout 60 --trace run.vcd
-  vouch run pump.vimg --target probe --chip nRF52840_xxAA --program";
-
 /// The model's path if only a compilation database is named.
 const DATABASE: &str = "-";
 /// The model's path if nothing is named: the project.
@@ -364,11 +346,11 @@ pub const PROJECT: &str = ".";
 /// The model.
 #[derive(Args, Debug, Clone)]
 pub struct ModelArgs {
-    #[arg(value_hint = ValueHint::FilePath, help = models())]
+    #[arg(value_hint = ValueHint::FilePath, help = help::models())]
     #[arg(required = false, default_value = PROJECT, hide_default_value = true)]
     #[arg(default_value_if("compile_commands", ArgPredicate::IsPresent, DATABASE))]
     pub model: PathBuf,
-    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE", help = languages())]
+    #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE", help = help::languages())]
     pub lang: Option<Language>,
     /// What arithmetic does when a result does not fit its type: wrap, error (break the property
     /// `no_overflow`), or assume (that it does not happen); an image has it compiled in
@@ -462,7 +444,7 @@ pub struct ProofArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub certificate: Option<PathBuf>,
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
-    #[arg(help = run_file("Write the run that breaks the model, if it is unsafe"))]
+    #[arg(help = help::run_file("Write the run that breaks the model, if it is unsafe"))]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
     /// Write the run that breaks the model, if it is unsafe, as a C program that includes the source
@@ -502,7 +484,7 @@ pub struct CheckArgs {
     pub ask: AskArgs,
     #[command(flatten)]
     pub proof: ProofArgs,
-    #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME", help = engines())]
+    #[arg(long, env = "VOUCH_ENGINE", hide_env = true, value_name = "NAME", help = help::engines())]
     #[arg(default_value_t = Engine::Auto)]
     pub engine: Engine,
     /// Run N engines at once, each in a thread of its own: the first whose verdict is validated wins (at
@@ -694,7 +676,7 @@ pub struct ReplayArgs {
     #[arg(value_delimiter = ',')]
     pub bind: Vec<String>,
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
-    #[arg(help = run_file("Write the run to a file"))]
+    #[arg(help = help::run_file("Write the run to a file"))]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
@@ -710,7 +692,7 @@ pub struct LintArgs {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub more: Vec<PathBuf>,
     #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
-    #[arg(help = run_file("Write the run into the first deadlock"))]
+    #[arg(help = help::run_file("Write the run into the first deadlock"))]
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
 }
@@ -780,34 +762,6 @@ pub fn bytes(text: &str) -> Result<usize, String> {
     let (digits, shift) = unit.unwrap_or((text, 0));
     let number: usize = digits.parse().map_err(|_| wrong())?;
     number.checked_mul(1 << shift).filter(|n| *n > 0).ok_or_else(wrong)
-}
-
-/// The help of the model: all kinds of files that are read.
-fn models() -> String {
-    format!("The model; {}, images end in `.vimg`", frontend::extensions())
-}
-
-/// The help of `--lang`.
-fn languages() -> String {
-    let names = frontend::LANGUAGES.map(|about| about.name).join(", ");
-    format!("The model's language, if it does not follow from the file's name [one of: {names}]")
-}
-
-/// The help of `--engine`.
-fn engines() -> String {
-    let one = |engine: Engine| format!("{} ({})", engine.name(), engine.about());
-    format!("The engine: {}", Engine::ALL.map(one).join("; "))
-}
-
-/// The help after the options of `run`.
-fn run_help() -> String {
-    let boards: Vec<&str> = qemu::BOARDS.iter().map(|board| board.name.as_str()).collect();
-    RUN_HELP.replace("{boards}", &boards.join(", "))
-}
-
-/// The help of an option that writes a run.
-fn run_file(what: &str) -> String {
-    format!("{what}: {}; `vouch replay` reads the text", vouch_host::report::formats::listed())
 }
 
 #[cfg(test)]

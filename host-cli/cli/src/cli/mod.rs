@@ -31,6 +31,7 @@ mod files;
 mod flash;
 mod fmt;
 mod guard;
+mod help;
 mod init;
 mod inspect;
 mod interrupt;

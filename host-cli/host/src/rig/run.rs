@@ -8,6 +8,7 @@ use super::plan::{Job, Plan};
 use super::work::{Answered, Trouble, attempt};
 use super::{Row, State};
 use crate::deadline::Deadline;
+use crate::transport::companion::wait;
 use crate::transport::{Target, labgrid};
 use crate::verdict::Verdict;
 use std::any::Any;
@@ -219,19 +220,10 @@ impl Worker<'_> {
             .stdout(Stdio::null())
             .spawn()
             .map_err(|e| e.to_string())?;
-        let start = Instant::now();
-        loop {
-            match child.try_wait().map_err(|e| e.to_string())? {
-                Some(status) if status.success() => return Ok(()),
-                Some(status) => return Err(format!("`{command}` ended with {status}")),
-                None if start.elapsed() > POWER || self.deadline.is_stopped() => {
-                    // Whether it can be ended or not, nobody waits for it any longer.
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return Err(format!("`{command}` does not come to an end"));
-                }
-                None => std::thread::sleep(Duration::from_millis(20)),
-            }
+        match wait(&mut child, POWER, || self.deadline.is_stopped()).map_err(|e| e.to_string())? {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(format!("`{command}` ended with {status}")),
+            None => Err(format!("`{command}` does not come to an end")),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 /// Starts its arguments behind the first, and when standard input ends removes the folder that is the first
 /// and ends the program. A process in the background has no
@@ -33,6 +34,27 @@ pub fn find(program: &Path) -> Option<PathBuf> {
         [plain, suffixed].into_iter().find(|path| path.is_file())
     };
     std::env::split_paths(&std::env::var_os("PATH")?).find_map(file)
+}
+
+/// Waits until a program has ended. One that takes longer, or that is to stop, is killed: there is no status then.
+pub fn wait(
+    child: &mut Child,
+    limit: Duration,
+    is_stopped: impl Fn() -> bool,
+) -> io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() > limit || is_stopped() {
+            // Whether it can be ended or not, nobody waits for it any longer.
+            let _ = child.kill();
+            let _ = child.wait();
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 impl Companion {
@@ -83,7 +105,6 @@ fn command(program: &Path, _: &Path) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
 
     fn start(script: &str, folder: &Path) -> Companion {
         let complaints = File::create(folder.join("stderr")).unwrap();

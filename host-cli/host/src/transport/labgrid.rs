@@ -3,15 +3,16 @@
 //! Everything goes through `labgrid-client`, which finds the coordinator by itself (`LG_COORDINATOR`). A place is acquired when a line
 //! to it is opened and released with the line, unless this user had it before.
 
-use super::companion::find;
+use super::companion::{find, wait};
 use super::{OpenError, Settings, Transport, rfc2217, tcp};
+use crate::deadline;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The command of labgrid that everything goes through.
 const CLIENT: &str = "labgrid-client";
@@ -113,19 +114,13 @@ fn client(place: &str, args: &[&str]) -> Result<String, String> {
     command.args(["-p", place]).args(args).stdin(Stdio::null());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.map_err(|e| format!("{CLIENT}: {e}"))?;
-    let start = Instant::now();
-    while child.try_wait().map_err(|e| format!("{CLIENT}: {e}"))?.is_none() {
-        if start.elapsed() > PATIENCE {
-            // Whether it can be ended or not, nobody waits for it any longer.
-            let _ = child.kill();
-            let _ = child.wait();
-            let seconds = PATIENCE.as_secs();
-            let what = args.join(" ");
-            return Err(format!(
-                "{CLIENT} {what}: no answer within {seconds} s; is the coordinator reachable?"
-            ));
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    let ended = wait(&mut child, PATIENCE, || deadline::current().is_stopped())
+        .map_err(|e| format!("{CLIENT}: {e}"))?;
+    if ended.is_none() {
+        let (what, seconds) = (args.join(" "), PATIENCE.as_secs());
+        return Err(format!(
+            "{CLIENT} {what}: no answer within {seconds} s; is the coordinator reachable?"
+        ));
     }
     // It says a few lines, which the pipe holds.
     let output = child.wait_with_output().map_err(|e| format!("{CLIENT}: {e}"))?;
