@@ -30,16 +30,19 @@
 use crate::answer::{Answer, Ended};
 use crate::client::{CheckRequest, Client, DeviceError};
 use crate::deadline::{Deadline, Over};
+use crate::engines::auto::{self, Decided};
 use crate::engines::cegar::Words;
+use crate::engines::ic3cfa::Watch;
 use crate::engines::portfolio::{self, Won};
-use crate::engines::{Engine, EngineError, Memory, Setup, Tuning, auto};
-use crate::frontend::limits;
+use crate::engines::{Engine, EngineError, Memory, Setup, Tuning};
+use crate::frontend::{Language, limits};
 use crate::ir::{Cfa, PropertyId};
 use crate::judge::{Finding, Judgement, Question, judge_simplified};
 use crate::pipeline::Loaded;
 use crate::replay;
 use crate::shortest::{self, Effort};
 use crate::simplify::Passes;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::{Stats, Verdict as Claim};
@@ -189,8 +192,9 @@ pub fn search(
     Ok(Found { answer, engine, time: start.elapsed(), judged })
 }
 
-/// The same with engines in turn: what [those that begin](auto) leave open is tried with predicates on whole words, for which
-/// `compile` compiles the model again with these passes, if it can. Returns that model if the answer is about it.
+/// The same with [several engines](auto): what those leave open that need no more than the image is tried with predicates on
+/// whole words, for which `compile` compiles the model again with these passes, if it can. Returns that model if the
+/// answer is about it. Circuits are left to IC3.
 pub fn search_in_turns(
     model: &Loaded,
     request: &Request,
@@ -198,35 +202,30 @@ pub fn search_in_turns(
     compile: impl FnOnce(Passes) -> Option<Loaded>,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(Found, Option<Loaded>), CheckError> {
+    let language = Language::from_path(Path::new(&model.source.path));
+    if matches!(language, Some(Language::Aiger | Language::Btor2)) {
+        let by = By::Host { engine: Engine::Ic3Cfa, threads: 1, memory };
+        return Ok((search(model, request, by, progress)?, None));
+    }
     let start = Instant::now();
-    let share = auto::share(request.deadline.left(), WORDS);
-    let setup = setup(model, request, Engine::Auto, memory);
-    let (mut engine, mut answer) =
-        auto::begin(&model.image, &setup, &mut watch(request, progress))?;
-    let is_over = |answer: &Answer| {
-        auto::is_fixed(&setup) || answer.ended == Ended::Cancelled || !auto::is_open(answer)
+    let with_words = |watch: Watch<'_>| {
+        let time = auto::share(request.deadline.left(), WORDS);
+        let other = compile(Engine::Cegar.passes()?)?;
+        let part = Request { deadline: request.deadline.within(time), ..request.clone() };
+        let setup = setup(&other, &part, Engine::Cegar, memory);
+        let answer = Engine::Cegar.run(&other.image, &setup, watch).ok()?;
+        (!auto::is_open(&answer)).then_some((answer, other))
     };
-    if !is_over(&answer)
-        && let Some(passes) = Engine::Cegar.passes()
-        && let Some(other) = compile(passes)
-    {
-        let part = Request { deadline: request.deadline.within(share), ..request.clone() };
-        let by = By::Host { engine: Engine::Cegar, threads: 1, memory };
-        if let Ok(found) = search(&other, &part, by, progress)
-            && !auto::is_open(&found.answer)
-        {
-            return Ok((Found { time: start.elapsed(), ..found }, Some(other)));
-        }
-    }
-    if !is_over(&answer) {
-        let setup = Setup { timeout: request.deadline.left(), ..setup };
-        (engine, answer) =
-            auto::finish(&model.image, &setup, answer, &mut watch(request, progress))?;
-    }
+    let setup = setup(model, request, Engine::Auto, memory);
+    let watch = &mut watch(request, progress);
+    let (engine, mut answer, other) = match auto::run(&model.image, &setup, with_words, watch)? {
+        Decided::Here(engine, answer) => (engine, answer, None),
+        Decided::Elsewhere((answer, other)) => (Engine::Cegar, answer, Some(other)),
+    };
     if answer.ended == Ended::Cancelled && request.deadline.over() == Some(Over::Memory) {
         answer.ended = Ended::Memory;
     }
-    Ok((Found { answer, engine, time: start.elapsed(), judged: None }, None))
+    Ok((Found { answer, engine, time: start.elapsed(), judged: None }, other))
 }
 
 /// Predicates get one of so many parts of the time.
@@ -243,10 +242,6 @@ fn on_host(
     let setup = setup(model, request, engine, memory);
     let watch = &mut watch(request, progress);
     if threads <= 1 {
-        if engine == Engine::Auto {
-            let (engine, answer) = auto::run(&model.image, &setup, watch)?;
-            return Ok(Won { engine, answer, judged: None });
-        }
         let answer = engine.run(&model.image, &setup, watch)?;
         return Ok(Won { engine, answer, judged: None });
     }

@@ -1,9 +1,10 @@
-//! What to use if nobody says: several engines in turn.
+//! What to use if nobody says: IC3, and others for a while where it does not decide soon.
 //!
 //! Most models are decided in a moment by [IC3](super::ic3cfa). Among those that are not, some break a property soon
 //! and in a way that IC3 does not see at once ([bounded](super::bmc) model checking does), and a model without much to choose may
-//! have few states, or one long run ([explicit](super::explicit) search). Each has a share of the time; what is left goes
-//! to IC3 again. Where the model can be compiled again, [`crate::check`] puts [predicates](super::cegar) between them.
+//! have few states, or one long run ([explicit](super::explicit) search). When IC3 has had a share of the time it pauses, and each
+//! of these has a share, too; then it goes on where it was. Where the model can be compiled again, [`crate::check`]
+//! has [predicates](super::cegar) after them.
 //!
 //! A run with a fixed memory or an amount of work, as on a device, is the core's alone: its answer must not depend on the
 //! machine's speed.
@@ -15,19 +16,24 @@ use crate::blast::AlignedImage;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::Verdict;
 
-/// The engines that begin, each with one of so many parts of the time.
-const TURNS: [(Engine, u32); 3] = [(Engine::Ic3Cfa, 8), (Engine::Bmc, 16), (Engine::Explicit, 16)];
+/// IC3 pauses after one of so many parts of the time.
+const FIRST: u32 = 8;
+/// The others, each with one of so many parts of the time.
+const OTHERS: [(Engine, u32); 2] = [(Engine::Bmc, 16), (Engine::Explicit, 16)];
 /// The time that these are parts of if there is no end to it.
 const ENDLESS: Duration = Duration::from_secs(64);
+
+/// Who has decided.
+pub enum Decided<T> {
+    /// One of the engines here.
+    Here(Engine, Answer),
+    /// Whoever was asked after them.
+    Elsewhere(T),
+}
 
 /// One of so many parts of the time.
 pub fn share(time: Option<Duration>, parts: u32) -> Duration {
     time.unwrap_or(ENDLESS) / parts
-}
-
-/// Whether the answer must be the core's alone.
-pub fn is_fixed(setup: &Setup) -> bool {
-    setup.budget > 0 || matches!(setup.memory, Memory::Fixed(_))
 }
 
 /// Whether something that was asked is not known.
@@ -35,63 +41,60 @@ pub fn is_open(answer: &Answer) -> bool {
     answer.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Unknown(_)))
 }
 
-/// Checks `image`. Returns whose answer it is as well.
-pub fn run(
+/// Checks `image`. In the pause `last` is asked if the engines here leave something open; what it returns is the answer.
+pub fn run<T>(
     image: &AlignedImage,
     setup: &Setup,
+    last: impl FnOnce(Watch<'_>) -> Option<T>,
     watch: Watch<'_>,
-) -> Result<(Engine, Answer), EngineError> {
-    let end = setup.timeout.and_then(|time| Instant::now().checked_add(time));
-    let (engine, answer) = begin(image, setup, watch)?;
-    if is_fixed(setup) || answer.ended == Ended::Cancelled || !is_open(&answer) {
-        return Ok((engine, answer));
+) -> Result<Decided<T>, EngineError> {
+    if setup.budget > 0 || matches!(setup.memory, Memory::Fixed(_)) {
+        return Ok(Decided::Here(Engine::Ic3Cfa, ic3cfa::run(image, setup, false, watch)?));
     }
-    let timeout = end.map(|end| end.saturating_duration_since(Instant::now()));
-    finish(image, &Setup { timeout, ..setup.clone() }, answer, watch)
+    let (start, first) = (Instant::now(), share(setup.timeout, FIRST));
+    let count = with_view!(image, view => Ok(view.header.properties as usize))?;
+    let mut found = Found::new(count, setup.property);
+    let (mut last, mut decided) = (Some(last), None);
+    let answer = ic3cfa::run(image, setup, false, &mut |stats| {
+        if start.elapsed() >= first
+            && let Some(last) = last.take()
+        {
+            decided = match others(image, setup, &mut found, watch) {
+                Some(engine) => Some(Decided::Here(engine, Answer::default())),
+                None => last(watch).map(Decided::Elsewhere),
+            };
+        }
+        decided.is_none() && watch(stats)
+    })?;
+    Ok(match decided {
+        Some(Decided::Elsewhere(other)) => Decided::Elsewhere(other),
+        Some(Decided::Here(engine, _)) => Decided::Here(engine, found.answer(Ended::Itself)),
+        None => {
+            let ended = answer.ended;
+            found.take(answer);
+            Decided::Here(Engine::Ic3Cfa, found.answer(ended))
+        }
+    })
 }
 
-/// Those that begin; what they leave open is for [`finish`].
-pub fn begin(
+/// Who of the others has decided what was left.
+fn others(
     image: &AlignedImage,
     setup: &Setup,
+    found: &mut Found,
     watch: Watch<'_>,
-) -> Result<(Engine, Answer), EngineError> {
-    if is_fixed(setup) {
-        return Ok((Engine::Ic3Cfa, ic3cfa::run(image, setup, false, watch)?));
-    }
-    let mut found = found(image, setup)?;
-    let mut last = (Engine::Ic3Cfa, Ended::Itself);
-    for (engine, parts) in TURNS {
-        if engine == Engine::Explicit && !explicit::is_suitable(image, setup)? {
+) -> Option<Engine> {
+    for (engine, parts) in OTHERS {
+        if engine == Engine::Explicit && !explicit::is_suitable(image, setup).unwrap_or(false) {
             continue;
         }
         let part = Setup { timeout: Some(share(setup.timeout, parts)), ..setup.clone() };
-        let answer = engine.run(image, &part, watch)?;
-        last = (engine, answer.ended);
+        // IC3 will say what is wrong with the image, if anything is.
+        let Ok(answer) = engine.run(image, &part, watch) else { continue };
         found.take(answer);
-        if last.1 == Ended::Cancelled || !is_open(&found.answer) {
-            break;
+        if !is_open(&found.answer) {
+            return Some(engine);
         }
     }
-    Ok((last.0, found.answer(last.1)))
-}
-
-/// IC3 with what is left of the time; and what is known before.
-pub fn finish(
-    image: &AlignedImage,
-    setup: &Setup,
-    before: Answer,
-    watch: Watch<'_>,
-) -> Result<(Engine, Answer), EngineError> {
-    let mut found = found(image, setup)?;
-    found.take(before);
-    let answer = ic3cfa::run(image, setup, false, watch)?;
-    let ended = answer.ended;
-    found.take(answer);
-    Ok((Engine::Ic3Cfa, found.answer(ended)))
-}
-
-fn found(image: &AlignedImage, setup: &Setup) -> Result<Found, EngineError> {
-    let count = with_view!(image, view => Ok(view.header.properties as usize))?;
-    Ok(Found::new(count, setup.property))
+    None
 }

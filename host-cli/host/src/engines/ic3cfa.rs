@@ -11,7 +11,8 @@ use vouch_core::word::Word;
 /// Work units between two looks at the clock: about a millisecond.
 const SLICE: u32 = 50_000;
 
-pub(super) type Watch<'a> = &'a mut dyn FnMut(&Stats) -> bool;
+/// Gets the counters from time to time; the run is cancelled when it says `false`.
+pub type Watch<'a> = &'a mut dyn FnMut(&Stats) -> bool;
 
 /// Checks `image`. What does not fit into the memory is tried again with more, as far as `setup`
 /// allows it. In a large memory the run is [patient](Config::patient) unless it is `eager`; in one of a

@@ -60,6 +60,7 @@ use with_view;
 pub use crate::answer::{Answer, Ended, ImageTrace};
 use crate::blast::AlignedImage;
 use crate::simplify::{Pass, Passes};
+use auto::Decided;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -196,7 +197,9 @@ impl Engine {
             Engine::TreeItp => tree::run(image, setup, true, watch),
             Engine::Cegar => cegar::run(image, setup, watch),
             Engine::Pdr => pdr::run(image, setup, watch),
-            Engine::Auto => Ok(auto::run(image, setup, watch)?.1),
+            Engine::Auto => match auto::run(image, setup, |_| None::<Answer>, watch)? {
+                Decided::Here(_, answer) | Decided::Elsewhere(answer) => Ok(answer),
+            },
         }
     }
 }
