@@ -210,8 +210,12 @@ pub fn search_in_turns(
     let start = Instant::now();
     let with_words = |watch: Watch<'_>| {
         let time = auto::share(request.deadline.left(), WORDS);
-        let other = compile(Engine::Cegar.passes()?)?;
-        let part = Request { deadline: request.deadline.within(time), ..request.clone() };
+        let deadline = request.deadline.within(time);
+        let passes = Engine::Cegar.passes()?;
+        // What takes too long to compile must not end the others' search.
+        let other = deadline.enter(|| compile(passes)).ok()??;
+        deadline.set_phase("proving");
+        let part = Request { deadline, ..request.clone() };
         let setup = setup(&other, &part, Engine::Cegar, memory);
         let answer = Engine::Cegar.run(&other.image, &setup, watch).ok()?;
         (!auto::is_open(&answer)).then_some((answer, other))
