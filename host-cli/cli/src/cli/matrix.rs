@@ -6,7 +6,7 @@ use super::files;
 use super::project::{Given, Plan, ProjectArgs, locate, note_failures, read};
 use clap::{Args, ValueEnum, ValueHint};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use vouch_host::project::{self, file, matrix};
 use vouch_host::report::results::{Item, exit_code};
 
@@ -56,8 +56,7 @@ pub fn command(args: &MatrixArgs, context: &mut Context) -> Result<u8, Failure> 
     let project = match args.path.is_dir() {
         true => read(&locate(&args.path)?)?,
         false => {
-            let folder = args.path.parent().filter(|p| !p.as_os_str().is_empty());
-            let project = project::find(folder.unwrap_or(Path::new("."))).map(|f| read(&f));
+            let project = project::find(project::folder(&args.path)).map(|f| read(&f));
             file::of_model(&args.path, project.transpose()?)
         }
     };

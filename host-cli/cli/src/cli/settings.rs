@@ -92,13 +92,8 @@ impl Cli {
 
 /// The project of a model that says something of it. A project that cannot be read says nothing; `vouch check` tells why.
 fn of(model: &Path) -> Option<(Project, Check)> {
-    let folder = model.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let project = file::read(&project::find(folder)?).ok()?.ok()?;
-    let place = std::fs::canonicalize(model).ok()?;
-    let is_it = |check: &&Check| {
-        std::fs::canonicalize(project.root.join(&check.path)).is_ok_and(|path| path == place)
-    };
-    let check = project.checks.iter().find(is_it)?.clone();
+    let project = file::read(&project::find(project::folder(model))?).ok()?.ok()?;
+    let check = project.checks_of(model).next()?.clone();
     Some((project, check))
 }
 

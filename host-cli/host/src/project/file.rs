@@ -1,8 +1,8 @@
 //! `vouch.toml`: what is to be checked, and how (`docs/project.md`).
 
 use super::keys::{self, FLAGS, Key, Kind, OWN, TABLES};
-use super::paths;
 use super::store::hash_all;
+use super::{folder, paths};
 use crate::formats::names::closest;
 use crate::frontend::{Diagnostic, Source};
 use crate::ir::Span;
@@ -27,6 +27,15 @@ pub struct Project {
     pub targets: Vec<(String, String)>,
     /// Names of files with keys, for `--sign` and its kin.
     pub keys: Vec<(String, String)>,
+}
+
+impl Project {
+    /// The checks of a model, whatever its path is called here and there.
+    pub fn checks_of(&self, model: &Path) -> impl Iterator<Item = &Check> {
+        let place = std::fs::canonicalize(model).ok();
+        let at = |check: &Check| std::fs::canonicalize(self.root.join(&check.path)).ok();
+        self.checks.iter().filter(move |check| place.is_some() && at(check) == place)
+    }
 }
 
 /// One thing to be checked.
@@ -89,18 +98,13 @@ impl Check {
 pub fn read(path: &Path) -> std::io::Result<Result<Project, (Source, Vec<Diagnostic>)>> {
     let text = crate::read::text(path)?;
     let source = Source { path: path.display().to_string(), text };
-    let root = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(parse(source.clone(), root).map_err(|errors| (source, errors)))
+    Ok(parse(source.clone(), folder(path)).map_err(|errors| (source, errors)))
 }
 
 /// A project of one model: what its folder's project says of it, or nothing but its name.
 pub fn of_model(model: &Path, project: Option<Project>) -> Project {
-    let same = |path: &Path| {
-        let (one, other) = (std::fs::canonicalize(path).ok(), std::fs::canonicalize(model).ok());
-        one.is_some() && one == other
-    };
     if let Some(mut project) = project {
-        project.checks.retain(|check| same(&project.root.join(&check.path)));
+        project.checks = project.checks_of(model).cloned().collect();
         // Others may cover them.
         project.requirements.clear();
         if !project.checks.is_empty() {
@@ -110,7 +114,6 @@ pub fn of_model(model: &Path, project: Option<Project>) -> Project {
     let text = |part: Option<&std::ffi::OsStr>| {
         part.map_or_else(String::new, |part| part.to_string_lossy().into_owned())
     };
-    let root = model.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let check = Check {
         name: text(model.file_stem()),
         path: text(model.file_name()),
@@ -121,7 +124,7 @@ pub fn of_model(model: &Path, project: Option<Project>) -> Project {
         span: Span::default(),
     };
     Project {
-        root: root.to_path_buf(),
+        root: folder(model).to_path_buf(),
         source: Source { path: model.display().to_string(), text: String::new() },
         checks: vec![check],
         requirements: vec![],

@@ -29,6 +29,11 @@ pub const FOLDER: &str = ".vouch";
 
 use std::path::{Path, PathBuf};
 
+/// The folder that a file is in.
+pub fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The file of the project that a folder belongs to: in it, or in the nearest folder above.
 pub fn find(folder: &Path) -> Option<PathBuf> {
     let folder = std::fs::canonicalize(folder).ok()?;
