@@ -1,12 +1,13 @@
 //! From expressions to clauses, the plain way: one gate at a time, both directions of each
 //! definition (Tseitin).
 //!
-//! Vectors are lists of literals, lowest bit first. Gates fold constants and are shared, which is
-//! all the optimisation there is: this is one of the few places on which the word *safe* rests, so
-//! it is meant to be read. The meaning of each operator is that of [`vouch_ir::eval`], and the
+//! Vectors are lists of literals, lowest bit first. Gates fold constants and are shared, and so are sums
+//! with one normal form ([`super::sums`]), which is all the optimisation there is: this is one of the few
+//! places on which the word *safe* rests, so it is meant to be read. The meaning of each operator is that of [`vouch_ir::eval`], and the
 //! tests compare the two.
 
 use super::solver::{Lit, Solver};
+use super::sums::{Added, Form, Sums};
 use std::collections::{HashMap, HashSet};
 use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, UnOp, VarId, Word};
 
@@ -35,6 +36,7 @@ pub struct Encoder<'p, S> {
     inputs: HashMap<InputId, Bits>,
     nodes: HashMap<ExprId, Bits>,
     gates: HashMap<Gate, Lit>,
+    sums: Sums,
 }
 
 impl<'p, S: Solver> Encoder<'p, S> {
@@ -51,6 +53,7 @@ impl<'p, S: Solver> Encoder<'p, S> {
             inputs: HashMap::new(),
             nodes: HashMap::new(),
             gates: HashMap::new(),
+            sums: Sums::default(),
         }
     }
 
@@ -150,8 +153,9 @@ impl<'p, S: Solver> Encoder<'p, S> {
             }
             Expr::Unary(UnOp::Not, x) => self.nodes[&x].iter().map(|l| !*l).collect(),
             Expr::Unary(UnOp::Neg, x) => {
-                let x = self.nodes[&x].clone();
-                self.negate(&x)
+                let zero = Form::constant(0, width as u32);
+                let sum = zero.plus(&self.form(&self.nodes[&x]), Word::MAX);
+                self.sum(sum)
             }
             Expr::Binary(op, a, b) => {
                 let (a, b) = (self.nodes[&a].clone(), self.nodes[&b].clone());
@@ -178,9 +182,24 @@ impl<'p, S: Solver> Encoder<'p, S> {
             BinOp::And => self.zip(a, b, Self::and),
             BinOp::Or => self.zip(a, b, Self::or),
             BinOp::Xor => self.zip(a, b, Self::xor),
-            BinOp::Add => self.add(a, b, no),
-            BinOp::Sub => self.subtract(a, b),
-            BinOp::Mul => self.multiply(a, b),
+            BinOp::Add | BinOp::Sub => {
+                let times = if op == BinOp::Add { 1 } else { Word::MAX };
+                let sum = self.form(a).plus(&self.form(b), times);
+                match (sum.is_short(), op) {
+                    (true, _) => self.sum(sum),
+                    (false, BinOp::Add) => self.add(a, b, no),
+                    (false, _) => self.subtract(a, b),
+                }
+            }
+            BinOp::Mul => {
+                let (a_form, b_form) = (self.form(a), self.form(b));
+                let zero = Form::constant(0, a.len() as u32);
+                match (a_form.as_constant(), b_form.as_constant()) {
+                    (Some(factor), _) => self.sum(zero.plus(&b_form, factor)),
+                    (_, Some(factor)) => self.sum(zero.plus(&a_form, factor)),
+                    _ => self.multiply(a, b),
+                }
+            }
             BinOp::UDiv => self.divide(a, b).0,
             BinOp::URem => self.divide(a, b).1,
             BinOp::SDiv => {
@@ -228,6 +247,47 @@ impl<'p, S: Solver> Encoder<'p, S> {
     /// A constant vector.
     pub fn word(&self, value: Word, width: usize) -> Bits {
         (0..width).map(|i| self.constant(value >> i & 1 == 1)).collect()
+    }
+
+    /// What a vector is, as a sum.
+    fn form(&self, bits: &[Lit]) -> Form {
+        let values: Option<Vec<bool>> = bits.iter().map(|l| self.as_constant(*l)).collect();
+        match values {
+            Some(values) => {
+                let bit = |word, (i, value): (usize, &bool)| word | (*value as Word) << i;
+                Form::constant(values.iter().enumerate().fold(0, bit), bits.len() as u32)
+            }
+            None => self.sums.form(bits),
+        }
+    }
+
+    /// The vector of a sum: what it has of parts one after the other, the constant last.
+    fn sum(&mut self, form: Form) -> Bits {
+        if let Some(bits) = self.sums.vector(&form) {
+            return bits;
+        }
+        let width = form.width() as usize;
+        let bits = match form.clone().split() {
+            (rest, Added::Constant(value)) if rest.as_constant().is_some() => {
+                self.word(value, width)
+            }
+            (rest, Added::Constant(value)) => {
+                let (rest, value) = (self.sum(rest), self.word(value, width));
+                self.add(&rest, &value, !self.truth)
+            }
+            (rest, Added::Multiple(bits, factor)) => {
+                let (rest, factor) = (self.sum(rest), self.word(factor, width));
+                let product = self.multiply(&bits, &factor);
+                self.add(&rest, &product, !self.truth)
+            }
+            (rest, Added::Subtracted(bits, factor)) => {
+                let (rest, factor) = (self.sum(rest), self.word(factor, width));
+                let product = self.multiply(&bits, &factor);
+                self.subtract(&rest, &product)
+            }
+        };
+        self.sums.insert(form, &bits);
+        bits
     }
 
     fn add(&mut self, a: &[Lit], b: &[Lit], mut carry: Lit) -> Bits {
@@ -474,6 +534,64 @@ mod tests {
             Slt, Sle,
         ]
     };
+
+    /// Sums that are shared, against the interpreter: many in one encoder, in every state of three variables.
+    #[test]
+    fn sums_agree() {
+        let mut random = Random::new(7);
+        for round in 0..60 {
+            let width = 2 + round % 3;
+            let mut cfa = Cfa::new("sums");
+            let vars = ["x", "y", "z"].map(|n| cfa.add_var(state_var(n, width, Type::Unsigned)));
+            let mut known: Vec<ExprId> = vars.iter().map(|v| cfa.read(*v)).collect();
+            known.extend([1, 2, mask(width)].map(|value| cfa.pool.constant(value, width)));
+            for _ in 0..24 {
+                let mut any = || known[random.below(known.len())];
+                let (a, b) = (any(), any());
+                known.push(match random.below(7) {
+                    0..=2 => cfa.pool.binary(BinOp::Add, a, b),
+                    3 | 4 => cfa.pool.binary(BinOp::Sub, a, b),
+                    5 => cfa.pool.unary(UnOp::Neg, a),
+                    _ => {
+                        let factor = cfa.pool.constant(random.word(width), width);
+                        cfa.pool.binary(BinOp::Mul, a, factor)
+                    }
+                });
+            }
+            let mut encoder = Encoder::new(&cfa.pool, Varisat::new(false));
+            let own: Vec<Bits> = vars.iter().map(|v| encoder.own(*v, width)).collect();
+            let vectors: Vec<Bits> = known.iter().map(|id| encoder.expr(*id)).collect();
+            for state in 0..1 << (3 * width) {
+                let value = |v: VarId| (state >> (v.0 * width)) as Word & mask(width);
+                let lits = own.iter().zip(vars).flat_map(|(bits, v)| {
+                    let bit = move |(i, l): (usize, &Lit)| l.same_if(value(v) >> i & 1 == 1);
+                    bits.iter().enumerate().map(bit).collect::<Vec<Lit>>()
+                });
+                assert_eq!(encoder.solver.solve(&lits.collect::<Vec<_>>()), Some(true));
+                let want = eval::expressions(&cfa.pool, &known, value, |_| 0);
+                let is: Vec<Word> = vectors.iter().map(|bits| encoder.value(bits)).collect();
+                assert_eq!(is, want, "in state {state:b}");
+            }
+        }
+    }
+
+    /// What cancels out is gone: both are one vector, without a gate.
+    #[test]
+    fn equal_sums_are_one() {
+        let mut cfa = Cfa::new("sums");
+        let vars = ["x", "y"].map(|n| cfa.add_var(state_var(n, 32, Type::Unsigned)));
+        let [x, y] = vars.map(|v| cfa.read(v));
+        let plain = cfa.pool.binary(BinOp::Sub, x, y);
+        let mut encoder = Encoder::new(&cfa.pool, Varisat::new(false));
+        let before = encoder.expr(plain);
+        let values = vars.map(|v| {
+            let own = encoder.own(v, 32);
+            let one = encoder.word(1, 32);
+            (v, encoder.binary(BinOp::Add, &own, &one))
+        });
+        encoder.enter(values.into_iter().collect());
+        assert_eq!(encoder.expr(plain), before);
+    }
 
     /// Every operator on every pair of operands of up to 3 bits: all the corners (division by zero,
     /// the smallest number, shifts too far) are among them.

@@ -20,6 +20,7 @@ pub mod family;
 pub mod imply;
 pub mod replay;
 pub mod solver;
+mod sums;
 
 pub use certificate::{CertificateError, CertificateStats, Options, check, check_with};
 pub use depends::depends_on;
