@@ -279,3 +279,49 @@ fn predicates_for_loops_in_loops() {
     assert_eq!(judgement.verdict(), vouch_host::verdict::Verdict::Safe, "{judgement:?}");
     assert!(judgement.validated);
 }
+
+/// Loops that are far too long to follow, and whose reason is a bound on a sum of words.
+#[test]
+fn bounds_of_sums() {
+    let programs = [
+        // i - j is at most 99.
+        "int main(void) {
+            int i = 0, j = 0;
+            while (__VERIFIER_nondet_int() && i < 1000000) i++;
+            if (i >= 100) return 0;
+            while (__VERIFIER_nondet_int() && i < 1000000) { i++; j++; }
+            if (j >= 100) return 0;
+            if (i >= 200) reach_error();
+            return 0;
+        }",
+        // k + j - n is at least 0.
+        "int main(void) {
+            int n = __VERIFIER_nondet_int(), k = __VERIFIER_nondet_int(), j = 0;
+            if (n < 1 || k < n) return 0;
+            while (j <= n - 1) { j++; k--; }
+            if (k < 0) reach_error();
+            return 0;
+        }",
+        // 2 n - i is 0 or 1.
+        "int main(void) {
+            int i, n = 0, k = __VERIFIER_nondet_int();
+            if (k > 1000000 || k < 0) return 0;
+            for (i = 0; i < 2 * k; i++) if (i % 2 == 0) n++;
+            if (n != k) reach_error();
+            return 0;
+        }",
+    ];
+    for program in programs {
+        let declared = "extern int __VERIFIER_nondet_int(void); extern void reach_error(void);";
+        let text = format!("{declared}\n{program}");
+        let source = Source { path: "sums.c".into(), text };
+        let options = pipeline::Options { passes: Engine::Cegar.passes(), ..Default::default() };
+        let model = pipeline::compile(source, Language::C, &options).unwrap();
+        let judgement = check(&model, Engine::Cegar, &with_words(&model));
+        assert_eq!(judgement.verdict(), vouch_host::verdict::Verdict::Safe, "{program}");
+        assert!(judgement.validated);
+        // Of the bounds that hold, the certificate has those that it needs.
+        let clauses = judgement.certificate.unwrap().clauses.len();
+        assert!(clauses < 60, "{clauses} clauses: {program}");
+    }
+}

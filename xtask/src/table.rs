@@ -43,9 +43,10 @@ const COMPARISONS: [Comparison; 3] = [
             "ic3-cegar --cegar cgr",
             "ic3-cegar --cegar crl",
             "ic3-cegar --cegar cgrl",
+            "ic3-cegar --cegar crb",
             "ic3cfa",
         ],
-        plotted: [7, 3],
+        plotted: [8, 7],
     },
 ];
 

@@ -497,8 +497,8 @@ pub struct CheckArgs {
     #[arg(long, env = "VOUCH_INTERPOLANT_GROWTH", hide_env = true, value_name = "N")]
     #[arg(default_value_t = Tuning::default().growth)]
     pub interpolant_growth: u32,
-    /// With ic3-cegar, what is switched on: noopt, c, cg, cr, cgr, crl or cgrl, for counterexamples to
-    /// generalisation, geometric generalisation, refinement state mining, lazy refinement
+    /// With ic3-cegar, what is switched on: noopt, c, cg, cr, cgr, crl, cgrl or crb, for counterexamples to
+    /// generalisation, geometric generalisation, refinement state mining, lazy refinement, bounds before all else
     #[arg(long, env = "VOUCH_CEGAR", hide_env = true, value_name = "NAME")]
     #[arg(default_value_t = Tuning::default().cegar)]
     pub cegar: Config,

@@ -69,6 +69,10 @@ impl<'a> Blaster<'a> {
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
+    /// The same, for more gates on top.
+    pub fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
     /// The flat number of a variable's bit.
     pub fn flat(&self, var: VarId, bit: u32) -> u32 {
         self.vars[var.index()] + bit

@@ -55,6 +55,12 @@ pub fn equations(cfa: &Cfa, vars: &[VarId]) -> Vec<Equation> {
 }
 
 impl Equation {
+    /// The multiples of variables that it sums up, and what they sum up to.
+    pub fn sum(&self) -> (Vec<(i128, VarId)>, i128) {
+        let rest = self.sum.iter().map(|(coefficient, var)| (-coefficient, *var));
+        ([(self.factor, self.var)].into_iter().chain(rest).collect(), self.constant)
+    }
+
     /// Terms for it, numbered from `first` on; the last one is whether it holds.
     pub fn terms(&self, cfa: &Cfa, first: usize) -> Vec<Term> {
         let width = cfa.vars[self.var.index()].width;
@@ -95,6 +101,18 @@ impl Equation {
         }
         form.is_zero(&mut cfa.pool, SPLITS)
     }
+}
+
+/// A sum of multiples of variables of one width when these have new values, as an expression in which what cancels out
+/// is gone.
+pub fn sum(cfa: &mut Cfa, parts: &[(i128, VarId)], new: &HashMap<VarId, ExprId>) -> ExprId {
+    let width = parts.first().map_or(1, |part| cfa.vars[part.1.index()].width);
+    let mut form = Form { width, ..Form::default() };
+    for (coefficient, var) in parts {
+        let value = new.get(var).copied().unwrap_or_else(|| cfa.read(*var));
+        form.add(&cfa.pool, value, *coefficient as Word);
+    }
+    form.split(&mut cfa.pool, SPLITS, &Form::written)
 }
 
 /// A sum of multiples, modulo two to the power of the width.
@@ -146,8 +164,27 @@ impl Form {
         }
     }
 
-    /// Whether the sum is zero; conditional parts with one condition are decided together.
+    /// Whether the sum is zero.
     fn is_zero(&self, pool: &mut Pool, splits: usize) -> ExprId {
+        self.split(pool, splits, &|form, pool| {
+            let mut sum = pool.constant(form.constant & mask(form.width), form.width);
+            for (id, factor) in &form.parts {
+                let factor = pool.constant(*factor, form.width);
+                let product = pool.binary(BinOp::Mul, *id, factor);
+                sum = pool.binary(BinOp::Add, sum, product);
+            }
+            let zero = pool.constant(0, form.width);
+            pool.equal(sum, zero)
+        })
+    }
+
+    /// What `whole` makes of sums without conditions; conditional parts with one condition are decided together.
+    fn split(
+        &self,
+        pool: &mut Pool,
+        splits: usize,
+        whole: &dyn Fn(&Form, &mut Pool) -> ExprId,
+    ) -> ExprId {
         let condition = self.parts.keys().find_map(|id| match pool.get(*id) {
             Expr::Ite(c, ..) => Some(c),
             _ => None,
@@ -163,18 +200,31 @@ impl Form {
                         _ => form.part(*id, *factor),
                     }
                 }
-                form.is_zero(pool, splits - 1)
+                form.split(pool, splits - 1, whole)
             });
             return pool.ite(c, yes, no);
         }
-        let mut sum = pool.constant(self.constant & mask(self.width), self.width);
-        for (id, factor) in &self.parts {
-            let factor = pool.constant(*factor, self.width);
-            let product = pool.binary(BinOp::Mul, *id, factor);
-            sum = pool.binary(BinOp::Add, sum, product);
+        whole(self, pool)
+    }
+
+    /// The sum: what is added, then what is subtracted. The constant comes last, so sums that differ in nothing else have
+    /// all the rest in common.
+    fn written(&self, pool: &mut Pool) -> ExprId {
+        let mut sum = pool.constant(0, self.width);
+        let negative = |factor: Word| factor > mask(self.width) / 2;
+        let mut parts: Vec<(ExprId, Word)> = self.parts.iter().map(|(id, f)| (*id, *f)).collect();
+        parts.sort_by_key(|(_, factor)| negative(*factor));
+        for (id, factor) in parts {
+            let (op, factor) = match negative(factor) {
+                true => (BinOp::Sub, factor.wrapping_neg() & mask(self.width)),
+                false => (BinOp::Add, factor),
+            };
+            let factor = pool.constant(factor, self.width);
+            let product = pool.binary(BinOp::Mul, id, factor);
+            sum = pool.binary(op, sum, product);
         }
-        let zero = pool.constant(0, self.width);
-        pool.equal(sum, zero)
+        let constant = pool.constant(self.constant & mask(self.width), self.width);
+        pool.binary(BinOp::Add, sum, constant)
     }
 }
 

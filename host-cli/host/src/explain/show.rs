@@ -2,14 +2,15 @@
 
 use super::facts::Fact;
 use crate::ir::formats::Names;
-use crate::ir::term::Operand;
-use crate::ir::{BinOp, BitLit, Cfa, LocId, Term, Type, VarId, Word, value};
+use crate::ir::term::{Operand, symbol};
+use crate::ir::{BinOp, BitLit, Cfa, LocId, Term, Type, VarId, Word, term, value};
 use crate::words::Words;
 use std::collections::BTreeSet;
 
 /// A fact: `locked`, `level <= 5`, `door == Open => !moving`.
 pub fn fact(cfa: &Cfa, terms: &[Term], fact: &Fact) -> String {
-    let writer = Writer { cfa, terms, names: Names::with_terms(cfa, terms) };
+    let widths = term::widths(cfa, terms).unwrap_or_default();
+    let writer = Writer { cfa, terms, widths, names: Names::with_terms(cfa, terms) };
     let Some((conclusion, conditions)) = fact.lits.split_last() else { return "false".into() };
     let conclusion = writer.lit(conclusion);
     if conditions.is_empty() {
@@ -23,13 +24,14 @@ pub fn fact(cfa: &Cfa, terms: &[Term], fact: &Fact) -> String {
 struct Writer<'a> {
     cfa: &'a Cfa,
     terms: &'a [Term],
+    /// Of the terms.
+    widths: Vec<u32>,
     names: Names,
 }
 
 impl Writer<'_> {
     fn lit(&self, lit: &BitLit) -> String {
-        let term = lit.var.index().checked_sub(self.cfa.vars.len());
-        match term.and_then(|t| self.terms.get(t)) {
+        match self.term(lit.var) {
             Some(term) if is_relation(term.op) => self.relation(term, lit.value),
             _ => {
                 let (name, ty) = (self.name(lit.var), self.ty(lit.var));
@@ -59,21 +61,31 @@ impl Writer<'_> {
             (_, false, false) => ">=",
             (_, false, true) => "<=",
         };
-        let of = match left {
-            Operand::Var(var) => Some(var),
-            Operand::Const(_) => None,
+        // A constant is shown as a value of what it is compared with.
+        let right = match (left, right) {
+            (Operand::Var(var), Operand::Const(word)) => {
+                let signed = matches!(term.op, BinOp::Slt | BinOp::Sle).then_some(&Type::Signed);
+                match self.ty(var).or(signed) {
+                    Some(ty) => value::show(ty, self.width(var), word),
+                    None => word.to_string(),
+                }
+            }
+            (_, right) => self.operand(right),
         };
-        format!("{} {sign} {}", self.operand(left, None), self.operand(right, of))
+        format!("{} {sign} {right}", self.operand(left))
     }
 
-    /// A constant is shown as a value of what it is compared with.
-    fn operand(&self, operand: Operand, with: Option<VarId>) -> String {
+    fn operand(&self, operand: Operand) -> String {
         match operand {
             Operand::Var(var) => self.name(var),
-            Operand::Const(word) => match with.and_then(|var| Some((self.ty(var)?, var))) {
-                Some((ty, var)) => value::show(ty, self.cfa.vars[var.index()].width, word),
-                None => word.to_string(),
-            },
+            Operand::Const(word) => word.to_string(),
+        }
+    }
+
+    fn width(&self, var: VarId) -> u32 {
+        match var.index().checked_sub(self.cfa.vars.len()) {
+            Some(term) => self.widths.get(term).copied().unwrap_or(1),
+            None => self.cfa.vars[var.index()].width,
         }
     }
 
@@ -82,10 +94,28 @@ impl Writer<'_> {
     }
 
     fn name(&self, var: VarId) -> String {
-        match var.index().checked_sub(self.cfa.vars.len()).and_then(|t| self.terms.get(t)) {
-            Some(term) => term.name(|v| self.name(v)),
-            None => self.names.var(var),
-        }
+        let Some(term) = self.term(var) else { return self.names.var(var) };
+        // A chain of sums needs no parentheses, as long as it grows at the left.
+        let is_sum = |op| matches!(op, BinOp::Add | BinOp::Sub);
+        let side = |operand, is_left: bool| {
+            let inner = match operand {
+                Operand::Var(var) => self.term(var),
+                Operand::Const(_) => None,
+            };
+            let is_plain = |inner: &Term| {
+                inner.op == BinOp::Mul && is_sum(term.op)
+                    || is_left && is_sum(inner.op) && is_sum(term.op)
+            };
+            match inner.is_none_or(is_plain) {
+                true => self.operand(operand),
+                false => format!("({})", self.operand(operand)),
+            }
+        };
+        format!("{} {} {}", side(term.left, true), symbol(term.op), side(term.right, false))
+    }
+
+    fn term(&self, var: VarId) -> Option<&Term> {
+        self.terms.get(var.index().checked_sub(self.cfa.vars.len())?)
     }
 }
 

@@ -250,14 +250,22 @@ impl Domain {
     }
 }
 
+/// Less, and at most.
+pub(super) fn orders(is_signed: bool) -> (BinOp, BinOp) {
+    match is_signed {
+        true => (BinOp::Slt, BinOp::Sle),
+        false => (BinOp::Ult, BinOp::Ule),
+    }
+}
+
 /// `a < b`.
 fn less(a: &Variable, b: &Variable) -> Term {
-    let op = if a.is_signed { BinOp::Slt } else { BinOp::Ult };
+    let (op, _) = orders(a.is_signed);
     Term { op, left: Operand::Var(a.var), right: Operand::Var(b.var) }
 }
 
 /// The comparisons of a program that do not read inputs, as terms.
-fn comparisons(cfa: &Cfa) -> Vec<Vec<Term>> {
+pub(super) fn comparisons(cfa: &Cfa) -> Vec<Vec<Term>> {
     let mut found: Vec<Vec<Term>> = vec![];
     for edge in &cfa.edges {
         for id in cfa.pool.cone(edge.roots()) {

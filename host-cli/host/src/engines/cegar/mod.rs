@@ -13,7 +13,8 @@
 //! - C: counterexamples to generalisation;
 //! - G: geometric generalisation;
 //! - R: refinement state mining, linear equations over states that have led to refinement;
-//! - L: lazy refinement, only when a run with spurious steps begins at an initial state (Alg. 6, 7).
+//! - L: lazy refinement, only when a run with spurious steps begins at an initial state (Alg. 6, 7);
+//! - B, which is ours: bounds that hold from the start (`bounds`), of which the certificate has what it needs (`needed`).
 //!
 //! Two things differ. Frames are those of each location, as in [IC3CFA](super::ic3cfa): there is no program counter
 //! and no initial condition among the predicates. And refinement is not by interpolation: an interpolant of bits
@@ -23,10 +24,14 @@
 //!
 //! Predicates become terms of the certificate, so an invariant may say `x - y <= 1`.
 
+mod bounds;
 mod domain;
 mod generalize;
+mod needed;
+mod post;
 mod refine;
 mod solvers;
+mod templates;
 
 use super::clock::Stop;
 use super::found::Found;
@@ -57,16 +62,18 @@ pub struct Config {
     pub mining: bool,
     /// L: lazy refinement.
     pub lazy: bool,
+    /// B: bounds that hold from the start.
+    pub bounds: bool,
 }
 
 impl Config {
-    /// The configurations of §4.2.
-    pub const NAMES: [&str; 7] = ["noopt", "c", "cg", "cr", "cgr", "crl", "cgrl"];
+    /// The configurations of §4.2, and the one that is best.
+    pub const NAMES: [&str; 8] = ["noopt", "c", "cg", "cr", "cgr", "crl", "cgrl", "crb"];
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { ctg: true, geometric: false, mining: true, lazy: false }
+        Config { ctg: true, geometric: false, mining: true, lazy: false, bounds: true }
     }
 }
 
@@ -78,7 +85,13 @@ impl FromStr for Config {
             return Err(format!("unknown configuration `{name}`; there are: {known}"));
         }
         let has = |letter: char| name != "noopt" && name.contains(letter);
-        Ok(Config { ctg: has('c'), geometric: has('g'), mining: has('r'), lazy: has('l') })
+        Ok(Config {
+            ctg: has('c'),
+            geometric: has('g'),
+            mining: has('r'),
+            lazy: has('l'),
+            bounds: has('b'),
+        })
     }
 }
 
@@ -172,6 +185,10 @@ impl<'j, W: Word> Search<'j, W> {
 
     /// Returns the invariant that proves what is not broken.
     fn decide(&mut self, found: &mut Found) -> Result<Vec<(usize, Vec<u32>)>, Stop> {
+        if self.config.bounds {
+            let errors = self.job.targets(found);
+            self.bounds(&errors)?;
+        }
         loop {
             self.frontier += 1;
             let frontier = self.frontier as u32;
@@ -186,6 +203,9 @@ impl<'j, W: Word> Search<'j, W> {
                 found.answer.steps[property] = frontier;
             }
             if let Some(level) = self.propagate()? {
+                let errors = self.job.targets(found);
+                // Without the time for it, the proof is as good, and longer.
+                _ = self.keep_needed(level, &errors);
                 return Ok(self.invariant(level));
             }
         }

@@ -4,7 +4,7 @@
 //! in the cube are assumed in addition, simple ones first, until there is no predecessor any more; those in the
 //! solver's core become predicates. The cube itself, bit by bit, is the last of them, so this always succeeds.
 
-use super::domain::{Domain, Variable, constant};
+use super::domain::{Domain, Variable, constant, orders};
 use super::solvers::Cube;
 use super::{Consecution, Search};
 use crate::engines::clock::Stop;
@@ -200,10 +200,7 @@ fn relations(words: &[(Variable, i128)]) -> Vec<Vec<Term>> {
             if b.bits.len() != width || a.is_signed != b.is_signed {
                 continue;
             }
-            let (less, at_most) = match a.is_signed {
-                true => (BinOp::Slt, BinOp::Sle),
-                false => (BinOp::Ult, BinOp::Ule),
-            };
+            let (less, at_most) = orders(a.is_signed);
             let (left, right) = (Operand::Var(a.var), Operand::Var(b.var));
             match x.cmp(y) {
                 std::cmp::Ordering::Less => all.push(vec![Term { op: less, left, right }]),
@@ -223,7 +220,7 @@ fn relations(words: &[(Variable, i128)]) -> Vec<Vec<Term>> {
 /// What words are at most and at least.
 fn bounds(words: &[(Variable, i128)]) -> Vec<Vec<Term>> {
     let bound = |(variable, value): &(Variable, i128)| {
-        let op = if variable.is_signed { BinOp::Sle } else { BinOp::Ule };
+        let (_, op) = orders(variable.is_signed);
         let (own, value) = (Operand::Var(variable.var), constant(*value, variable.bits.len()));
         [vec![Term { op, left: own, right: value }], vec![Term { op, left: value, right: own }]]
     };

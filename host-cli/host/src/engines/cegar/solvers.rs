@@ -11,6 +11,7 @@ use crate::engines::sat::{Encoder, SatLit};
 use crate::engines::unroll::import;
 use crate::gates::aig::{Graph, Lit, Node};
 use rustc_hash::FxHashMap as HashMap;
+use std::collections::hash_map::Entry;
 use vouch_core::word::Word;
 
 /// Clauses that were needed once before the solver is made anew. They cannot be taken back one by one: varisat 0.2
@@ -22,6 +23,9 @@ pub type Cube = Vec<u32>;
 
 /// The level of a lemma that is in no frame any more.
 pub const RETIRED: usize = 0;
+
+/// The level of a lemma that is in all frames.
+pub const FOREVER: usize = usize::MAX;
 
 /// What is known of a location.
 pub struct Lemma {
@@ -84,6 +88,12 @@ impl<'j> Gates<'j> {
         self.encoder.lit(&self.graph, lit)
     }
 
+    /// What excludes a cube, as far as the location has it.
+    fn clause(&mut self, domain: &Domain, cube: &[u32]) -> Option<Vec<SatLit>> {
+        let lits: Option<Vec<Lit>> = cube.iter().map(|l| self.lit(domain, *l)).collect();
+        Some(lits?.into_iter().map(|l| !self.sat(l)).collect())
+    }
+
     /// Assumptions under which the frame of a level holds at the state's location.
     fn frame(&mut self, domain: &Domain, lemmas: &[Lemma], level: usize) -> Vec<SatLit> {
         self.known.resize(lemmas.len(), 0);
@@ -92,14 +102,14 @@ impl<'j> Gates<'j> {
             if known == lemma.level || lemma.level == RETIRED {
                 continue;
             }
-            while self.levels.len() <= lemma.level {
-                self.levels.push(self.encoder.fresh());
-            }
-            let lits: Option<Vec<Lit>> = lemma.cube.iter().map(|l| self.lit(domain, *l)).collect();
             // A predicate that the location has is a gate here.
-            let Some(lits) = lits else { continue };
-            let mut clause: Vec<SatLit> = lits.into_iter().map(|l| !self.sat(l)).collect();
-            clause.push(!self.levels[lemma.level]);
+            let Some(mut clause) = self.clause(domain, &lemma.cube) else { continue };
+            if lemma.level != FOREVER {
+                while self.levels.len() <= lemma.level {
+                    self.levels.push(self.encoder.fresh());
+                }
+                clause.push(!self.levels[lemma.level]);
+            }
             self.encoder.add(&clause);
         }
         self.levels.iter().skip(level).copied().collect()
@@ -124,6 +134,8 @@ struct OfEdge<'j> {
     after: HashMap<u32, Lit>,
     /// Clauses that were needed once.
     once: usize,
+    /// The literals under which single lemmas of the source hold.
+    single: Vec<SatLit>,
 }
 
 impl<'j> OfEdge<'j> {
@@ -140,7 +152,15 @@ impl<'j> OfEdge<'j> {
         let (guard, next) = import(&mut gates.graph, image, edge, &state, &inputs);
         let names = image.location(to).live.iter().map(|b| b.get() as u32);
         let next = names.zip(next).collect();
-        Ok(OfEdge { gates, inputs, guard, next, after: HashMap::default(), once: 0 })
+        Ok(OfEdge {
+            gates,
+            inputs,
+            guard,
+            next,
+            after: HashMap::default(),
+            once: 0,
+            single: vec![],
+        })
     }
 
     /// A literal of the state after.
@@ -233,6 +253,12 @@ impl<'j, W: Word> Solvers<'j, W> {
         Solvers { job, edges: HashMap::default(), locations: HashMap::default() }
     }
 
+    /// Forgets what was learnt.
+    pub(super) fn clear(&mut self) {
+        self.edges.clear();
+        self.locations.clear();
+    }
+
     /// About how many bytes they take.
     pub fn bytes(&self) -> usize {
         let all = self.edges.values().map(|e| &e.gates).chain(self.locations.values());
@@ -254,15 +280,7 @@ impl<'j, W: Word> Solvers<'j, W> {
         if level == 0 && from != 0 {
             return Ok(Reply::Blocked(vec![]));
         }
-        if self.edges.get(&edge).is_some_and(|own| own.once > ONCE) {
-            self.edges.remove(&edge);
-        }
-        let own = match self.edges.entry(edge) {
-            std::collections::hash_map::Entry::Occupied(own) => own.into_mut(),
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(OfEdge::new(self.job, edge)?)
-            }
-        };
+        let own = self.edge(edge)?;
         let mut target = vec![];
         for lit in cube {
             // What the location does not have says nothing there.
@@ -299,6 +317,56 @@ impl<'j, W: Word> Solvers<'j, W> {
             Reply::Blocked((0..lits.len()).filter(is_needed).map(|at| target[at].0).collect())
         };
         Ok(reply)
+    }
+
+    /// Which of these lemmas, all at the source of an edge, exclude that it leads to a cube, if all of them do; those that
+    /// are preferred if these suffice.
+    pub(super) fn support(
+        &mut self,
+        domain: &Domain,
+        edge: usize,
+        lemmas: &[Lemma],
+        is_preferred: impl Fn(usize) -> bool,
+        cube: &[u32],
+    ) -> Result<Option<Vec<usize>>, Stop> {
+        let own = self.edge(edge)?;
+        while own.single.len() < lemmas.len() {
+            let clause = own.gates.clause(domain, &lemmas[own.single.len()].cube);
+            let on = own.gates.encoder.fresh();
+            if let Some(clause) = clause {
+                own.gates.encoder.add(&[&clause[..], &[!on]].concat());
+            }
+            own.single.push(on);
+        }
+        let mut target = vec![own.gates.sat(own.guard)];
+        for lit in cube {
+            let lit = own.after(domain, *lit);
+            target.extend(lit.map(|lit| own.gates.sat(lit)));
+        }
+        let current = |at: &usize| lemmas[*at].level != RETIRED;
+        let all: Vec<usize> = (0..lemmas.len()).filter(current).collect();
+        let preferred: Vec<usize> = all.iter().copied().filter(|at| is_preferred(*at)).collect();
+        for some in [preferred, all] {
+            let on = some.iter().map(|at| own.single[*at]);
+            let assumed: Vec<SatLit> = target.iter().copied().chain(on).collect();
+            if !own.gates.encoder.solve(&assumed)? {
+                let core = own.gates.encoder.core();
+                let is_needed = |at: &usize| core.contains(&own.single[*at]);
+                return Ok(Some(some.into_iter().filter(is_needed).collect()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The solver of an edge.
+    fn edge(&mut self, edge: usize) -> Result<&mut OfEdge<'j>, Stop> {
+        if self.edges.get(&edge).is_some_and(|own| own.once > ONCE) {
+            self.edges.remove(&edge);
+        }
+        Ok(match self.edges.entry(edge) {
+            Entry::Occupied(own) => own.into_mut(),
+            Entry::Vacant(place) => place.insert(OfEdge::new(self.job, edge)?),
+        })
     }
 
     /// A state of a cube that the frame of a level does not exclude.
