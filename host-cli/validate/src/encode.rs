@@ -7,12 +7,10 @@
 //! tests compare the two.
 
 use super::solver::{Lit, Solver};
+pub use super::sums::Bits;
 use super::sums::{Added, Form, Sums};
 use std::collections::{HashMap, HashSet};
 use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, UnOp, VarId, Word};
-
-/// A vector, lowest bit first.
-pub type Bits = Vec<Lit>;
 
 /// What makes two gates the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,10 +4,12 @@
 //! to the power of their width. Two sums with one normal form are one vector, so a solver need not find out, bit by bit,
 //! that `(x + 1) - (y + 1)` is `x - y`.
 
-use super::encode::Bits;
 use super::solver::Lit;
 use std::collections::{BTreeMap, HashMap};
 use vouch_ir::{Word, mask};
+
+/// A vector, lowest bit first.
+pub type Bits = Vec<Lit>;
 
 /// Sums of more parts are not taken apart: whoever adds up so much is not counting.
 const PARTS: usize = 6;

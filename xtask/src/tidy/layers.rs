@@ -80,7 +80,8 @@ const IR: [Layer; 14] = [
 /// Replaying a run needs no solver.
 const VALIDATE: [Layer; 7] = [
     ("solver", &[]),
-    ("encode", &["solver"]),
+    ("sums", &["solver"]),
+    ("encode", &["solver", "sums"]),
     ("replay", &[]),
     ("depends", &["replay"]),
     ("family", &["encode", "replay", "solver"]),
