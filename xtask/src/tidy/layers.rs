@@ -78,7 +78,7 @@ const IR: [Layer; 14] = [
 ];
 
 /// Replaying a run needs no solver.
-const VALIDATE: [Layer; 7] = [
+const VALIDATE: [Layer; 8] = [
     ("solver", &[]),
     ("sums", &["solver"]),
     ("encode", &["solver", "sums"]),
