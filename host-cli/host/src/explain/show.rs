@@ -149,3 +149,33 @@ pub fn place(words: &Words<'_>, all: &[LocId], some: &BTreeSet<LocId>) -> String
 pub fn listed(words: &Words<'_>, some: &BTreeSet<LocId>) -> String {
     some.iter().map(|l| words.place(*l)).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::mask;
+    use crate::ir::sample::state_var;
+
+    /// Sums say what they are: with parentheses where they are needed, and numbers with their sign.
+    #[test]
+    fn sums_are_written_as_they_are() {
+        let mut cfa = Cfa::new("sums");
+        let [i, n] = ["i", "n"].map(|name| cfa.add_var(state_var(name, 32, Type::Signed)));
+        let (var, own) = (Operand::Var, |at: u32| Operand::Var(VarId(2 + at)));
+        let term = |op, left, right| Term { op, left, right };
+        let terms = [
+            term(BinOp::Add, var(n), var(n)),
+            term(BinOp::Sub, var(i), own(0)),
+            term(BinOp::Sle, Operand::Const(mask(32)), own(1)),
+            term(BinOp::Mul, var(n), Operand::Const(3)),
+            term(BinOp::Sub, own(1), own(3)),
+            term(BinOp::Sle, own(4), Operand::Const(7)),
+        ];
+        let shown = |at: u32| {
+            let lits = vec![BitLit { var: VarId(2 + at), bit: 0, value: true }];
+            fact(&cfa, &terms, &Fact { cost: 0, lits })
+        };
+        assert_eq!(shown(2), "i - (n + n) >= -1");
+        assert_eq!(shown(5), "i - (n + n) - n * 3 <= 7");
+    }
+}

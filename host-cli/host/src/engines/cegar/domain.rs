@@ -214,12 +214,7 @@ impl Domain {
                 BinOp::Add => words::add(graph, &a, &b),
                 BinOp::Sub => words::sub(graph, &a, &b),
                 BinOp::Mul => words::mul(graph, &a, &b),
-                BinOp::Eq => vec![words::equal(graph, &a, &b)],
-                BinOp::Ult => vec![words::less(graph, &a, &b)],
-                BinOp::Ule => vec![!words::less(graph, &b, &a)],
-                BinOp::Slt => vec![words::signed_less(graph, &a, &b)],
-                BinOp::Sle => vec![!words::signed_less(graph, &b, &a)],
-                _ => return None,
+                op => vec![compared(graph, op, &a, &b)?],
             });
         }
         made.pop()?.first().copied()
@@ -248,6 +243,18 @@ impl Domain {
         }
         terms
     }
+}
+
+/// A comparison of two words; `None` if it is another operation.
+pub(super) fn compared(graph: &mut Graph, op: BinOp, a: &[Lit], b: &[Lit]) -> Option<Lit> {
+    Some(match op {
+        BinOp::Eq => words::equal(graph, a, b),
+        BinOp::Ult => words::less(graph, a, b),
+        BinOp::Ule => !words::less(graph, b, a),
+        BinOp::Slt => words::signed_less(graph, a, b),
+        BinOp::Sle => !words::signed_less(graph, b, a),
+        _ => return None,
+    })
 }
 
 /// Less, and at most.

@@ -1,5 +1,6 @@
 //! What edges do to sums of words, as questions to a solver.
 
+use super::domain::compared;
 use super::templates::{Rung, Side, Templates};
 use crate::engines::clock::{Clock, Stop};
 use crate::engines::sat::{Encoder, SatLit};
@@ -9,7 +10,7 @@ use crate::gates::words;
 use crate::simplify::affine;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::hash_map::Entry;
-use vouch_ir::{BinOp, Cfa, EdgeId, ExprId, InputId, Type, VarId, VarKind, Word, eval};
+use vouch_ir::{Cfa, EdgeId, ExprId, InputId, Type, VarId, VarKind, Word, eval};
 
 /// Gates that are made at most.
 const GATES: usize = 4_000_000;
@@ -107,7 +108,7 @@ impl<'b, 'j> Post<'b, 'j> {
         for rung in kept.unwrap_or_default() {
             others.push(!self.rung(&self.own.after[&edge], rung)?);
         }
-        let parameters = self.parameters()?;
+        let parameters = self.parameters();
         let encoder = match self.encoders.entry(edge) {
             Entry::Occupied(own) => own.into_mut(),
             Entry::Vacant(place) => {
@@ -153,25 +154,19 @@ impl<'b, 'j> Post<'b, 'j> {
     }
 
     /// A comparison of sums that have these values.
-    fn rung(&mut self, sums: &[ExprId], rung: &Rung) -> Result<Lit, TooManyNodes> {
+    fn rung(&mut self, sums: &[ExprId], rung: &Rung) -> Result<Lit, Failure> {
         let width = self.templates.width(rung);
         let mut side = |side| match side {
             Side::Number(number) => Ok(words::constant(number, width)),
             Side::Sum(sum) => self.blaster.word(sums[sum]).map(<[Lit]>::to_vec),
         };
         let (left, right) = (side(rung.left)?, side(rung.right)?);
-        let graph = self.blaster.graph_mut();
-        Ok(match rung.op {
-            BinOp::Ult => words::less(graph, &left, &right),
-            BinOp::Ule => !words::less(graph, &right, &left),
-            BinOp::Slt => words::signed_less(graph, &left, &right),
-            BinOp::Sle => !words::signed_less(graph, &right, &left),
-            _ => words::equal(graph, &left, &right),
-        })
+        let lit = compared(self.blaster.graph_mut(), rung.op, &left, &right);
+        lit.ok_or(Failure::TooLarge)
     }
 
     /// Parameters are within their bounds, and those that are bound have their value.
-    fn parameters(&mut self) -> Result<Vec<Lit>, TooManyNodes> {
+    fn parameters(&mut self) -> Vec<Lit> {
         let mut all = vec![];
         for ((var, bit), value) in self.bound {
             let flat = self.blaster.flat(*var, *bit);
@@ -189,6 +184,6 @@ impl<'b, 'j> Post<'b, 'j> {
             let (min, max) = (words::constant(min, var.width), words::constant(max, var.width));
             all.extend([!less(graph, &own, &min), !less(graph, &max, &own)]);
         }
-        Ok(all)
+        all
     }
 }
