@@ -92,13 +92,8 @@ impl Equation {
     /// out is gone: an edge that keeps an equation is seen to do so, without a search.
     pub fn holds(&self, cfa: &mut Cfa, new: &HashMap<VarId, ExprId>) -> ExprId {
         let width = cfa.vars[self.var.index()].width;
-        let mut form = Form { width, ..Form::default() };
-        form.constant = self.constant as Word;
         let parts = self.sum.iter().map(|(c, v)| (*c, *v)).chain([(-self.factor, self.var)]);
-        for (coefficient, var) in parts {
-            let value = new.get(&var).copied().unwrap_or_else(|| cfa.read(var));
-            form.add(&cfa.pool, value, coefficient as Word);
-        }
+        let form = Form::of(cfa, width, self.constant as Word, parts, new);
         form.is_zero(&mut cfa.pool, SPLITS)
     }
 }
@@ -107,11 +102,7 @@ impl Equation {
 /// is gone.
 pub fn sum(cfa: &mut Cfa, parts: &[(i128, VarId)], new: &HashMap<VarId, ExprId>) -> ExprId {
     let width = parts.first().map_or(1, |part| cfa.vars[part.1.index()].width);
-    let mut form = Form { width, ..Form::default() };
-    for (coefficient, var) in parts {
-        let value = new.get(var).copied().unwrap_or_else(|| cfa.read(*var));
-        form.add(&cfa.pool, value, *coefficient as Word);
-    }
+    let form = Form::of(cfa, width, 0, parts.iter().copied(), new);
     form.split(&mut cfa.pool, SPLITS, &Form::written)
 }
 
@@ -124,6 +115,22 @@ struct Form {
 }
 
 impl Form {
+    /// A constant, and multiples of variables when these have new values.
+    fn of(
+        cfa: &mut Cfa,
+        width: u32,
+        constant: Word,
+        parts: impl Iterator<Item = (i128, VarId)>,
+        new: &HashMap<VarId, ExprId>,
+    ) -> Form {
+        let mut form = Form { width, constant, ..Form::default() };
+        for (coefficient, var) in parts {
+            let value = new.get(&var).copied().unwrap_or_else(|| cfa.read(var));
+            form.add(&cfa.pool, value, coefficient as Word);
+        }
+        form
+    }
+
     /// Adds a multiple of an expression.
     fn add(&mut self, pool: &Pool, root: ExprId, factor: Word) {
         let mut stack = vec![(root, factor)];

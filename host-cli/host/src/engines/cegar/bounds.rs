@@ -100,6 +100,9 @@ impl<W: Word> Search<'_, W> {
         let end = Instant::now() + clock.left().unwrap_or(ENDLESS) / SHARE;
         let least = clock.budget_left() - clock.budget_left() / u64::from(SHARE);
         let (leaving, _) = self.job.leaving(&self.job.errors);
+        let rungs = |places: &[Place]| -> Vec<Rung> {
+            places.iter().filter_map(|place| place.of(ladders)).copied().collect()
+        };
         let mut places: Vec<Option<Vec<Place>>> = vec![None; image.locations()];
         places[0] = Some(vec![]);
         let mut waiting: BTreeSet<usize> = leaving[0].iter().copied().collect();
@@ -115,9 +118,6 @@ impl<W: Word> Search<'_, W> {
                     return Err(Failure::TooLarge);
                 }
                 clock.uses(post.bytes())?;
-                let rungs = |places: &[Place]| -> Vec<Rung> {
-                    places.iter().filter_map(|place| place.of(ladders)).copied().collect()
-                };
                 let assumed = rungs(places[from].as_deref().unwrap_or_default());
                 let assumed = [&held[from][..], &assumed].concat();
                 let asked = |own: &Vec<Place>| rungs(&own[first..own.len().min(first + AT_ONCE)]);
@@ -139,10 +139,7 @@ impl<W: Word> Search<'_, W> {
                 waiting.extend(&leaving[to]);
             }
         }
-        let rungs = |own: Option<Vec<Place>>| {
-            own.iter().flatten().filter_map(|place| place.of(ladders)).copied().collect()
-        };
-        Ok(places.into_iter().map(rungs).collect())
+        Ok(places.iter().map(|own| rungs(own.as_deref().unwrap_or_default())).collect())
     }
 
     /// The strongest rungs of the ladders that a location has.

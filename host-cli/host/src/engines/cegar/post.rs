@@ -9,7 +9,6 @@ use crate::gates::expr::{Blaster, Leaf, TooManyNodes};
 use crate::gates::words;
 use crate::simplify::affine;
 use rustc_hash::FxHashMap as HashMap;
-use std::collections::hash_map::Entry;
 use vouch_ir::{Cfa, EdgeId, ExprId, InputId, Type, VarId, VarKind, Word, eval};
 
 /// Gates that are made at most.
@@ -108,18 +107,13 @@ impl<'b, 'j> Post<'b, 'j> {
         for rung in kept.unwrap_or_default() {
             others.push(!self.rung(&self.own.after[&edge], rung)?);
         }
-        let parameters = self.parameters();
-        let encoder = match self.encoders.entry(edge) {
-            Entry::Occupied(own) => own.into_mut(),
-            Entry::Vacant(place) => {
-                let encoder = place.insert(Encoder::new(self.clock));
-                for lit in parameters {
-                    let lit = encoder.lit(self.blaster.graph(), lit);
-                    encoder.add(&[lit]);
-                }
-                encoder
-            }
-        };
+        let is_new = !self.encoders.contains_key(&edge);
+        let parameters = if is_new { self.parameters() } else { vec![] };
+        let encoder = self.encoders.entry(edge).or_insert_with(|| Encoder::new(self.clock));
+        for lit in parameters {
+            let lit = encoder.lit(self.blaster.graph(), lit);
+            encoder.add(&[lit]);
+        }
         let graph = self.blaster.graph();
         let mut all: Vec<SatLit> = holding.iter().map(|lit| encoder.lit(graph, *lit)).collect();
         if kept.is_some() {

@@ -122,11 +122,13 @@ impl Templates {
         }
         for a in &all {
             for b in &all {
-                let Some(one) = word(a).or(word(b)) else { continue };
+                if word(a).or(word(b)).is_none() {
+                    continue;
+                }
                 let is_signed = [word(a), word(b)].iter().flatten().all(|w| w.is_signed);
                 let (left, right) = (self.sum(cfa, a.clone()), self.sum(cfa, b.clone()));
                 if left != right && self.widths[left] == self.widths[right] {
-                    let (less, at_most) = orders(is_signed && one.is_signed);
+                    let (less, at_most) = orders(is_signed);
                     let (left, right) = (Side::Sum(left), Side::Sum(right));
                     let is_easy = [a, b].iter().all(|s| s.iter().all(|part| part.0.abs() <= EASY));
                     let stage = !is_easy as usize;
