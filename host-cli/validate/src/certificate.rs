@@ -17,16 +17,14 @@
 //! Clauses may speak of *terms*: values that variables determine, which the certificate defines. They
 //! are expressions like any other here.
 //!
-//! Each edge has its own solver, which is asked whether the edge can lead from where the clauses at its
-//! source hold to where one of those at its target does not, for some of them at a time ([`Options::together`]). Asked
-//! clause by clause, varisat would prove each answer to its checker anew, which can take a hundred
-//! times longer than finding it; asked for thousands at once, it loses itself among them.
+//! Each edge has its own solver, which is asked for each clause at its target whether the edge can lead from where the
+//! clauses at its source hold to where that one does not.
 
 use super::encode::{Encoder, flip_sign};
-use super::solver::{Lit, Solver, Varisat};
+use super::solver::Lit;
 use super::{well_formed, within};
 use paths::{NoWay, Ways};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::fmt;
 use vouch_ir::formats::Names;
 use vouch_ir::value;
@@ -34,25 +32,6 @@ use vouch_ir::{
     BitLit, Certificate, Cfa, Clause, EdgeId, ExprId, InputId, LocId, PropertyId, Type, VarId,
     VarKind, Word, eval, mask, term,
 };
-
-/// A question is about at least one clause of the certificate for so many that the solver has.
-const FEWEST: usize = 30;
-
-/// Choices of a check.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// Have varisat prove each answer to its own proof checker. It costs between a tenth and a half
-    /// of the time, and is on unless asked otherwise.
-    pub self_check: bool,
-    /// Clauses that one question to a small solver is about. Verdicts do not depend on it.
-    pub together: usize,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { self_check: true, together: 50 }
-    }
-}
 
 /// What a check has done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -219,15 +198,6 @@ pub fn covers(
 /// Checks a certificate. `Ok` means: no run of the automaton, with parameters within their bounds
 /// and bound ones at their value, reaches the error location of any property that it claims.
 pub fn check(cfa: &Cfa, certificate: &Certificate) -> Result<CertificateStats, CertificateError> {
-    check_with(cfa, certificate, &Options::default())
-}
-
-/// [`check`] with choices.
-pub fn check_with(
-    cfa: &Cfa,
-    certificate: &Certificate,
-    options: &Options,
-) -> Result<CertificateStats, CertificateError> {
     well_formed(cfa).map_err(CertificateError::IllFormed)?;
     let mut extended;
     let mut terms = vec![];
@@ -238,16 +208,7 @@ pub fn check_with(
             term::expressions(&mut extended, &certificate.terms).map_err(CertificateError::Term)?;
         cfa = &extended;
     }
-    let mut checker = Checker::new(cfa, certificate, terms, *options)?;
-    match checker.check() {
-        // Several questions to one solver need assumptions, and on those varisat has failed its own
-        // check before.
-        Err(CertificateError::Solver(_)) => {
-            checker.options.together = usize::MAX;
-            checker.check()
-        }
-        answer => answer,
-    }
+    Checker::new(cfa, certificate, terms)?.check()
 }
 
 /// A clause with its number in the certificate.
@@ -262,7 +223,6 @@ pub(super) struct Checker<'a> {
     /// The clauses of the certificate, indexed by location.
     clauses: Vec<Vec<Numbered<'a>>>,
     ways: Ways,
-    options: Options,
 }
 
 impl<'a> Checker<'a> {
@@ -271,7 +231,6 @@ impl<'a> Checker<'a> {
         cfa: &'a Cfa,
         certificate: &'a Certificate,
         terms: Vec<ExprId>,
-        options: Options,
     ) -> Result<Self, CertificateError> {
         if certificate.properties.is_empty() {
             return Err(CertificateError::NothingClaimed);
@@ -309,7 +268,7 @@ impl<'a> Checker<'a> {
             NoWay::Missing(index) => CertificateError::Unknown { what: "location", index },
             NoWay::Passed(l, why) => CertificateError::Passed { location: names.location(l), why },
         })?;
-        Ok(Checker { cfa, certificate, names, terms, clauses, ways, options })
+        Ok(Checker { cfa, certificate, names, terms, clauses, ways })
     }
 
     /// Checks conditions 1 to 3; the first violation found is the error.
@@ -399,9 +358,9 @@ impl<'a> Checker<'a> {
         }
         let mut encoder = self.encoder();
         self.assert_parameters(&mut encoder);
+        self.assert_clauses(&mut encoder, edge.from);
         let guard = encoder.expr(edge.guard)[0];
         encoder.solver.add_clause(&[guard]);
-        self.assert_clauses(&mut encoder, edge.from);
         // All of the edge that is needed comes before the first question.
         let asked = self.reads(target.iter().map(|t| t.1));
         let after = updates.iter().filter(|u| asked.contains(u.0));
@@ -412,7 +371,7 @@ impl<'a> Checker<'a> {
             let negated = clause.lits.iter().map(|l| !self.lit(&mut encoder, l)).collect();
             wrong.push(((number, clause), negated));
         }
-        let Some((number, clause)) = any(&mut encoder, wrong, self.options.together, stats)? else {
+        let Some((number, clause)) = any(&mut encoder, wrong, stats)? else {
             return Ok(());
         };
         let inputs = (self.cfa.edge_inputs(edge).into_iter())
@@ -435,12 +394,12 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    pub(super) fn encoder(&self) -> Encoder<'a, Varisat> {
-        Encoder::new(&self.cfa.pool, Varisat::new(self.options.self_check))
+    pub(super) fn encoder(&self) -> Encoder<'a> {
+        Encoder::new(&self.cfa.pool)
     }
 
     /// A literal where the encoder is.
-    pub(super) fn lit(&self, encoder: &mut Encoder<'_, Varisat>, lit: &BitLit) -> Lit {
+    pub(super) fn lit(&self, encoder: &mut Encoder<'_>, lit: &BitLit) -> Lit {
         let bits = match lit.var.index().checked_sub(self.cfa.vars.len()) {
             None => encoder.var(lit.var, self.cfa.vars[lit.var.index()].width),
             Some(term) => encoder.expr(self.terms[term]),
@@ -449,8 +408,16 @@ impl<'a> Checker<'a> {
     }
 
     /// Where the encoder is, the clauses of a location hold.
-    pub(super) fn assert_clauses(&self, encoder: &mut Encoder<'_, Varisat>, location: LocId) {
-        for (_, clause) in &self.clauses[location.index()] {
+    pub(super) fn assert_clauses(&self, encoder: &mut Encoder<'_>, location: LocId) {
+        let clauses = &self.clauses[location.index()];
+        for (_, clause) in clauses {
+            if let [lit] = &clause.lits[..]
+                && let Some(var) = self.cfa.vars.get(lit.var.index())
+            {
+                encoder.fix(lit.var, var.width, lit.bit, lit.value);
+            }
+        }
+        for (_, clause) in clauses {
             let lits: Vec<Lit> = clause.lits.iter().map(|l| self.lit(encoder, l)).collect();
             encoder.solver.add_clause(&lits);
         }
@@ -458,7 +425,7 @@ impl<'a> Checker<'a> {
 
     /// The variables that clauses depend on.
     fn reads<'c>(&self, clauses: impl Iterator<Item = &'c Clause>) -> HashSet<VarId> {
-        let mut vars = HashSet::new();
+        let mut vars = HashSet::default();
         for lit in clauses.flat_map(|c| &c.lits) {
             match lit.var.index().checked_sub(self.cfa.vars.len()) {
                 None => {
@@ -483,7 +450,7 @@ impl<'a> Checker<'a> {
     }
 
     /// P of the module's documentation.
-    pub(super) fn assert_parameters(&self, encoder: &mut Encoder<'_, Varisat>) {
+    pub(super) fn assert_parameters(&self, encoder: &mut Encoder<'_>) {
         for (id, var) in self.cfa.params() {
             let VarKind::Param { min, max } = var.kind else { continue };
             let bits = encoder.var(id, var.width);
@@ -510,7 +477,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The variables' values in the model. Those that play no part are 0.
-    fn state(&self, encoder: &Encoder<'_, Varisat>) -> Vec<Word> {
+    fn state(&self, encoder: &Encoder<'_>) -> Vec<Word> {
         (0..self.cfa.vars.len() as u32).map(|i| encoder.var_value(VarId(i))).collect()
     }
 
@@ -521,7 +488,7 @@ impl<'a> Checker<'a> {
         path: &[(EdgeId, Vec<(InputId, Word)>)],
         number: usize,
         clause: &Clause,
-        encoder: &Encoder<'_, Varisat>,
+        encoder: &Encoder<'_>,
     ) -> CertificateError {
         let no_model = CertificateError::Solver("the solver returned an invalid model");
         let (Some((first, _)), Some((last, _))) = (path.first(), path.last()) else {
@@ -590,46 +557,22 @@ impl<'a> Checker<'a> {
 /// One of several things that should not be, each a conjunction of literals, if one can be; the solver
 /// then holds the model.
 fn any<T>(
-    encoder: &mut Encoder<'_, Varisat>,
+    encoder: &mut Encoder<'_>,
     wrong: Vec<(T, Vec<Lit>)>,
-    together: usize,
     stats: &mut CertificateStats,
 ) -> Result<Option<T>, CertificateError> {
     let impossible = encoder.constant(false);
-    // A literal that the edge makes true by a constant: frequent where runs begin.
-    let mut rest: Vec<(T, Vec<Lit>)> =
-        wrong.into_iter().filter(|w| !w.1.contains(&impossible)).collect();
-    let mut assumed = vec![];
-    // Each question costs as much as the solver has clauses, however easy it is.
-    let together = together.max(encoder.solver.clauses() / FEWEST);
-    while !rest.is_empty() {
-        let later = rest.split_off(rest.len().min(together));
-        let mut one_of = vec![];
-        if !(later.is_empty() && assumed.is_empty()) {
-            // The question can be taken back.
-            assumed = vec![encoder.fresh()];
-            one_of.push(!assumed[0]);
+    for (what, lits) in wrong {
+        // A literal that the edge makes true by a constant: frequent where runs begin.
+        if lits.contains(&impossible) {
+            continue;
         }
-        let mut chosen = vec![];
-        for (what, lits) in rest {
-            let choice = encoder.fresh();
-            lits.iter().for_each(|l| encoder.solver.add_clause(&[!choice, *l]));
-            one_of.push(choice);
-            chosen.push((what, choice));
-        }
-        encoder.solver.add_clause(&one_of);
         stats.queries += 1;
-        match encoder.solver.solve(&assumed) {
+        match encoder.solver.solve(&lits) {
             Some(false) => {}
-            Some(true) => {
-                let is_chosen = |l: Lit| encoder.solver.value(l.var) == l.value;
-                let found = chosen.into_iter().find(|c| is_chosen(c.1)).map(|c| c.0);
-                let none = CertificateError::Solver("the solver returned an invalid model");
-                return found.map(Some).ok_or(none);
-            }
+            Some(true) => return Ok(Some(what)),
             None => return Err(CertificateError::Solver("the solver gave up")),
         }
-        rest = later;
     }
     Ok(None)
 }
@@ -646,7 +589,7 @@ fn check_parameters(
         }
     }
     // Two values for one parameter would make every implication hold.
-    let mut bound = HashSet::new();
+    let mut bound = HashSet::default();
     for (id, word) in &certificate.bindings {
         let Some(var) = cfa.vars.get(id.index()) else {
             return Err(CertificateError::Unknown { what: "parameter", index: id.0 });

@@ -9,7 +9,7 @@
 use super::solver::{Lit, Solver};
 pub use super::sums::Bits;
 use super::sums::{Added, Form, Sums};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, UnOp, VarId, Word};
 
 /// What makes two gates the same.
@@ -22,9 +22,9 @@ enum Gate {
 
 /// Encodes expressions of one pool into one solver. Variables and inputs get their literals when
 /// they are first met.
-pub struct Encoder<'p, S> {
+pub struct Encoder<'p> {
     /// The solver that the clauses are added to; queries are posed to it directly.
-    pub solver: S,
+    pub solver: Solver,
     pool: &'p Pool,
     truth: Lit,
     /// The variables' own literals.
@@ -37,20 +37,21 @@ pub struct Encoder<'p, S> {
     sums: Sums,
 }
 
-impl<'p, S: Solver> Encoder<'p, S> {
+impl<'p> Encoder<'p> {
     /// Starts with a solver without clauses.
-    pub fn new(pool: &'p Pool, mut solver: S) -> Self {
+    pub fn new(pool: &'p Pool) -> Self {
+        let mut solver = Solver::default();
         let truth = Lit { var: solver.new_var(), value: true };
         solver.add_clause(&[truth]);
         Encoder {
             solver,
             pool,
             truth,
-            vars: HashMap::new(),
-            values: HashMap::new(),
-            inputs: HashMap::new(),
-            nodes: HashMap::new(),
-            gates: HashMap::new(),
+            vars: HashMap::default(),
+            values: HashMap::default(),
+            inputs: HashMap::default(),
+            nodes: HashMap::default(),
+            gates: HashMap::default(),
             sums: Sums::default(),
         }
     }
@@ -97,6 +98,15 @@ impl<'p, S: Solver> Encoder<'p, S> {
         bits
     }
 
+    /// A bit that a variable has at first is known, so what is made of it can be folded.
+    pub fn fix(&mut self, var: VarId, width: u32, bit: u32, value: bool) {
+        let mut bits = self.own(var, width);
+        let was = std::mem::replace(&mut bits[bit as usize], self.constant(value));
+        self.vars.insert(var, bits);
+        // It may have been used, and it may be known otherwise.
+        self.solver.add_clause(&[was.same_if(value)]);
+    }
+
     /// The value that a variable has at first in the model; 0 if nothing has mentioned it.
     pub fn var_value(&self, var: VarId) -> Word {
         self.vars.get(&var).map_or(0, |bits| self.value(bits))
@@ -117,7 +127,7 @@ impl<'p, S: Solver> Encoder<'p, S> {
     pub fn expr(&mut self, root: ExprId) -> Bits {
         // Operands have smaller numbers than their users, so ascending order is bottom-up. An
         // explicit stack: expressions may be deeper than the thread's.
-        let mut todo = HashSet::new();
+        let mut todo = HashSet::default();
         let mut stack = vec![root];
         while let Some(id) = stack.pop() {
             vouch_ir::deadline::tick();
@@ -485,7 +495,6 @@ pub fn flip_sign(x: &[Lit]) -> Bits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::Varisat;
     use vouch_ir::sample::{Random, random_expr, state_var};
     use vouch_ir::{Cfa, Input, Type, eval, mask};
 
@@ -495,7 +504,7 @@ mod tests {
         let pool = &cfa.pool;
         let (var, input) = (|v: VarId| vars[v.index()], |i: InputId| inputs[i.index()]);
         let expected = eval::expressions(pool, &[root], var, input)[0];
-        let mut encoder = Encoder::new(pool, Varisat::new(false));
+        let mut encoder = Encoder::new(pool);
         let bits = encoder.expr(root);
         let mut fixed = vec![];
         let fix = |bits: &[Lit], value: Word| -> Vec<Lit> {
@@ -556,7 +565,7 @@ mod tests {
                     }
                 });
             }
-            let mut encoder = Encoder::new(&cfa.pool, Varisat::new(false));
+            let mut encoder = Encoder::new(&cfa.pool);
             let own: Vec<Bits> = vars.iter().map(|v| encoder.own(*v, width)).collect();
             let vectors: Vec<Bits> = known.iter().map(|id| encoder.expr(*id)).collect();
             for state in 0..1 << (3 * width) {
@@ -580,7 +589,7 @@ mod tests {
         let vars = ["x", "y"].map(|n| cfa.add_var(state_var(n, 32, Type::Unsigned)));
         let [x, y] = vars.map(|v| cfa.read(v));
         let plain = cfa.pool.binary(BinOp::Sub, x, y);
-        let mut encoder = Encoder::new(&cfa.pool, Varisat::new(false));
+        let mut encoder = Encoder::new(&cfa.pool);
         let before = encoder.expr(plain);
         let values = vars.map(|v| {
             let own = encoder.own(v, 32);

@@ -7,8 +7,8 @@
 
 use super::encode::{Bits, Encoder};
 use super::replay::{ReplayError, replay};
-use super::solver::{Lit, Solver, Varisat};
-use std::collections::HashMap;
+use super::solver::Lit;
+use rustc_hash::FxHashMap as HashMap;
 use vouch_ir::{Cfa, InputId, Trace, Type, VarId, Word};
 
 /// Values of a parameter, from the first to the second in the order of its type.
@@ -17,7 +17,7 @@ pub type Bounds = (VarId, Word, Word);
 /// A trace as a formula over parameters.
 pub struct Family<'a> {
     cfa: &'a Cfa,
-    encoder: Encoder<'a, Varisat>,
+    encoder: Encoder<'a>,
     /// Whether the trace is a run.
     runs: Lit,
     open: Vec<VarId>,
@@ -25,17 +25,12 @@ pub struct Family<'a> {
 
 impl<'a> Family<'a> {
     /// Of a trace that breaks its property with the values that it has.
-    pub fn new(
-        cfa: &'a Cfa,
-        trace: &Trace,
-        open: &[VarId],
-        self_check: bool,
-    ) -> Result<Family<'a>, ReplayError> {
+    pub fn new(cfa: &'a Cfa, trace: &Trace, open: &[VarId]) -> Result<Family<'a>, ReplayError> {
         // All that is checked there (edges that follow each other, the end, widths) does not depend on values.
         replay(cfa, trace)?;
-        let mut encoder = Encoder::new(&cfa.pool, Varisat::new(self_check));
+        let mut encoder = Encoder::new(&cfa.pool);
         let initial: HashMap<VarId, Word> = trace.initial.iter().copied().collect();
-        let mut values: HashMap<VarId, Bits> = HashMap::new();
+        let mut values: HashMap<VarId, Bits> = HashMap::default();
         for (id, var) in (0..).map(VarId).zip(&cfa.vars) {
             let bits = match open.contains(&id) {
                 true => encoder.own(id, var.width),
@@ -60,7 +55,7 @@ impl<'a> Family<'a> {
                 edge.updates.iter().map(|(var, value)| (*var, encoder.expr(*value))).collect();
             values.extend(after);
         }
-        encoder.enter(HashMap::new());
+        encoder.enter(HashMap::default());
         Ok(Family { cfa, encoder, runs, open: open.to_vec() })
     }
 
@@ -80,10 +75,10 @@ impl<'a> Family<'a> {
 }
 
 /// Whether a trace, with these parameters at any of these values, breaks its property. Independent of what [`Family`] was
-/// asked before: with a solver of its own, whose proof is checked, and without assumptions.
+/// asked before: with a solver of its own, and without assumptions.
 pub fn breaks_all(cfa: &Cfa, trace: &Trace, bounds: &[Bounds]) -> Result<bool, ReplayError> {
     let open: Vec<VarId> = bounds.iter().map(|b| b.0).collect();
-    let mut family = Family::new(cfa, trace, &open, true)?;
+    let mut family = Family::new(cfa, trace, &open)?;
     for bound in bounds {
         for lit in between(cfa, &mut family.encoder, bound) {
             family.encoder.solver.add_clause(&[lit]);
@@ -95,7 +90,7 @@ pub fn breaks_all(cfa: &Cfa, trace: &Trace, bounds: &[Bounds]) -> Result<bool, R
 }
 
 /// That a parameter is within bounds.
-fn between(cfa: &Cfa, encoder: &mut Encoder<'_, Varisat>, bounds: &Bounds) -> [Lit; 2] {
+fn between(cfa: &Cfa, encoder: &mut Encoder<'_>, bounds: &Bounds) -> [Lit; 2] {
     let (id, min, max) = *bounds;
     let var = &cfa.vars[id.index()];
     let width = var.width as usize;
@@ -135,7 +130,7 @@ mod tests {
         assert_eq!(one_by_one(&cfa, &trace, limit), [2]);
         assert_eq!(breaks_all(&cfa, &trace, &[(limit, 2, 2)]), Ok(true));
         assert_eq!(breaks_all(&cfa, &trace, &[(limit, 2, 3)]), Ok(false));
-        let mut family = Family::new(&cfa, &trace, &[limit], false).unwrap();
+        let mut family = Family::new(&cfa, &trace, &[limit]).unwrap();
         assert_eq!(family.exception(&[(limit, 2, 2)]), Some(None));
         assert!(matches!(family.exception(&[(limit, 1, 2)]), Some(Some(v)) if v == [1]));
     }

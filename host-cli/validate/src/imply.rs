@@ -4,9 +4,9 @@
 //! For explanations. The certificate itself is believed here; whoever wants to rely on a clause checks the
 //! certificate as well.
 
-use super::certificate::{CertificateError, Checker, Options};
+use super::certificate::{CertificateError, Checker};
 use super::encode::Encoder;
-use super::solver::{Lit, Solver, Varisat};
+use super::solver::Lit;
 use vouch_ir::{BitLit, Certificate, Cfa, ExprId, LocId, VarId, Word, term};
 
 /// The automaton with the expressions of a certificate's terms in it.
@@ -23,7 +23,7 @@ pub struct Asked<'a> {
 /// What is known somewhere.
 pub struct Here<'c, 'a> {
     checker: &'c Checker<'a>,
-    encoder: Encoder<'a, Varisat>,
+    encoder: Encoder<'a>,
 }
 
 impl Extended {
@@ -36,10 +36,7 @@ impl Extended {
 
     /// Of a certificate with the terms that this was made with.
     pub fn of<'a>(&'a self, certificate: &'a Certificate) -> Result<Asked<'a>, CertificateError> {
-        // Many questions with assumptions are what varisat's own check breaks off at. So what is said here is for
-        // whoever has it checked as a certificate afterwards.
-        let options = Options { self_check: false, ..Options::default() };
-        let checker = Checker::new(&self.cfa, certificate, self.terms.clone(), options)?;
+        let checker = Checker::new(&self.cfa, certificate, self.terms.clone())?;
         Ok(Asked { checker })
     }
 }

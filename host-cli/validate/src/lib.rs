@@ -10,7 +10,8 @@
 //!   that the model leaves open although the program does not; [`family`] tells for which other values of parameters the
 //!   same trace is a run;
 //! - *safe*: [`certificate`] checks that the invariant is inductive and excludes the errors, with
-//!   an encoder ([`encode`]) and a solver ([`solver`]) that share nothing with the engine.
+//!   an encoder ([`encode`]) and a solver ([`solver`]) that share nothing with the engine, and a check of what
+//!   the solver says.
 #![deny(unsafe_code)]
 
 pub mod certificate;
@@ -18,11 +19,13 @@ pub mod depends;
 pub mod encode;
 pub mod family;
 pub mod imply;
+mod lit;
+mod lrat;
 pub mod replay;
 pub mod solver;
 mod sums;
 
-pub use certificate::{CertificateError, CertificateStats, Options, check, check_with};
+pub use certificate::{CertificateError, CertificateStats, check};
 pub use depends::depends_on;
 pub use replay::{ReplayError, Run, State, Taken, replay, replay_bound};
 

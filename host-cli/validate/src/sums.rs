@@ -5,7 +5,8 @@
 //! that `(x + 1) - (y + 1)` is `x - y`.
 
 use super::solver::Lit;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use vouch_ir::{Word, mask};
 
 /// A vector, lowest bit first.

@@ -78,8 +78,10 @@ const IR: [Layer; 14] = [
 ];
 
 /// Replaying a run needs no solver.
-const VALIDATE: [Layer; 8] = [
-    ("solver", &[]),
+const VALIDATE: [Layer; 10] = [
+    ("lit", &[]),
+    ("lrat", &["lit"]),
+    ("solver", &["lit", "lrat"]),
     ("sums", &["solver"]),
     ("encode", &["solver", "sums"]),
     ("replay", &[]),

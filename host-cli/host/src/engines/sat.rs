@@ -1,17 +1,25 @@
 //! Questions about gates, to a SAT solver.
 //!
 //! The core's solver answers questions about one edge, in a device's memory. Questions about whole paths go
-//! to varisat. What it says is not believed here either: runs are replayed, and invariants are checked with
-//! another encoding.
+//! to CaDiCaL. What it says is not believed here either: runs are replayed, and invariants are checked with
+//! another encoding and another solver.
 
 use super::clock::{Clock, Stop};
 use crate::gates::aig::{Graph, Lit, Node};
-use std::io;
-use varisat::{ExtendFormula, ProofFormat, Solver};
+use cadical::{Callbacks, Solver};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use vouch_core::ic3::Limit;
 
-/// A literal of the solver.
+/// A literal of the solver. Interpolants come from varisat's proofs, over the same gates, so it is varisat's type.
 pub type SatLit = varisat::Lit;
+
+/// Work between two looks of the solver at the time, in ten conflicts or so.
+const WORK: u64 = 1_000;
+
+/// A literal as CaDiCaL writes it.
+fn number(lit: SatLit) -> i32 {
+    lit.to_dimacs() as i32
+}
 
 /// What takes clauses.
 pub trait Clauses {
@@ -103,39 +111,27 @@ pub struct Encoder<'a> {
 /// A solver, and how many variables it has.
 #[derive(Default)]
 struct Counted<'a> {
-    solver: Solver<'a>,
+    solver: Solver<Pulse<'a>>,
     vars: usize,
-    /// Assumed in each question, once there was one.
-    always: Option<SatLit>,
 }
 
 impl Clauses for Counted<'_> {
     fn fresh(&mut self) -> SatLit {
         self.vars += 1;
-        self.solver.new_lit()
+        varisat::Var::from_index(self.vars - 1).positive()
     }
     fn add(&mut self, clause: &[SatLit]) {
-        match (clause, self.always) {
-            // varisat 0.2 says *unsatisfiable* of what is not if units come between questions with assumptions.
-            ([unit], Some(always)) => self.solver.add_clause(&[*unit, !always]),
-            _ => self.solver.add_clause(clause),
-        }
+        self.solver.add_clause(clause.iter().map(|lit| number(*lit)));
     }
 }
 
-/// Ends a search whose time is over. varisat knows no such thing, but gives up when it cannot write its
-/// proof.
+/// Ends a search whose time is over.
 struct Pulse<'a>(&'a Clock<'a>);
 
-impl io::Write for Pulse<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.0.work(bytes.len() as u64) {
-            Ok(()) => Ok(bytes.len()),
-            Err(_) => Err(io::ErrorKind::Other.into()),
-        }
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+impl Callbacks for Pulse<'_> {
+    fn terminate(&mut self) -> bool {
+        // A watcher's panic must not unwind through the solver, which is not Rust.
+        catch_unwind(AssertUnwindSafe(|| self.0.work(WORK).is_err())).unwrap_or(true)
     }
 }
 
@@ -143,7 +139,7 @@ impl<'a> Encoder<'a> {
     /// A solver that works within limits.
     pub fn new(clock: &'a Clock<'a>) -> Encoder<'a> {
         let mut encoder = Encoder { clock: Some(clock), ..Encoder::default() };
-        encoder.clauses.solver.write_proof(Pulse(clock), ProofFormat::Varisat);
+        encoder.clauses.solver.set_callbacks(Some(Pulse(clock)));
         encoder
     }
 
@@ -174,30 +170,17 @@ impl<'a> Encoder<'a> {
             clock.count(|stats| stats.queries = stats.queries.saturating_add(1));
             clock.work(1 + self.clauses.vars as u64 / 8)?;
         }
-        let always = self.clauses.always.unwrap_or_else(|| self.clauses.fresh());
-        self.clauses.always = Some(always);
-        let mut assumptions = [assumptions, &[always]].concat();
-        assumptions.sort();
-        assumptions.dedup();
-        // varisat's proofs break on assumptions that contradict each other.
-        if let Some(pair) = assumptions.windows(2).find(|pair| pair[0] == !pair[1]) {
-            self.core = pair.to_vec();
-            return Ok(false);
-        }
-        self.clauses.solver.assume(&assumptions);
-        let Ok(answer) = self.clauses.solver.solve() else {
+        let solver = &mut self.clauses.solver;
+        let Some(answer) = solver.solve_with(assumptions.iter().map(|lit| number(*lit))) else {
             let stopped = self.clock.and_then(Clock::stopped);
             return Err(stopped.unwrap_or(Stop::Limit(Limit::Capacity)));
         };
         if answer {
-            self.model = vec![false; self.clauses.vars];
-            for lit in self.clauses.solver.model().into_iter().flatten() {
-                if let Some(value) = self.model.get_mut(lit.index()) {
-                    *value = lit.is_positive();
-                }
-            }
+            let vars = 1..=self.clauses.vars as i32;
+            self.model = vars.map(|var| solver.value(var) == Some(true)).collect();
         } else {
-            self.core = self.clauses.solver.failed_core().unwrap_or_default().to_vec();
+            self.core = assumptions.to_vec();
+            self.core.retain(|lit| solver.failed(number(*lit)));
         }
         Ok(answer)
     }

@@ -81,10 +81,9 @@ pub fn explain(cfa: &Cfa, words: &Words<'_>, certificate: &Certificate) -> Expla
 
 /// Drops what is true but not needed for the proof, the most complicated first.
 fn drop_unneeded(cfa: &Cfa, base: &Certificate, never: &[LocId], lines: &mut Vec<Line>) {
-    let options = validate::Options { self_check: false, ..validate::Options::default() };
     let proves = |lines: &[Line]| {
         let own = Certificate { clauses: clauses(lines, never), ..base.clone() };
-        validate::check_with(cfa, &own, &options).is_ok()
+        validate::check(cfa, &own).is_ok()
     };
     for number in (0..lines.len()).rev().take(TRIALS) {
         if lines.len() <= MANY {

@@ -360,7 +360,7 @@ impl<'a> Search<'a> {
     }
 
     fn grown(&self, trace: &Trace, own: Region, within: &Region) -> Option<Region> {
-        let mut family = Family::new(self.cfa(), trace, &self.job.params, false).ok()?;
+        let mut family = Family::new(self.cfa(), trace, &self.job.params).ok()?;
         let mut grown = own;
         for (side, limit) in within.sides.iter().enumerate() {
             for up in [true, false] {

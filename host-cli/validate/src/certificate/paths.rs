@@ -8,9 +8,9 @@
 //! on, are a path. A clause at the end of a path is refuted for all edges into that end together.
 
 use super::super::encode::{Bits, Encoder};
-use super::super::solver::{Lit, Solver, Varisat};
+use super::super::solver::Lit;
 use super::{CertificateError, CertificateStats, Checker, any};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::{Cfa, EdgeId, InputId, LocId, VarId, Word};
 
@@ -139,14 +139,11 @@ impl Checker<'_> {
         }
         let mut encoder = self.encoder();
         self.assert_parameters(&mut encoder);
-        for (_, clause) in source {
-            let lits: Vec<Lit> = clause.lits.iter().map(|l| self.lit(&mut encoder, l)).collect();
-            encoder.solver.add_clause(&lits);
-        }
+        self.assert_clauses(&mut encoder, start);
         let mut arrivals: BTreeMap<LocId, Vec<Arrival>> = BTreeMap::new();
         for location in [start].into_iter().chain(between) {
             let (reached, values) = match location == start {
-                true => (encoder.constant(true), HashMap::new()),
+                true => (encoder.constant(true), HashMap::default()),
                 false => self.meet(&mut encoder, arrivals.get(&location)),
             };
             for id in &self.ways.leaving[location.index()] {
@@ -164,7 +161,7 @@ impl Checker<'_> {
                 for (var, value) in &edge.updates {
                     after.insert(*var, encoder.expr(*value));
                 }
-                let inputs = encoder.enter(HashMap::new());
+                let inputs = encoder.enter(HashMap::default());
                 let arrival = Arrival { edge: *id, taken, values: after, inputs };
                 arrivals.entry(edge.to).or_default().push(arrival);
             }
@@ -175,7 +172,7 @@ impl Checker<'_> {
     /// Whether a location is reached, and with which values.
     fn meet(
         &self,
-        encoder: &mut Encoder<'_, Varisat>,
+        encoder: &mut Encoder<'_>,
         arrivals: Option<&Vec<Arrival>>,
     ) -> (Lit, HashMap<VarId, Bits>) {
         let arrivals = arrivals.map_or(&[][..], |a| a);
@@ -185,7 +182,7 @@ impl Checker<'_> {
         for a in arrivals {
             reached = encoder.or(reached, a.taken);
         }
-        let mut values = HashMap::new();
+        let mut values = HashMap::default();
         for var in vars {
             let own = encoder.own(var, self.cfa.vars[var.index()].width);
             let value = |a: &Arrival| a.values.get(&var).unwrap_or(&own).clone();
@@ -202,7 +199,7 @@ impl Checker<'_> {
     /// The clauses at the locations where paths end.
     fn ends(
         &self,
-        encoder: &mut Encoder<'_, Varisat>,
+        encoder: &mut Encoder<'_>,
         arrivals: &BTreeMap<LocId, Vec<Arrival>>,
         start: LocId,
         stats: &mut CertificateStats,
@@ -216,15 +213,13 @@ impl Checker<'_> {
             let (reached, values) = self.meet(encoder, Some(entering));
             encoder.enter(values);
             for &(number, clause) in &self.clauses[location.index()] {
-                let mut wrong: Vec<Lit> =
-                    clause.lits.iter().map(|l| !self.lit(encoder, l)).collect();
-                wrong.push(reached);
+                // What all questions have in common comes first: the solver keeps what follows from it.
+                let mut wrong = vec![reached];
+                wrong.extend(clause.lits.iter().map(|l| !self.lit(encoder, l)));
                 questions.push(((*location, number, clause), wrong));
             }
         }
-        let Some((location, number, clause)) =
-            any(encoder, questions, self.options.together, stats)?
-        else {
+        let Some((location, number, clause)) = any(encoder, questions, stats)? else {
             return Ok(());
         };
         let path = path(self.cfa, encoder, arrivals, start, location);
@@ -235,7 +230,7 @@ impl Checker<'_> {
 /// The path in the solver's model.
 fn path(
     cfa: &Cfa,
-    encoder: &Encoder<'_, Varisat>,
+    encoder: &Encoder<'_>,
     arrivals: &BTreeMap<LocId, Vec<Arrival>>,
     start: LocId,
     end: LocId,

@@ -200,8 +200,7 @@ fn random_certificates_agree_with_enumeration() {
             let known = |(v, x): &(VarId, Word)| within(&cfa.vars[v.index()], *x);
             let expected =
                 certificate.bindings.iter().all(known) && is_certificate(&cfa, &certificate);
-            let options = options(round);
-            let answer = check_with(&cfa, &certificate, &options);
+            let answer = check(&cfa, &certificate);
             assert_eq!(answer.is_ok(), expected, "seed {seed}, round {round}: {answer:?}");
             match answer {
                 Ok(_) => accepted += 1,
@@ -218,11 +217,6 @@ fn random_certificates_agree_with_enumeration() {
     }
     // The test is worth something only if all kinds of answers are frequent.
     assert!(accepted > 1000 && rejected > 300 && inductive_rejected > 1000);
-}
-
-/// With and without varisat's self-check; clause by clause, by twos, and all together.
-fn options(round: usize) -> Options {
-    Options { self_check: round.is_multiple_of(2), together: [1, 2, 50][round % 3] }
 }
 
 /// The same with locations that are only passed.
@@ -252,7 +246,7 @@ fn passed_locations_agree_with_enumeration() {
             }
             certificate.bindings.clear();
             let expected = is_certificate(&cfa, &certificate);
-            let answer = check_with(&cfa, &certificate, &options(round));
+            let answer = check(&cfa, &certificate);
             assert_eq!(answer.is_ok(), expected, "seed {seed}, round {round}: {answer:?}");
             match answer {
                 Ok(stats) => accepted += (stats.passed > 0) as usize,

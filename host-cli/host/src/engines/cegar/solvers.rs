@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap as HashMap;
 use std::collections::hash_map::Entry;
 use vouch_core::word::Word;
 
-/// Clauses that were needed once before the solver is made anew. They cannot be taken back one by one: varisat 0.2
-/// says *unsatisfiable* of what is not if units are added between questions that have assumptions.
+/// Clauses that were needed once before the solver is made anew. Those that are not needed any more stay in it
+/// until then.
 const ONCE: usize = 1000;
 
 /// Literals `2 * predicate + sign`.
