@@ -154,6 +154,19 @@ pub struct Found {
 }
 
 impl Found {
+    fn since(
+        start: Instant,
+        mut answer: Answer,
+        engine: Engine,
+        judged: Option<Judgement>,
+        request: &Request,
+    ) -> Found {
+        if answer.ended == Ended::Cancelled && request.deadline.over() == Some(Over::Memory) {
+            answer.ended = Ended::Memory;
+        }
+        Found { answer, engine, time: start.elapsed(), judged }
+    }
+
     /// Finds out what it is worth.
     pub fn judge(
         self,
@@ -176,7 +189,7 @@ pub fn search(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Found, CheckError> {
     let start = Instant::now();
-    let Won { engine, mut answer, judged } = match by {
+    let Won { engine, answer, judged } = match by {
         By::Host { engine, threads, memory } => {
             on_host(model, request, engine, threads, memory, progress)?
         }
@@ -186,15 +199,12 @@ pub fn search(
             Won { engine: Engine::Ic3Cfa, answer, judged: None }
         }
     };
-    if answer.ended == Ended::Cancelled && request.deadline.over() == Some(Over::Memory) {
-        answer.ended = Ended::Memory;
-    }
-    Ok(Found { answer, engine, time: start.elapsed(), judged })
+    Ok(Found::since(start, answer, engine, judged, request))
 }
 
 /// The same with [several engines](auto): what those leave open that need no more than the image is tried with predicates on
 /// whole words, for which `compile` compiles the model again with these passes, if it can. Returns that model if the
-/// answer is about it. Circuits are left to IC3.
+/// answer is about it. Circuits have no words any more.
 pub fn search_in_turns(
     model: &Loaded,
     request: &Request,
@@ -203,12 +213,13 @@ pub fn search_in_turns(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(Found, Option<Loaded>), CheckError> {
     let language = Language::from_path(Path::new(&model.source.path));
-    if matches!(language, Some(Language::Aiger | Language::Btor2)) {
-        let by = By::Host { engine: Engine::Ic3Cfa, threads: 1, memory };
-        return Ok((search(model, request, by, progress)?, None));
-    }
+    let is_circuit = matches!(language, Some(Language::Aiger | Language::Btor2));
+    let turns = if is_circuit { auto::CIRCUITS } else { auto::PROGRAMS };
     let start = Instant::now();
     let with_words = |watch: Watch<'_>| {
+        if is_circuit {
+            return None;
+        }
         let time = auto::share(request.deadline.left(), WORDS);
         let deadline = request.deadline.within(time);
         let passes = Engine::Cegar.passes()?;
@@ -222,14 +233,12 @@ pub fn search_in_turns(
     };
     let setup = setup(model, request, Engine::Auto, memory);
     let watch = &mut watch(request, progress);
-    let (engine, mut answer, other) = match auto::run(&model.image, &setup, with_words, watch)? {
+    let decided = auto::run(&model.image, &setup, turns, with_words, watch)?;
+    let (engine, answer, other) = match decided {
         Decided::Here(engine, answer) => (engine, answer, None),
         Decided::Elsewhere((answer, other)) => (Engine::Cegar, answer, Some(other)),
     };
-    if answer.ended == Ended::Cancelled && request.deadline.over() == Some(Over::Memory) {
-        answer.ended = Ended::Memory;
-    }
-    Ok((Found { answer, engine, time: start.elapsed(), judged: None }, other))
+    Ok((Found::since(start, answer, engine, None, request), other))
 }
 
 /// Predicates get one of so many parts of the time.

@@ -18,8 +18,13 @@ use vouch_core::ic3::Verdict;
 
 /// IC3 pauses after one of so many parts of the time.
 const FIRST: u32 = 8;
-/// The others, each with one of so many parts of the time.
-const OTHERS: [(Engine, u32); 2] = [(Engine::Bmc, 16), (Engine::Explicit, 16)];
+/// Who else is asked, each with one of so many parts of the time.
+type Turn = (Engine, u32);
+/// For programs and machines.
+pub const PROGRAMS: &[Turn] = &[(Engine::Bmc, 16), (Engine::Explicit, 16)];
+/// For circuits. They have inputs in every step, so nobody enumerates their states; and faults in wide data are where
+/// IC3 is slowest and bounded model checking is not.
+pub const CIRCUITS: &[Turn] = &[(Engine::Bmc, 4)];
 /// The time that these are parts of if there is no end to it.
 const ENDLESS: Duration = Duration::from_secs(64);
 
@@ -41,10 +46,12 @@ pub fn is_open(answer: &Answer) -> bool {
     answer.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Unknown(_)))
 }
 
-/// Checks `image`. In the pause `last` is asked if the engines here leave something open; what it returns is the answer.
+/// Checks `image`. In the pause `last` is asked if those whose `turns` these are leave something open; what it returns
+/// is the answer.
 pub fn run<T>(
     image: &AlignedImage,
     setup: &Setup,
+    turns: &[Turn],
     last: impl FnOnce(Watch<'_>) -> Option<T>,
     watch: Watch<'_>,
 ) -> Result<Decided<T>, EngineError> {
@@ -59,7 +66,7 @@ pub fn run<T>(
         if start.elapsed() >= first
             && let Some(last) = last.take()
         {
-            decided = match others(image, setup, &mut found, watch) {
+            decided = match others(image, setup, turns, &mut found, watch) {
                 Some(engine) => Some(Decided::Here(engine, Answer::default())),
                 None => last(watch).map(Decided::Elsewhere),
             };
@@ -81,10 +88,11 @@ pub fn run<T>(
 fn others(
     image: &AlignedImage,
     setup: &Setup,
+    turns: &[Turn],
     found: &mut Found,
     watch: Watch<'_>,
 ) -> Option<Engine> {
-    for (engine, parts) in OTHERS {
+    for &(engine, parts) in turns {
         if engine == Engine::Explicit && !explicit::is_suitable(image, setup).unwrap_or(false) {
             continue;
         }

@@ -197,9 +197,11 @@ impl Engine {
             Engine::TreeItp => tree::run(image, setup, true, watch),
             Engine::Cegar => cegar::run(image, setup, watch),
             Engine::Pdr => pdr::run(image, setup, watch),
-            Engine::Auto => match auto::run(image, setup, |_| None::<Answer>, watch)? {
-                Decided::Here(_, answer) | Decided::Elsewhere(answer) => Ok(answer),
-            },
+            Engine::Auto => {
+                match auto::run(image, setup, auto::PROGRAMS, |_| None::<Answer>, watch)? {
+                    Decided::Here(_, answer) | Decided::Elsewhere(answer) => Ok(answer),
+                }
+            }
         }
     }
 }
