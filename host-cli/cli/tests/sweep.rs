@@ -129,7 +129,7 @@ fn wrong_questions_are_answered_with_what_is_right() {
     for (args, expected) in [
         (&["--param", "limitt"][..], "the parameters of tank are limit (0 to 4095)"),
         (&["--param", "level"], "is a variable, not a parameter"),
-        (&["--param", "limit=9..=3"], "there is no value in it"),
+        (&["--param", "limit=9..=3"], "the range is empty"),
         (&["--param", "limit=0..=4096"], "not a range of values"),
         (&["--param", "rate=0..=3"], "outside its range"),
         (&["--param", "limit=x"], "limit can be 0 to 4095"),

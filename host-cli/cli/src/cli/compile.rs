@@ -130,7 +130,7 @@ fn code(args: &CodeArgs, model: &mut Loaded) -> Result<(), Failure> {
         }
         Some(_) => {
             return Err(Failure::usage(
-                "`--elf` is for C: it tells which program the source is compiled into\n\
+                "`--elf` is for C only: it names the program that the source is compiled into\n\
                  help: leave it out; a program that is the model itself is always bound",
             ));
         }

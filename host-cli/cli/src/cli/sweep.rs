@@ -237,7 +237,7 @@ pub fn ranges(cfa: &Cfa, given: &[String]) -> Result<(Vec<VarId>, Region), Failu
             }
         };
         if range.first > range.last {
-            return Err(wrong("there is no value in it"));
+            return Err(wrong("the range is empty"));
         }
         if range.first < all.first || range.last > all.last {
             return Err(wrong("that is outside its range"));

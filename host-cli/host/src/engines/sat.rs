@@ -13,8 +13,8 @@ use vouch_core::ic3::Limit;
 /// A literal of the solver. Interpolants come from varisat's proofs, over the same gates, so it is varisat's type.
 pub type SatLit = varisat::Lit;
 
-/// Work between two looks of the solver at the time, in ten conflicts or so.
-const WORK: u64 = 1_000;
+/// Work between two looks of the solver at the time: ten decisions or conflicts.
+const WORK: u64 = 100;
 
 /// A literal as CaDiCaL writes it.
 fn number(lit: SatLit) -> i32 {
