@@ -10,7 +10,7 @@ mod stm32f4;
 
 #[cfg(feature = "lm3s6965evb")]
 pub use fmc::Fmc;
-pub use models::{Controller, ModelFlash};
+pub use models::{Controller, ModelFlash, wait_while};
 #[cfg(any(feature = "microbit", feature = "nrf52840"))]
 pub use nvmc::Nvmc;
 #[cfg(feature = "stm32f411")]
