@@ -506,10 +506,8 @@ impl Question<'_, '_> {
         let excluded = |error: &usize| certificate::is_excluded(table, *error);
         let errors = self.errors(decision).filter(excluded).count() as u32;
         let shown = checker.shown().wrapping_add(errors.wrapping_mul(EACH));
-        if control::bytes() > most {
-            return Err(Why::Memory { needed: control::bytes() });
-        }
-        let shown = shown.wrapping_add(control::run(memory));
+        let control = control::run(memory).map_err(|needed| Why::Memory { needed })?;
+        let shown = shown.wrapping_add(control);
         let errors = self.errors(decision).count() as u32;
         let to_show = certificate::to_show(image, table).wrapping_add(errors.wrapping_mul(EACH));
         let to_show = to_show.wrapping_add(control::EXPECTED);
