@@ -21,6 +21,7 @@
 use crate::code::{self, Code};
 use crate::control;
 use crate::harden::{self, ASKED, BOUND, Hard, PROVED, Passed, Stage, VIEWED};
+use crate::trial::Trial;
 use core::fmt;
 use core::hint::black_box;
 use vouch_core::certificate::{self, Check, Checker};
@@ -259,6 +260,11 @@ impl Outcome {
     pub fn start_degraded<R>(&self, application: impl FnOnce(Permit<'_>) -> R) -> Option<R> {
         let permit = || Permit { outcome: self, expected: MAY_DEGRADED };
         self.seal.then(MAY_DEGRADED, || application(permit()))
+    }
+
+    /// What it means for a model on trial: it has passed if the decision is [`Decision::Start`].
+    pub fn trial(&self) -> Trial {
+        Trial::of(self.seal, MAY_START)
     }
 
     /// The invariant that was proved, as the [guard](vouch_core::guard) wants it: the image's
