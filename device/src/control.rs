@@ -61,6 +61,12 @@ fn shown(image: &Image<'_, u16>, table: &[u16], memory: &mut [u32]) -> u32 {
     }
 }
 
+/// The bytes of the model, for other tests.
+#[cfg(test)]
+pub fn image() -> &'static [u8] {
+    &IMAGE.0
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;

@@ -95,6 +95,23 @@ fn no_skipped_instruction_sets_a_second_first_key() {
     assert!(result.bypasses.is_empty(), "{:#?}", result.bypasses);
 }
 
+/// A device whose model has to be of its own code once took one of no code if it was not told so, or did not look.
+#[test]
+fn no_skipped_instruction_has_a_model_of_no_code_taken() {
+    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let campaign = Campaign::new(&folder, qemu::board("lm3s6965evb").unwrap(), Kind::Unbound);
+    let mut chosen = campaign.within(&["4code5check", "unwelcome"]);
+    assert!(chosen.len() > 20, "{}", chosen.len());
+    // There it is told what it has to be.
+    chosen.extend(campaign.within(&["bound"]));
+    let result = campaign.run(&chosen, jobs, |_| ());
+    assert!(result.bypasses.is_empty(), "{:#?}", result.bypasses);
+}
+
 /// An update that had failed its trial once was confirmed if the branch that looks at the answer was left out.
 #[test]
 fn no_skipped_instruction_confirms_an_update_that_has_failed_its_trial() {
