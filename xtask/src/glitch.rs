@@ -43,7 +43,8 @@ pub fn task(args: &[String]) -> Result<()> {
          # none; second-key: asked to set a first key where there is one; forged-key: asked to trust a key,\n\
          # in the name of one that is; bypasses: accepted, confirmed or started; misreports: refused, and\n\
          # said something else; hangs: came to no end, which is left to a watchdog\n\
-         # what writes flash is tried on mps2-an386 instead of lm3s6965evb, whose flash QEMU cannot write\n",
+         # what writes flash is tried on mps2-an386 instead of lm3s6965evb, whose flash QEMU cannot write\n\
+         # where fewer are tried than executed, it is every n-th of them (--sample)\n",
         record::build()?
     );
     let only = (!named.is_empty()).then_some(&named[..]);
