@@ -309,6 +309,9 @@ impl<F: MappedFlash> Store<F> {
                 slot::Mend::Whole => {
                     let _ = self.mark(start + slot::WHOLE_AT as u32, &slot::WHOLE);
                 }
+                // Of a mark that was not begun there is nothing to finish: else one that was misread, because of one
+                // skipped instruction, would become a right one.
+                slot::Mend::Confirm if slot::is_unconfirmed(self.bytes(self.slot(slot))) => {}
                 slot::Mend::Confirm => {
                     let _ = self.mark(start + slot::CONFIRMED_AT as u32, &slot::CONFIRMED);
                 }
