@@ -21,6 +21,7 @@
 use crate::code::{self, Code};
 use crate::control;
 use crate::harden::{self, ASKED, BOUND, Hard, PROVED, Passed, Stage, VIEWED};
+use crate::trial::Trial;
 use core::fmt;
 use core::hint::black_box;
 use vouch_core::certificate::{self, Check, Checker};
@@ -259,6 +260,11 @@ impl Outcome {
     pub fn start_degraded<R>(&self, application: impl FnOnce(Permit<'_>) -> R) -> Option<R> {
         let permit = || Permit { outcome: self, expected: MAY_DEGRADED };
         self.seal.then(MAY_DEGRADED, || application(permit()))
+    }
+
+    /// What it means for a model on trial: it has passed if the decision is [`Decision::Start`].
+    pub fn trial(&self) -> Trial {
+        Trial::of(self.seal, MAY_START)
     }
 
     /// The invariant that was proved, as the [guard](vouch_core::guard) wants it: the image's
@@ -506,10 +512,8 @@ impl Question<'_, '_> {
         let excluded = |error: &usize| certificate::is_excluded(table, *error);
         let errors = self.errors(decision).filter(excluded).count() as u32;
         let shown = checker.shown().wrapping_add(errors.wrapping_mul(EACH));
-        if control::bytes() > most {
-            return Err(Why::Memory { needed: control::bytes() });
-        }
-        let shown = shown.wrapping_add(control::run(memory));
+        let control = control::run(memory).map_err(|needed| Why::Memory { needed })?;
+        let shown = shown.wrapping_add(control);
         let errors = self.errors(decision).count() as u32;
         let to_show = certificate::to_show(image, table).wrapping_add(errors.wrapping_mul(EACH));
         let to_show = to_show.wrapping_add(control::EXPECTED);

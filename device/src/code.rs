@@ -3,10 +3,12 @@
 //! A proof holds only for the program that it was made for. The image lists the bytes of flash that belong to that
 //! program, and their SHA-256; here they are hashed in place.
 
-use crate::harden::{self, BOUND, Passed};
+use crate::harden::{self, BOUND, Passed, Twice};
 use crate::hash::Hasher;
 use core::fmt;
+use core::hash::{Hash, Hasher as _};
 use core::hint::black_box;
+use core::mem;
 use vouch_core::image::Image;
 
 /// Memory that is read by address.
@@ -33,15 +35,19 @@ impl Memory for Bytes<'_> {
     }
 }
 
+/// Numbers of what lets models be welcome that are not of any code.
+const UNSEEN: u32 = 0x269e_0d37;
+const OPTIONAL: u32 = 0x6513_270e;
+
 /// Which code a model must be of. The memory is the flash that this firmware is in.
 #[derive(Clone, Copy, Default)]
 #[repr(u32)]
 pub enum Code<'c> {
     /// Nobody can look at the code: only models that are not of any code.
     #[default]
-    Unseen = 0x269e_0d37,
+    Unseen = UNSEEN,
     /// A model that is of some code must be of this; others are welcome, too.
-    Optional(&'c dyn Memory) = 0x6513_270e,
+    Optional(&'c dyn Memory) = OPTIONAL,
     /// A model must be of this.
     Required(&'c dyn Memory) = 0xc5c7_fd0a,
 }
@@ -56,10 +62,48 @@ impl fmt::Debug for Code<'_> {
     }
 }
 
-/// Models that are not of any code are welcome.
-const WELCOME: u32 = 0x9a4b_27d6;
-/// They are not.
-const UNWELCOME: u32 = 0x3c65_e1a9;
+/// Takes the number that is hashed.
+struct Number(u32);
+
+impl core::hash::Hasher for Number {
+    fn write_u32(&mut self, number: u32) {
+        self.0 = number;
+    }
+    fn write(&mut self, _: &[u8]) {}
+    fn finish(&self) -> u64 {
+        self.0.into()
+    }
+}
+
+/// The number that says which of them a code is, as it lies in memory. A `match` would take what is none of them for one.
+#[inline(always)]
+fn number(code: &Code<'_>) -> u32 {
+    let mut number = Number(0);
+    mem::discriminant(black_box(code)).hash(&mut number);
+    number.finish() as u32
+}
+
+/// Words that say what code a model is of: none, if it is of no code.
+#[inline(always)]
+fn words(image: &Image<'_, u16>) -> u32 {
+    black_box(image).program().map_or(0, |program| program.words().len() as u32)
+}
+
+/// 0 if the model is of no code and may be so.
+#[inline(never)]
+fn unwelcome(image: &Image<'_, u16>, code: &Code<'_>) -> u32 {
+    let number = number(code);
+    let all = |bits: u32| (((bits | bits.wrapping_neg()) as i32) >> 31) as u32;
+    words(image) | all(number ^ UNSEEN) & all(number ^ OPTIONAL)
+}
+
+/// The same by other code.
+#[inline(never)]
+fn unwelcome_again(image: &Image<'_, u16>, code: &Code<'_>) -> u32 {
+    let number = u64::from(number(code));
+    let product = number.abs_diff(OPTIONAL.into()).wrapping_mul(number.abs_diff(UNSEEN.into()));
+    (product | product >> 32) as u32 | words(image)
+}
 
 /// Bytes that are read at once.
 const PIECE: usize = 64;
@@ -70,10 +114,9 @@ const PIECES: u32 = 16;
 #[inline(never)]
 pub(crate) fn check(image: &Image<'_, u16>, code: &Code<'_>, idle: &mut dyn FnMut()) -> Passed {
     let Some(program) = image.program() else {
-        let welcome = if let Code::Required(_) = code { UNWELCOME } else { WELCOME };
-        // Not by a branch that was skipped: there is no program, indeed.
-        let words = black_box(image).program().map_or(0, |p| p.words().len() as u32);
-        return harden::equal(BOUND, welcome.wrapping_add(words), WELCOME);
+        // Not by a branch that was skipped: it may be so, and there is no program, indeed.
+        let differing = Twice(unwelcome(image, code), unwelcome_again(image, code));
+        return harden::neither(BOUND, differing);
     };
     let (Code::Optional(memory) | Code::Required(memory)) = code else { return Passed::NOT };
     let mut hash = Hasher::new();
@@ -97,4 +140,25 @@ pub(crate) fn check(image: &Image<'_, u16>, code: &Code<'_>, idle: &mut dyn FnMu
     }
     idle();
     harden::same(BOUND, &hash.finish(), &program.hash())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BYTES: Bytes<'_> = Bytes { start: 0, bytes: &[] };
+
+    #[test]
+    fn only_a_device_that_needs_no_code_takes_a_model_of_none() {
+        let none = Image::<u16>::new_trusted(crate::control::image()).unwrap();
+        assert!(none.program().is_none());
+        let codes = [Code::Unseen, Code::Optional(&BYTES), Code::Required(&BYTES)];
+        assert_eq!(codes.map(|code| number(&code)), [UNSEEN, OPTIONAL, 0xc5c7_fd0a]);
+        for (code, welcome) in codes.iter().zip([true, true, false]) {
+            let found = [unwelcome(&none, code), unwelcome_again(&none, code)];
+            assert_eq!(found.map(|f| f == 0), [welcome; 2], "{code:?}");
+            let passed = check(&none, code, &mut || {}).then(BOUND, || ());
+            assert_eq!(passed.is_some(), welcome, "{code:?}");
+        }
+    }
 }

@@ -35,24 +35,24 @@ const IMPLIED: &[u16] = &[
 /// What it comes to if nothing is wrong with the checker.
 pub const EXPECTED: u32 = 1035;
 
-/// Bytes of memory that it takes.
-pub fn bytes() -> usize {
-    let bytes = |table| image().map_or(0, |image| Checker::bytes(&image, table));
-    bytes(SEARCHED).max(bytes(IMPLIED))
-}
-
-/// What it comes to here. `memory` has at least [`bytes`].
-pub fn run(memory: &mut [u32]) -> u32 {
-    shown(SEARCHED, memory).wrapping_add(shown(IMPLIED, memory))
+/// What it comes to here; if `memory` does not suffice, the bytes that it takes.
+pub fn run(memory: &mut [u32]) -> Result<u32, usize> {
+    // Parsed once for all: this is most of what the self-check of a small model takes.
+    let Ok(image) = Image::new_trusted(&IMAGE.0) else { return Ok(0) };
+    let bytes = Checker::bytes(&image, SEARCHED).max(Checker::bytes(&image, IMPLIED));
+    if bytes > memory.len() * 4 {
+        return Err(bytes);
+    }
+    let searched = shown(&image, SEARCHED, memory);
+    Ok(searched.wrapping_add(shown(&image, IMPLIED, memory)))
 }
 
 /// The sum of the checker's answers about a table.
-fn shown(table: &[u16], memory: &mut [u32]) -> u32 {
-    let Some(image) = image() else { return 0 };
-    let checker = Checker::new(&image, table, core::iter::empty());
+fn shown(image: &Image<'_, u16>, table: &[u16], memory: &mut [u32]) -> u32 {
+    let checker = Checker::new(image, table, core::iter::empty());
     let Ok(mut checker) = checker else { return 0 };
     loop {
-        match checker.step(&image, table, &[], memory, u32::MAX) {
+        match checker.step(image, table, &[], memory, u32::MAX) {
             // After a no it continues with the next question.
             Check::Running | Check::Invalid(_) => {}
             Check::Valid => return checker.shown(),
@@ -61,8 +61,10 @@ fn shown(table: &[u16], memory: &mut [u32]) -> u32 {
     }
 }
 
-fn image() -> Option<Image<'static, u16>> {
-    Image::new_trusted(&IMAGE.0).ok()
+/// The bytes of the model, for other tests.
+#[cfg(test)]
+pub fn image() -> &'static [u8] {
+    &IMAGE.0
 }
 
 #[cfg(test)]
@@ -114,8 +116,10 @@ mod tests {
     #[test]
     fn a_sound_checker_passes() {
         let mut memory = [0; 1024];
-        assert!(bytes() <= memory.len() * 4);
-        assert_eq!(run(&mut memory), EXPECTED);
+        assert_eq!(run(&mut memory), Ok(EXPECTED));
+        let needed = run(&mut []).expect_err("there is no memory");
+        assert_eq!(run(&mut memory[..needed / 4]), Ok(EXPECTED));
+        assert_eq!(run(&mut memory[..needed / 4 - 1]), Err(needed));
         assert_eq!(by_enumeration(SEARCHED) + by_enumeration(IMPLIED), EXPECTED);
     }
 }

@@ -29,6 +29,10 @@ pub const SIGNED: Stage = Stage(0x5a3c_96e1, 0x2d97_4b5c);
 pub const WHOLE: Stage = Stage(0x1bd6_a74c, 0x74e9_1a36);
 /// The counter is not lower than one before.
 pub const RECENT: Stage = Stage(0x63a5_4d92, 0x49b2_e5c7);
+/// The package is for this product.
+pub const SUITED: Stage = Stage(0x20b2_6c1c, 0x65c8_e71b);
+/// A model on trial has passed its self-check.
+pub const TRIED: Stage = Stage(0x39e7_92b6, 0x47a6_9f13);
 /// There was no key before the first one.
 pub const FIRST: Stage = Stage(0x2e57_c169, 0x3bd4_85e2);
 /// The view of the model is what its bytes say, and they are still the same.
@@ -77,6 +81,15 @@ impl Hard {
             (sign as usize).wrapping_neg()
         };
         [all(black_box(self.a) ^ expected.a), all(expected.b ^ black_box(self.b))]
+    }
+
+    /// What this stage alone adds up to, if this is what is expected; otherwise something else.
+    #[inline(always)]
+    pub fn instead(&self, expected: Hard, stage: Stage) -> Hard {
+        let only = Hard::of(&[stage]);
+        let a = black_box(self.a).wrapping_sub(expected.a).wrapping_add(only.a);
+        let b = black_box(self.b) ^ expected.b ^ only.b;
+        Hard { a, b }
     }
 
     /// Does something if it is what is expected. Both words are looked at, each by its own branch.
@@ -170,6 +183,14 @@ pub fn at_least(stage: Stage, number: Twice, least: Twice) -> Passed {
     Passed { a, b }
 }
 
+/// Passed if both numbers are 0, which were found by different code.
+#[inline(always)]
+pub fn neither(stage: Stage, numbers: Twice) -> Passed {
+    let a = stage.0.wrapping_add(black_box(numbers.0));
+    let b = stage.1 ^ black_box(numbers.1);
+    Passed { a, b }
+}
+
 /// Passed if two words are the same.
 #[inline(always)]
 pub fn equal(stage: Stage, left: u32, right: u32) -> Passed {
@@ -189,7 +210,8 @@ mod tests {
     use super::*;
     use crate::boot::{Decision, Policy};
 
-    const STAGES: [Stage; 8] = [SIGNED, WHOLE, RECENT, VIEWED, ASKED, BOUND, PROVED, FIRST];
+    const STAGES: [Stage; 10] =
+        [SIGNED, WHOLE, RECENT, SUITED, VIEWED, ASKED, BOUND, PROVED, TRIED, FIRST];
 
     /// Any two words differ in at least 8 bits, from those that mean nothing too.
     fn are_distant(words: &[u32]) {
@@ -207,14 +229,14 @@ mod tests {
         are_distant(&decisions);
         are_distant(&[Policy::Report, Policy::Degrade, Policy::Refuse].map(|p| p as u32));
         are_distant(&[crate::Trust::Signed, crate::Trust::AllowUnsigned].map(|p| p as u32));
-        let stages: [Stage; 11] = core::array::from_fn(|i| match i {
-            0..8 => STAGES[i],
-            i => Stage::of(decisions[i - 8]),
+        let stages: [Stage; 13] = core::array::from_fn(|i| match i {
+            0..10 => STAGES[i],
+            i => Stage::of(decisions[i - 10]),
         });
-        let mut words = [Passed::NOT.a; 12];
+        let mut words = [Passed::NOT.a; 14];
         words.iter_mut().zip(stages).for_each(|(word, stage)| *word = stage.0);
         are_distant(&words);
-        let mut words = [Passed::NOT.b; 12];
+        let mut words = [Passed::NOT.b; 14];
         words.iter_mut().zip(stages).for_each(|(word, stage)| *word = stage.1);
         are_distant(&words);
     }
@@ -242,6 +264,8 @@ mod tests {
             let is = sum.then(expected, || ()).is_some();
             assert_eq!(is, all && more == 0, "{stages:?}, {more}");
             assert_eq!(sum.gap(expected) == [0; 2], is);
+            let instead = sum.instead(expected, TRIED);
+            assert_eq!(instead.then(Hard::of(&[TRIED]), || ()).is_some(), is);
             right += u32::from(is);
         }
         assert_eq!(right, 6);

@@ -5,6 +5,7 @@
 //! - [`package`]: a model image with a signed header, as it is sent to a device and stored there.
 //! - [`store`]: two slots in flash. An update never touches the model in use; a power cut at any
 //!   moment leaves the old model or the new one.
+//! - [`trial`]: whether an update counts.
 //! - [`keys`]: the page with the public keys and the counter that keeps old models out.
 //! - [`signature`]: Ed25519, and [`harden`]: results that one skipped instruction does not forge.
 //! - [`boot`]: the self-check of the stored model with the parameters that the device has.
@@ -55,12 +56,15 @@ mod hash;
 pub mod keys;
 pub mod live;
 pub mod package;
+mod product;
 pub mod ram;
 pub mod record;
 pub mod signature;
 mod slot;
 pub mod store;
+pub mod trial;
 mod update;
 
 pub use package::{Header, Release, Trust};
 pub use store::{MappedFlash, Store, Stored};
+pub use trial::Trial;

@@ -247,12 +247,20 @@ pub(crate) fn counter_again(bytes: &[u8]) -> u32 {
     field.map_or(0, |field| u32::from_le_bytes(*field))
 }
 
+/// What the package at the front of `bytes` is for, read apart from its header. `None` if that cannot be read.
+pub(crate) fn product_again(bytes: &[u8]) -> Option<Product> {
+    match bytes.get(4..6)? {
+        [1, 0] => Some(Product::default()),
+        _ => bytes.get(PRODUCT_AT..)?.first_chunk().copied(),
+    }
+}
+
 /// A header that was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// It.
     pub header: Header,
-    /// [`SIGNED`], and [`WHOLE`] if the image was looked at too.
+    /// [`SIGNED`], and what else was looked at.
     pub seal: Hard,
 }
 

@@ -102,6 +102,11 @@ pub fn read(slot: &[u8]) -> Option<Slot> {
     (whole(slot) >= Mark::Likely && !dead).then_some(Slot { sequence, confirmed, attempts })
 }
 
+/// Whether nothing was ever written of the mark of confirmation, found by other code than that which reads it.
+pub fn is_unconfirmed(slot: &[u8]) -> bool {
+    block::is_blank(block(slot, CONFIRMED_AT))
+}
+
 /// What a power cut has left to do.
 pub fn mend(slot: &[u8]) -> Mend {
     let dead = block(slot, DEAD_AT);

@@ -17,10 +17,12 @@
 //! start.
 
 use crate::block::{self, BLOCK, CONTENT, WORD};
-use crate::harden::{self, Hard, RECENT, SIGNED, Twice, WHOLE};
+use crate::harden::{self, Hard, RECENT, SIGNED, SUITED, Twice, WHOLE};
 use crate::keys::{self, Keys};
-use crate::package::{self, Product, PublicKey, Trust};
+use crate::package::{self, Checked, Product, PublicKey, Trust};
+use crate::product::Products;
 use crate::slot::{self, PACKAGE_AT, Slot};
+use crate::trial::Trial;
 use crate::update::Update;
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash;
@@ -61,7 +63,7 @@ struct Found {
 }
 
 /// What a model has to be.
-const ACCEPTED: Hard = Hard::of(&[SIGNED, WHOLE, RECENT]);
+const ACCEPTED: Hard = Hard::of(&[SIGNED, WHOLE, RECENT, SUITED]);
 
 /// The models of a device.
 ///
@@ -71,7 +73,7 @@ pub struct Store<F> {
     pub(crate) flash: F,
     pub(crate) trust: Trust,
     /// Models for other products are not taken.
-    product: Option<Product>,
+    products: Products,
     pub(crate) update: Option<Update>,
     /// Updates that were begun since the last one that succeeded.
     pub(crate) begun: u8,
@@ -88,11 +90,20 @@ pub struct Store<F> {
 impl<F: MappedFlash> Store<F> {
     /// The store in this flash, as it was left.
     pub fn new(flash: F, trust: Trust) -> Store<F> {
+        Store::with(flash, trust, Products::any())
+    }
+
+    /// The same, where only models for this product are taken.
+    pub fn for_product(flash: F, trust: Trust, product: Product) -> Store<F> {
+        Store::with(flash, trust, Products::only(product))
+    }
+
+    fn with(flash: F, trust: Trust, products: Products) -> Store<F> {
         const { assert!(F::WRITE_SIZE <= WORD && WORD.is_multiple_of(F::WRITE_SIZE)) };
         Store {
             flash,
             trust,
-            product: None,
+            products,
             update: None,
             begun: 0,
             current: None,
@@ -102,19 +113,12 @@ impl<F: MappedFlash> Store<F> {
         }
     }
 
-    /// Takes models for this product only.
-    pub fn for_product(self, product: Product) -> Store<F> {
-        Store { product: Some(product), ..self }
-    }
-
-    /// Whether a package is for this product.
-    pub(crate) fn suits(&self, header: &package::Header) -> Result<(), StoreError> {
-        let is_other = |product| header.release.product != product;
-        let is_model = header.kind == package::Kind::Model;
-        if is_model && self.product.is_some_and(is_other) {
-            return Err(StoreError::OtherProduct);
-        }
-        Ok(())
+    /// Whether a package is for this product. Its header was read from `bytes`.
+    pub(crate) fn suits(&self, checked: Checked, bytes: &[u8]) -> Result<Checked, StoreError> {
+        let Checked { header, mut seal } = checked;
+        let passed = self.products.suit(&header, bytes);
+        seal.add(passed);
+        passed.then(SUITED, || Checked { header, seal }).ok_or(StoreError::OtherProduct)
     }
 
     /// The flash, to be looked at.
@@ -231,7 +235,7 @@ impl<F: MappedFlash> Store<F> {
         self.flash.idle();
         let (keys, idle) = (self.keys(), || self.flash.idle());
         let checked = package::check(self.package(slot), keys.as_slice(), self.trust, &idle)?;
-        self.suits(&checked.header)?;
+        let checked = self.suits(checked, self.package(slot))?;
         self.recent(slot, sequence, confirmed, checked)
     }
 
@@ -241,9 +245,9 @@ impl<F: MappedFlash> Store<F> {
         slot: usize,
         sequence: u32,
         confirmed: bool,
-        checked: package::Checked,
+        checked: Checked,
     ) -> Result<Stored, StoreError> {
-        let package::Checked { header, mut seal } = checked;
+        let Checked { header, mut seal } = checked;
         let floor = keys::floor(self.key_bytes());
         let floors = Twice(floor, self.floor_again());
         let counters = Twice(header.counter, self.counter_again(slot));
@@ -305,6 +309,9 @@ impl<F: MappedFlash> Store<F> {
                 slot::Mend::Whole => {
                     let _ = self.mark(start + slot::WHOLE_AT as u32, &slot::WHOLE);
                 }
+                // Of a mark that was not begun there is nothing to finish: else one that was misread, because of one
+                // skipped instruction, would become a right one.
+                slot::Mend::Confirm if slot::is_unconfirmed(self.bytes(self.slot(slot))) => {}
                 slot::Mend::Confirm => {
                     let _ = self.mark(start + slot::CONFIRMED_AT as u32, &slot::CONFIRMED);
                 }
@@ -383,27 +390,27 @@ impl<F: MappedFlash> Store<F> {
     }
 
     /// The model to start with, after updates were tried: one that does not pass gives way to the model before
-    /// it. `passes` is given the image and runs the self-check.
-    pub fn select_tried(
+    /// it. `passes` is given the image, runs the self-check, and says what it came to: its `Outcome::trial`.
+    pub fn select_tried<T: Into<Trial>>(
         &mut self,
-        passes: impl FnMut(&[u8]) -> bool,
+        passes: impl FnMut(&[u8]) -> T,
     ) -> Result<Stored, StoreError> {
         self.select_tried_with(Store::select, passes)
     }
 
     /// The same where more is needed to [select](Store::select), like another stack.
-    pub fn select_tried_with(
+    pub fn select_tried_with<T: Into<Trial>>(
         &mut self,
         mut select: impl FnMut(&mut Store<F>) -> Result<Stored, StoreError>,
-        mut passes: impl FnMut(&[u8]) -> bool,
+        mut passes: impl FnMut(&[u8]) -> T,
     ) -> Result<Stored, StoreError> {
         loop {
             let stored = select(self)?;
             if stored.confirmed {
                 return Ok(stored);
             }
-            let passed = passes(self.image(&stored));
-            if self.end_trial(&stored, passed) {
+            let trial = passes(self.image(&stored)).into();
+            if self.end_trial(&stored, trial) {
                 return Ok(stored);
             }
         }
@@ -411,11 +418,9 @@ impl<F: MappedFlash> Store<F> {
 
     /// Ends the trial of a model: whether it is the one to start with. One that has passed and that flash does
     /// not let be confirmed is not: the next start would know nothing of it.
-    fn end_trial(&mut self, stored: &Stored, passed: bool) -> bool {
-        if passed {
-            // It may be confirmed even if the counter cannot rise.
-            let _ = self.confirm(stored);
-        }
+    fn end_trial(&mut self, stored: &Stored, trial: Trial) -> bool {
+        // It may be confirmed even if the counter cannot rise.
+        let _ = trial.then(|| self.confirm_tried(stored, trial));
         let confirmed = self.look(stored.slot).is_some_and(|slot| slot.confirmed);
         if !confirmed {
             self.reject(stored);
@@ -434,11 +439,16 @@ impl<F: MappedFlash> Store<F> {
     /// The self-check of a model on trial has passed: from now on it is the one to start with, and no older
     /// one is taken any more. Does nothing for a model that was confirmed before.
     pub fn confirm(&mut self, stored: &Stored) -> Result<(), StoreError> {
+        self.confirm_tried(stored, Trial::from(true))
+    }
+
+    fn confirm_tried(&mut self, stored: &Stored, trial: Trial) -> Result<(), StoreError> {
         if !self.is_there(stored) {
             return Err(StoreError::NoUpdate);
         }
         if !stored.confirmed {
-            let at = self.slot(stored.slot).start + slot::CONFIRMED_AT as u32;
+            // Nowhere, unless it has passed.
+            let at = (self.slot(stored.slot).start + slot::CONFIRMED_AT as u32) | trial.gap();
             let written = self.mark(at, &slot::CONFIRMED);
             if !self.look(stored.slot).is_some_and(|slot| slot.confirmed) {
                 return written.and(Err(StoreError::Flash));

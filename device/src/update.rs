@@ -39,9 +39,10 @@ impl<F: MappedFlash> Store<F> {
             return Err(StoreError::NoKey);
         }
         let trusted = self.keys();
-        if trusted.as_slice().contains(key) {
-            // Perhaps the power failed the last time, before this was answered.
-            return self.add_key(key);
+        if let Some(known) = trusted.as_slice().iter().find(|trusted| *trusted == key) {
+            // Perhaps the power failed the last time, before this was answered. What is written is what is trusted
+            // already, so that no skipped comparison lets another key in.
+            return self.add_key(known);
         }
         if !trusted.as_slice().is_empty() || self.keys_before() > 0 {
             return Err(StoreError::Provisioned);
@@ -142,7 +143,6 @@ impl<F: MappedFlash> Store<F> {
         self.flash.idle();
         let checked = package::authentic(bytes, keys.as_slice(), self.trust);
         self.flash.idle();
-        self.suits(&checked?.header)?;
         checked
     }
 
@@ -170,10 +170,12 @@ impl<F: MappedFlash> Store<F> {
     /// takes of the slot that is not in use.
     pub fn begin_update(&mut self, head: &[u8]) -> Result<(), StoreError> {
         self.update = None;
-        let Checked { header, seal } = self.authentic(head)?;
+        let checked = self.authentic(head)?;
+        let header = checked.header;
         if header.kind != Kind::Model || header.length == 0 || head.len() != header.len() {
             return Err(StoreError::NotAPackage);
         }
+        let seal = self.suits(checked, head)?.seal;
         let (needed, available) = (header.package_len().unwrap_or(u32::MAX), self.capacity());
         if needed > available {
             return Err(StoreError::TooLarge { needed, available });

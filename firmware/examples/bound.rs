@@ -16,7 +16,8 @@ use alloc::vec;
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 use vouch_core::image::Image;
-use vouch_device::boot::{self, Decision, Mode, Outcome, Permit, SelfCheck};
+use vouch_device::Trial;
+use vouch_device::boot::{self, Mode, Outcome, Permit, SelfCheck};
 use vouch_device::code::Code;
 use vouch_device::live::Live;
 use vouch_firmware::board::{Board, Current};
@@ -140,13 +141,13 @@ fn self_check(counter: &Counter) {
 }
 
 /// Whether an update may count: its self-check passes. What is decided here is checked again before anything starts.
-fn passes(image: &[u8]) -> bool {
-    let Ok(image) = Image::<u16>::new_hashed(image) else { return false };
+fn passes(image: &[u8]) -> Trial {
+    let Ok(image) = Image::<u16>::new_hashed(image) else { return Trial::FAILED };
     let mut arena = vec![0; heap::available() / 4];
     let parameters = [("LIMIT", limit().into())];
     let outcome = boot::check(&image, &config(&parameters), &mut arena, &mut feed());
     say!("trial of {}: {:?}", image.header.name, outcome.verdict);
-    outcome.decision == Decision::Start
+    outcome.trial()
 }
 
 /// What this device was configured with.

@@ -16,15 +16,21 @@
 extern crate alloc;
 
 use alloc::vec;
+use core::hint::black_box;
 use vouch_core::guard::{At, Guard, bit, set_bit};
 use vouch_core::image::Image;
-use vouch_device::boot::{self, Decision, Outcome, Permit, SelfCheck};
+use vouch_device::Trial;
+use vouch_device::boot::{self, Outcome, Permit, SelfCheck};
+use vouch_device::package::Product;
 use vouch_device::record;
 use vouch_firmware::board::{Board, Current};
 use vouch_firmware::count::Counter;
 use vouch_firmware::hw::{self, memory};
 use vouch_firmware::models::Models;
 use vouch_firmware::{heap, say};
+
+/// What this device is, in flash, as its maker has set it: models for others are not taken. All zeros is nothing in particular.
+static PRODUCT: Product = [0; 16];
 
 #[vouch_firmware::entry]
 fn main() -> ! {
@@ -41,7 +47,7 @@ fn main() -> ! {
 
 /// The boot self-check as a product would have it. The application runs only if it may.
 fn self_check(counter: &Counter) {
-    let mut models = Models::open();
+    let mut models = Models::for_product(*black_box(&PRODUCT));
     let before = counter.instructions();
     let stored = match models.select_tried(passes) {
         Ok(stored) => stored,
@@ -82,12 +88,12 @@ fn self_check(counter: &Counter) {
 }
 
 /// Whether an update may count: its self-check passes. What is decided here is checked again before anything starts.
-fn passes(image: &[u8]) -> bool {
-    let Ok(image) = Image::<u16>::new_hashed(image) else { return false };
+fn passes(image: &[u8]) -> Trial {
+    let Ok(image) = Image::<u16>::new_hashed(image) else { return Trial::FAILED };
     let mut arena = vec![0; heap::available() / 4];
     let outcome = boot::check(&image, &config(), &mut arena, &mut feed());
     say!("trial of {}: {:?}", image.header.name, outcome.verdict);
-    outcome.decision == Decision::Start
+    outcome.trial()
 }
 
 /// What feeds the watchdog. Of one type, so that the self-check is there once.

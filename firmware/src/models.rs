@@ -8,13 +8,17 @@ use crate::hw::stack;
 use alloc::vec::Vec;
 use vouch_core::link::store::StoreInfo;
 use vouch_core::session::{ModelStore, StoreError};
-use vouch_device::{Store, Stored, Trust};
+use vouch_device::package::Product;
+use vouch_device::{Store, Stored, Trial, Trust};
 
 /// Words of eight bytes for that stack; code for RISC-V saves more registers.
 const STACK: usize =
     if cfg!(target_arch = "riscv32") { 13 * 1024 / 8 } else { (10 * 1024 + 512) / 8 };
 /// What it is filled with, to see how much was used.
 const PAINT: u64 = 0x5054_4E49_5054_4E49;
+
+/// Which packages are taken.
+const TRUST: Trust = if cfg!(feature = "unsigned") { Trust::AllowUnsigned } else { Trust::Signed };
 
 type BoardStore = Store<<Current as Board>::Flash>;
 
@@ -26,14 +30,18 @@ pub struct Models {
 impl Models {
     /// As they were left.
     pub fn open() -> Models {
-        let trust = if cfg!(feature = "unsigned") { Trust::AllowUnsigned } else { Trust::Signed };
-        Models { store: Store::new(Current::flash(), trust) }
+        Models { store: Store::new(Current::flash(), TRUST) }
+    }
+
+    /// The same, of a device that takes models for this product only.
+    pub fn for_product(product: Product) -> Models {
+        Models { store: Store::for_product(Current::flash(), TRUST, product) }
     }
 
     /// The model to start with, after updates were tried, as [`Store::select_tried`] does.
     pub fn select_tried(
         &mut self,
-        passes: impl FnMut(&[u8]) -> bool,
+        passes: impl FnMut(&[u8]) -> Trial,
     ) -> Result<Stored, StoreError> {
         // Only to select, not to try: the self-check needs the heap.
         self.store.select_tried_with(|store| with_stack(store, Store::select), passes)

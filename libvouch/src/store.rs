@@ -8,9 +8,9 @@ use embedded_storage::nor_flash::{
 };
 use vouch_core::image::Image;
 use vouch_core::link::store::StoreError;
-use vouch_device::boot::Decision;
+use vouch_device::boot::Outcome;
 use vouch_device::store::MappedFlash;
-use vouch_device::{Store, Trust};
+use vouch_device::{Store, Trial, Trust};
 
 /// The flash that the product describes.
 pub struct Product(Flash);
@@ -185,9 +185,8 @@ pub extern "C" fn vouch_store_boot(
     let result = with(store, |store| {
         let check = raw::read(check).ok_or(StoreError::NoStore)?;
         let stored = store.select_tried(|image| {
-            let passed =
-                |outcome: &vouch_device::boot::Outcome| outcome.decision == Decision::Start;
-            boot::checked(Image::new_hashed(image), check, memory, passed).unwrap_or(false)
+            let checked = boot::checked(Image::new_hashed(image), check, memory, Outcome::trial);
+            checked.unwrap_or(Trial::FAILED)
         })?;
         let image = Image::new_hashed(store.image(&stored));
         let checked =

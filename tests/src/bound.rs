@@ -135,6 +135,14 @@ pub fn claim(image: &AlignedImage, elf: &Path, function: &str, len: u32) -> Alig
     certified::attach(&AlignedImage::new(&bare), &clauses).unwrap()
 }
 
+/// The same model, of no code.
+pub fn unbound(image: &AlignedImage) -> AlignedImage {
+    let clauses = certified::clauses(image).unwrap().unwrap_or_default();
+    let builder = ImageBuilder::of(&image.view::<u16>().unwrap());
+    let bare = ImageBuilder { program: None, ..builder }.build_as::<u16>().unwrap();
+    certified::attach(&AlignedImage::new(&bare), &clauses).unwrap()
+}
+
 /// Prints what the self-check takes with more and less code to hash: the first argument is the folder of the firmware.
 pub fn print(mut args: impl Iterator<Item = String>) -> ExitCode {
     let Some(folder) = args.next().map(PathBuf::from) else {

@@ -76,13 +76,14 @@ impl Emulator {
         Emulator::with(board, folder, args)
     }
 
-    /// Starts a board that does not count instructions and has nothing but its port, which is many times
-    /// quicker; with `log` QEMU writes there which code it translates, each block when it is first
+    /// Starts a board that does not count instructions and has nothing but its port and its monitor, which
+    /// is many times quicker; with `log` QEMU writes there which code it translates, each block when it is first
     /// executed.
     pub fn quick(board: &qemu::Board, flash: &[u8], log: Option<&Path>) -> Emulator {
         let folder = folder_with(flash);
         let mut args = bare(board);
         args.extend(["-kernel".into(), folder.path().join("flash.bin").into()]);
+        args.extend(socket("-qmp", folder.path()));
         if let Some(log) = log {
             args.extend(["-d", "in_asm", "-D"].map(Into::into));
             args.push(log.into());

@@ -1,20 +1,23 @@
 //! Glitches: boots that must refuse, with one instruction replaced by a no-operation.
 //!
 //! A glitch of the supply or of the clock makes a processor skip an instruction. Here that is done to
-//! each instruction that a refusing boot of the example application executes, one after the other, in
-//! the flash of a board in QEMU. It lasts, which is more than one glitch does: an instruction in a
+//! each instruction that a refusing boot executes, of the example applications or of the reference firmware, one after
+//! the other, in the flash of a board in QEMU. It lasts, which is more than one glitch does: an instruction in a
 //! loop is skipped each time. What is executed in no refusing boot needs no trial, as it would not be
 //! reached with it replaced either.
 
+mod case;
 mod code;
+mod dialogue;
 mod kind;
 mod machine;
 
 pub use code::Instruction;
 pub use kind::{KINDS, Kind};
 
-use crate::emulator::{Emulator, flash_with};
-use crate::product;
+use crate::emulator::Emulator;
+use case::Case;
+use dialogue::Dialogue;
 use machine::{Boot, Machine};
 use std::io::Read;
 use std::path::Path;
@@ -22,8 +25,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use vouch_host::transport::qemu::Board;
 
-/// The boards: one of each processor family.
-pub const BOARDS: [&str; 3] = ["lm3s6965evb", "microbit", "riscv-virt"];
+/// The boards: one of each processor family, and one more whose flash can be written.
+pub const BOARDS: [&str; 4] = ["lm3s6965evb", "microbit", "riscv-virt", "mps2-an386"];
 
 /// How a trial ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +42,7 @@ enum End {
 pub struct Campaign {
     board: &'static Board,
     kind: Kind,
-    flash: Vec<u8>,
+    case: Case,
     /// Where its RAM begins.
     ram: u32,
     /// As it is.
@@ -68,26 +71,23 @@ const LONG: Duration = Duration::from_secs(10);
 const BATCH: usize = 32;
 
 impl Campaign {
-    /// Boots it as it is: it must refuse, and a good model must start.
+    /// Boots it as it is: it must refuse, and must not without a reason.
     pub fn new(firmware: &Path, board: &'static Board, kind: Kind) -> Campaign {
-        let elf = firmware.join(format!("guarded-{}.elf", board.name));
-        let good = product::models(board, &kind::example("precharge.vch")).expect("it fits");
-        let text = boot(board, &flash_with(board, &elf, Some(&good)), None).text;
-        assert!(text.contains("application started"), "a good model starts: {text}");
-        let flash = flash_with(board, &elf, Some(&kind.models(board)));
+        let good = boot(board, kind, &Case::good(kind, firmware, board), None);
+        assert!(good.is_bypass(kind), "without a reason it does not refuse: {good:?}");
+        let case = Case::bad(kind, firmware, board);
         let folder = tempfile::Builder::new().prefix("vouch-").tempdir().unwrap();
         let log = folder.path().join("log");
-        let unhurt = boot(board, &flash, Some(&log));
-        let Boot { ended, text } = &unhurt;
-        assert!(*ended && !kind.is_bypass(text), "it refuses: {text}");
-        let refuses = if kind.is_signed() { "decision: Refuse" } else { "no model: " };
-        assert!(text.contains(refuses), "it refuses: {text}");
+        let unhurt = boot(board, kind, &case, Some(&log));
+        assert!(unhurt.ended && !unhurt.is_bypass(kind), "it refuses: {unhurt:?}");
+        assert!(unhurt.text.contains(kind.refusal()), "it refuses: {unhurt:?}");
         let log = std::fs::read_to_string(log).unwrap();
-        let symbols = crate::symbols(&std::fs::read(elf).unwrap());
+        let elf = std::fs::read(kind.program().file(firmware, board)).unwrap();
+        let symbols = crate::symbols(&elf);
         let ram = symbols["_stack_end"];
         assert_eq!(symbols["_ram_end"] - ram, board.ram, "the stack is the lowest part of RAM");
-        let instructions = code::executed(board, &flash, &log, symbols);
-        Campaign { board, kind, flash, ram, unhurt, instructions }
+        let instructions = code::executed(board, &case.flash, &log, symbols);
+        Campaign { board, kind, case, ram, unhurt, instructions }
     }
 
     /// All instructions in functions whose names have one of these parts.
@@ -159,10 +159,9 @@ impl Campaign {
         ended.filter_map(differs).collect()
     }
 
-    fn judge(&self, Boot { ended, text }: &Boot) -> End {
-        let said =
-            ["decision: Start", "decision: Degraded"].iter().any(|line| kind::says(text, line));
-        match (self.kind.is_bypass(text), ended) {
+    fn judge(&self, boot: &Boot) -> End {
+        let said = self.kind.is_misreport(&boot.text);
+        match (boot.is_bypass(self.kind), boot.ended) {
             (true, _) => End::Bypassed,
             (false, _) if said => End::Misreported,
             (false, true) => End::Refused,
@@ -172,11 +171,12 @@ impl Campaign {
 
     /// Boots without an instruction in a new QEMU.
     fn boot_without(&self, instruction: &Instruction) -> Boot {
-        let mut flash = self.flash.clone();
+        let mut flash = self.case.flash.clone();
         let nothing = instruction.nothing(self.board);
         let at = (instruction.address - self.board.base()) as usize;
         flash[at..at + nothing.len()].copy_from_slice(&nothing);
-        boot(self.board, &flash, None)
+        let case = Case { flash, request: self.case.request.clone() };
+        boot(self.board, self.kind, &case, None)
     }
 }
 
@@ -218,10 +218,11 @@ impl Bench<'_> {
 
     /// Boots without an instruction.
     fn skip(&mut self, instruction: &Instruction) -> Boot {
-        let Campaign { board, flash, ram, unhurt, .. } = self.campaign;
-        let new = || Machine::start(board, flash, *ram, unhurt);
+        let Campaign { board, kind, case, ram, unhurt, .. } = self.campaign;
+        let new = || Machine::start(board, *kind, case, *ram, unhurt);
         let machine = self.machine.get_or_insert_with(new);
-        let boot = machine.boot(Some((instruction.address, &instruction.nothing(board))));
+        let nothing = instruction.nothing(board);
+        let boot = machine.boot(case, Some((instruction.address, &nothing)));
         if machine.is_lost() {
             self.machine = None;
         }
@@ -229,50 +230,27 @@ impl Bench<'_> {
     }
 
     fn is_sound(&mut self) -> bool {
-        let unhurt = &self.campaign.unhurt;
-        self.machine.as_mut().is_some_and(|m| m.boot(None).is_like(unhurt) && !m.is_lost())
+        let Campaign { case, unhurt, .. } = self.campaign;
+        self.machine.as_mut().is_some_and(|m| m.boot(case, None).is_like(unhurt) && !m.is_lost())
     }
 }
 
 /// Boots in a new QEMU.
-fn boot(board: &Board, flash: &[u8], log: Option<&Path>) -> Boot {
-    let mut emulator = Emulator::quick(board, flash, log);
-    let (start, mut text, mut block) = (Instant::now(), Vec::new(), [0; 512]);
+fn boot(board: &Board, kind: Kind, case: &Case, log: Option<&Path>) -> Boot {
+    let mut emulator = Emulator::quick(board, &case.flash, log);
+    let (start, mut dialogue, mut block) = (Instant::now(), Dialogue::new(case), [0; 512]);
     emulator.uart.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     loop {
-        let closed = match emulator.uart.read(&mut block) {
-            Ok(count) => {
-                text.extend_from_slice(&block[..count]);
-                count == 0
-            }
-            Err(_) => false,
-        };
-        let said = String::from_utf8_lossy(&text);
-        let ended = closed || uart_end(&said).is_some();
-        if ended || start.elapsed() > LONG {
-            return Boot { ended, text: said.into_owned() };
+        let mut closed = false;
+        if let Ok(count) = emulator.uart.read(&mut block) {
+            dialogue.hear(&block[..count], &emulator.uart);
+            closed = count == 0;
         }
-    }
-}
-
-/// Where a boot has ended that said this. A panic or fault restarts the board.
-fn uart_end(text: &str) -> Option<usize> {
-    let after = |line: &str, nth: usize| {
-        text.match_indices(line).nth(nth).map(|(at, found)| at + found.len())
-    };
-    let ends = [after("done\n", 0), after("restarting\n", 0), after(" starts\n", 1)];
-    ends.into_iter().flatten().min()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::uart_end;
-
-    #[test]
-    fn a_boot_ends_with_its_last_line_or_with_the_next_boot() {
-        assert_eq!(uart_end("a starts\nno model: hash\n"), None);
-        assert_eq!(uart_end("a starts\nno model: hash\ndone\nmore"), Some(29));
-        assert_eq!(uart_end("a starts\nrestarting\na starts\n"), Some(20));
-        assert_eq!(uart_end("a starts\na starts\nmore"), Some(18));
+        let ended = closed || dialogue.has_ended();
+        if ended || start.elapsed() > LONG {
+            // A board that is gone has left nothing to look at.
+            let flash = if closed { vec![] } else { emulator.flash() };
+            return Boot::new(board, kind, ended, &dialogue, &flash);
+        }
     }
 }

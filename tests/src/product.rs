@@ -51,7 +51,14 @@ pub fn models_by(board: &Board, key: &[u8; 32], package: &[u8]) -> Option<Vec<u8
     Some(store.flash().bytes().to_vec())
 }
 
-/// The same with an update that is to be tried.
+/// The same with a package that is to be tried.
+pub fn tried(board: &Board, package: &[u8]) -> Option<Vec<u8>> {
+    let mut store = provisioned(board, &owner().verifying_key().to_bytes());
+    update(&mut store, package)?;
+    Some(store.flash().bytes().to_vec())
+}
+
+/// The same after a model was confirmed.
 pub fn updated(board: &Board, image: &[u8], new: &[u8]) -> Option<Vec<u8>> {
     let flash = models(board, image)?;
     let mut store = provisioned(board, &owner().verifying_key().to_bytes());

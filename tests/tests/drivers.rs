@@ -5,6 +5,7 @@
 //! of no board's USB.
 
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use usb_device::bus::{PollResult, UsbBus, UsbBusAllocator};
@@ -30,11 +31,18 @@ mod cdc;
 mod patience;
 
 use cdc::Cdc;
-pub use models::Controller;
-use models::ModelFlash;
+pub use models::{Controller, wait_while};
+use models::{ModelFlash, PATIENCE};
 
 /// What they call.
-fn feed_watchdog() {}
+fn feed_watchdog() {
+    FED.set(FED.get() + 1);
+}
+
+thread_local! {
+    /// How often the watchdog was fed.
+    static FED: Cell<u32> = const { Cell::new(0) };
+}
 
 /// What the drivers see of the hardware.
 mod hw {
@@ -81,6 +89,8 @@ mod part {
     use std::cell::RefCell;
 
     pub const BASE: usize = 0x2_0000;
+    /// For so many reads.
+    pub const BUSY_ERASING: u32 = 5;
 
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub enum Kind {
@@ -141,7 +151,7 @@ mod part {
             }
             self.flash[offset..offset + page].fill(0xff);
             self.erased += 1;
-            self.busy = 5;
+            self.busy = BUSY_ERASING;
         }
 
         fn program(&mut self, offset: usize, word: u32) {
@@ -294,6 +304,31 @@ fn flash_controllers_are_driven_as_their_data_sheets_say() {
     exercise::<nvmc::Nvmc<1024>>(Kind::Nvmc { page: 1024 });
     exercise::<nvmc::Nvmc<4096>>(Kind::Nvmc { page: 4096 });
     exercise::<stm32f4::Stm32f4>(Kind::Stm32f4);
+}
+
+/// A sector of 128 KiB takes seconds to be erased.
+#[test]
+fn the_watchdog_is_fed_while_they_work_but_not_for_ever() {
+    fn feeds<C: Controller>(kind: Kind) {
+        part::plug_in(kind);
+        let mut flash = ModelFlash::<C>::of_board();
+        FED.set(0);
+        flash.erase(0, C::PAGE as u32).unwrap();
+        assert!(FED.get() >= part::BUSY_ERASING, "{kind:?}: {}", FED.get());
+        FED.set(0);
+        flash.write(0, &[1, 2, 3, 4]).unwrap();
+        assert!(FED.get() > 0, "{kind:?}");
+    }
+    feeds::<fmc::Fmc>(Kind::Fmc);
+    feeds::<nvmc::Nvmc<1024>>(Kind::Nvmc { page: 1024 });
+    feeds::<stm32f4::Stm32f4>(Kind::Stm32f4);
+    FED.set(0);
+    let asked = Cell::new(0);
+    wait_while(|| {
+        asked.set(asked.get() + 1);
+        asked.get() < 2 * u64::from(PATIENCE)
+    });
+    assert_eq!(FED.get(), PATIENCE);
 }
 
 #[test]

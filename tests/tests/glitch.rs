@@ -22,9 +22,19 @@ fn no_skipped_instruction_makes_a_boot_go_on_that_must_refuse() {
     let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
     for name in BOARDS {
         let board = qemu::board(name).unwrap();
-        for kind in [Kind::Forged, Kind::Tampered, Kind::Broken, Kind::Miscertified] {
+        let kinds = [
+            Kind::Forged,
+            Kind::Tampered,
+            Kind::Broken,
+            Kind::Miscertified,
+            Kind::Recoded,
+            Kind::SecondKey,
+            Kind::ForgedKey,
+        ];
+        for kind in kinds.into_iter().filter(|kind| kind.is_for(board)) {
             let campaign = Campaign::new(&folder, board, kind);
-            let chosen = campaign.around_decisions(&["vouch_device", "guarded"], TRIALS);
+            let parts = ["vouch_device", "guarded", "bound", "session"];
+            let chosen = campaign.around_decisions(&parts, TRIALS);
             assert!(chosen.len() > TRIALS / 2, "{name}: {}", chosen.len());
             let result = campaign.run(&chosen, jobs, |_| ());
             assert!(result.bypasses.is_empty(), "{name}, {kind:?}: {:#?}", result.bypasses);
@@ -51,6 +61,70 @@ fn no_skipped_instruction_forges_what_is_compared() {
         let result = campaign.run(&chosen, jobs, |_| ());
         assert!(result.bypasses.is_empty(), "{kind:?}: {:#?}", result.bypasses);
     }
+}
+
+/// A signed model for another product once was taken if the comparison was left out, if the product was not copied out of
+/// its header, or if what the device knows of its own was not written down.
+#[test]
+fn no_skipped_instruction_has_a_model_for_another_product_taken() {
+    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let campaign = Campaign::new(&folder, qemu::board("lm3s6965evb").unwrap(), Kind::Product);
+    let chosen = campaign.within(&["6Header4read", "7product", "10with_stack", "guarded"]);
+    assert!(chosen.len() > 100, "{}", chosen.len());
+    let result = campaign.run(&chosen, jobs, |_| ());
+    assert!(result.bypasses.is_empty(), "{:#?}", result.bypasses);
+}
+
+/// A key that is offered as the first one is written again if it is trusted already. If that comparison was left out, any
+/// other key once was, too.
+#[test]
+fn no_skipped_instruction_sets_a_second_first_key() {
+    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let campaign = Campaign::new(&folder, qemu::board("riscv-virt").unwrap(), Kind::SecondKey);
+    let chosen = campaign.within(&["provision_key", "keys_before"]);
+    assert!(chosen.len() > 50, "{}", chosen.len());
+    let result = campaign.run(&chosen, jobs, |_| ());
+    assert!(result.bypasses.is_empty(), "{:#?}", result.bypasses);
+}
+
+/// A device whose model has to be of its own code once took one of no code if it was not told so, or did not look.
+#[test]
+fn no_skipped_instruction_has_a_model_of_no_code_taken() {
+    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let campaign = Campaign::new(&folder, qemu::board("lm3s6965evb").unwrap(), Kind::Unbound);
+    let mut chosen = campaign.within(&["4code5check", "unwelcome"]);
+    assert!(chosen.len() > 20, "{}", chosen.len());
+    // There it is told what it has to be.
+    chosen.extend(campaign.within(&["bound"]));
+    let result = campaign.run(&chosen, jobs, |_| ());
+    assert!(result.bypasses.is_empty(), "{:#?}", result.bypasses);
+}
+
+/// An update that had failed its trial once was confirmed if the branch that looks at the answer was left out.
+#[test]
+fn no_skipped_instruction_confirms_an_update_that_has_failed_its_trial() {
+    let Some(folder) = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from) else {
+        eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
+        return;
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let campaign = Campaign::new(&folder, qemu::board("microbit").unwrap(), Kind::Trial);
+    let chosen = campaign.around_decisions(&["guarded", "vouch_device5store"], usize::MAX);
+    assert!(chosen.len() > 50, "{}", chosen.len());
+    let result = campaign.run(&chosen, jobs, |_| ());
+    assert!(result.bypasses.is_empty(), "{:#?}", result.bypasses);
 }
 
 /// The solver's own steps are not hardened: that it says yes to everything is noticed by the control. A load
@@ -93,8 +167,12 @@ fn a_board_that_is_booted_over_and_over_does_what_a_new_one_does() {
         eprintln!("VOUCH_FIRMWARE_DIR is not set: not tested");
         return;
     };
-    for name in BOARDS {
-        let campaign = Campaign::new(&folder, qemu::board(name).unwrap(), Kind::Broken);
+    for board in BOARDS.map(|name| qemu::board(name).unwrap()) {
+        let (kind, name) = (Kind::Broken, &board.name);
+        if !kind.is_for(board) {
+            continue;
+        }
+        let campaign = Campaign::new(&folder, board, kind);
         let each = campaign.instructions.len() / COMPARED;
         let chosen: Vec<_> = campaign.instructions.iter().step_by(each).collect();
         assert_eq!(campaign.disagreements(&chosen), [""; 0], "{name}");

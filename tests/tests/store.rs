@@ -171,7 +171,8 @@ fn a_model_for_another_product_is_not_taken() {
         [&header.to_bytes()[..], &image].concat()
     };
     let mut own = [7; 16];
-    let mut store = provisioned().for_product(own);
+    let of_product = |flash, product| Store::for_product(flash, Trust::Signed, product);
+    let mut store = of_product(provisioned().into_flash(), own);
     let mine = package(release(own));
     assert_eq!(mine[56..76], [&[7; 16][..], &[4, 3, 2, 1]].concat());
     own[15] = 6;
@@ -180,7 +181,7 @@ fn a_model_for_another_product_is_not_taken() {
     }
     assert!(confirmed(&mut store, &mine).is_ok());
     // What another firmware has stored, too.
-    let mut other = restarted(store).for_product(own);
+    let mut other = of_product(restarted(store).into_flash(), own);
     assert_eq!(started(&mut other), Err(StoreError::OtherProduct));
     let mut any = restarted(other);
     assert_eq!(started(&mut any), Ok(image.clone()));

@@ -92,7 +92,8 @@ pub fn task(args: &[String]) -> Result<()> {
         seeds_of.current_dir(project::root()).args(seeds).arg(target).arg(corpus(target));
         shell::run(&mut seeds_of)?;
     }
-    let mut failed = Vec::new();
+    // Before what it may find makes a difference.
+    let (commit, mut failed) = (record::commit(), Vec::new());
     for target in targets {
         shell::heading(&format!("fuzzing {target}"));
         let mut command = Command::new(&program);
@@ -107,7 +108,7 @@ pub fn task(args: &[String]) -> Result<()> {
             failed.push(target);
         }
         if minutes >= 1.0 {
-            keep(target, &run)?;
+            keep(target, &run, &commit)?;
         }
     }
     if !failed.is_empty() {
@@ -145,14 +146,16 @@ fn watch(command: &mut Command) -> Result<Run> {
     Ok(run)
 }
 
-const COLUMNS: &str = "target\tseconds\texecutions\tpeak_mib\tfound";
+const HEAD: &str = "# cargo xtask fuzz --minutes N; found: whether it found something\n\
+                    # commit: what was fuzzed; with a ~ the commit that brought a row that does not say so\n";
+const COLUMNS: &str = "target\tseconds\texecutions\tpeak_mib\tfound\tcommit";
 
 /// Puts a run into the record, in place of the target's last one.
-fn keep(target: &str, run: &Run) -> Result<()> {
+fn keep(target: &str, run: &Run, commit: &str) -> Result<()> {
     let Run { seconds, executions, peak_mib, found } = run;
-    let row = format!("{target}\t{seconds}\t{executions}\t{peak_mib}\t{found}");
+    let row = format!("{target}\t{seconds}\t{executions}\t{peak_mib}\t{found}\t{commit}");
     let others = record::others(&record::read("fuzz.tsv"), COLUMNS, &[target.to_owned()]);
     let mut rows: Vec<&str> = others.lines().chain([row.as_str()]).collect();
     rows.sort_by_key(|row| TARGETS.iter().position(|t| row.split('\t').next() == Some(t)));
-    record::write("fuzz.tsv", &format!("{COLUMNS}\n{}\n", rows.join("\n")))
+    record::write("fuzz.tsv", &format!("{HEAD}{COLUMNS}\n{}\n", rows.join("\n")))
 }

@@ -7,9 +7,9 @@
 use crate::{boards, firmware, project, record, setup, shell};
 use anyhow::Result;
 
-const USAGE: &str = "glitch [--board lm3s6965evb|microbit|riscv-virt] [--sample N] \
-                     [--kind KIND] [--function TEXT] [--jobs J]";
-const BOARDS: [&str; 3] = ["lm3s6965evb", "microbit", "riscv-virt"];
+const USAGE: &str = "glitch [--board lm3s6965evb|microbit|riscv-virt|mps2-an386] \
+                     [--sample N] [--kind KIND] [--function TEXT] [--jobs J]";
+const BOARDS: [&str; 4] = ["lm3s6965evb", "microbit", "riscv-virt", "mps2-an386"];
 
 /// Runs the campaign on the chosen boards, and records it unless it is only a part.
 pub fn task(args: &[String]) -> Result<()> {
@@ -34,13 +34,17 @@ pub fn task(args: &[String]) -> Result<()> {
     }
     let head = format!(
         "# cargo xtask glitch [--board B]; {}\n\
-         # firmware/examples/guarded.rs in boots that must refuse; each instruction that is executed is\n\
-         # replaced by a no-operation, one at a time\n\
+         # boots that must refuse, of firmware/examples and of the firmware; each instruction that is\n\
+         # executed is replaced by a no-operation, one at a time\n\
          # forged: signed by another key in the name of the right one; tampered: not the image that was\n\
-         # signed; stranger: signed by another key; unsigned; old: below the counter; broken: signed, and\n\
-         # breaks a property; miscertified: the same with the certificate of another model; bypasses:\n\
-         # accepted or started; misreports: refused, and said something else; hangs: came to no end, which\n\
-         # is left to a watchdog\n",
+         # signed; stranger: signed by another key; unsigned; old: below the counter; product: for another\n\
+         # one; broken: signed, and breaks a property; miscertified: the same with the certificate of\n\
+         # another model; trial: the same as broken, not confirmed yet; recoded: of other code; unbound: of\n\
+         # none; second-key: asked to set a first key where there is one; forged-key: asked to trust a key,\n\
+         # in the name of one that is; bypasses: accepted, confirmed or started; misreports: refused, and\n\
+         # said something else; hangs: came to no end, which is left to a watchdog\n\
+         # what writes flash is tried on mps2-an386 instead of lm3s6965evb, whose flash QEMU cannot write\n\
+         # where fewer are tried than executed, it is every n-th of them (--sample)\n",
         record::build()?
     );
     let only = (!named.is_empty()).then_some(&named[..]);

@@ -1,9 +1,9 @@
 //! QEMU's `virt` machine as a RISC-V microcontroller: RV32IMAC, 1 MiB for code and models, 256 KiB RAM.
 
 use super::Board;
-use crate::hw::{self, Register, counter, memory};
+use crate::flash::{self, MemoryFlash};
+use crate::hw::{self, Register, counter};
 use crate::uart::{Ns16550, Uart};
-use vouch_device::ram::RamFlash;
 
 /// Where the timer of hart 0 is set to go off.
 type TimerLow = Register<0x0200_4000>;
@@ -15,19 +15,13 @@ pub struct RiscvVirt;
 impl Board for RiscvVirt {
     const NAME: &'static str = "riscv-virt";
     type Port = Ns16550;
-    type Flash = RamFlash<&'static mut [u32]>;
+    type Flash = MemoryFlash;
     /// The processor counts its instructions itself; taken for a nanosecond each.
     const NANOSECONDS_PER_TWO_TICKS: u64 = 2;
     const SLICE: u32 = 1000;
 
-    /// All of the machine's memory is RAM, so there is no controller. It holds zeros when the power
-    /// comes on, as no flash that was ever erased does.
     fn flash() -> Self::Flash {
-        let models = memory::models_memory();
-        if models.iter().all(|word| *word == 0) {
-            models.fill(u32::MAX);
-        }
-        RamFlash::new(models)
+        flash::in_memory()
     }
 
     fn start() {

@@ -3,7 +3,7 @@
 //! After the data sheet, and only tried against a model of the registers: QEMU has none of this
 //! controller, so there every write is reported as failed. What QEMU was started with can be read anyway.
 
-use super::Controller;
+use super::{Controller, wait_while};
 use crate::hw::{Register, memory};
 
 type Address = Register<0x400F_D000>;
@@ -21,7 +21,7 @@ pub struct Fmc;
 fn command(offset: u32, what: u32) {
     Address::write(memory::models().start as u32 + offset);
     Control::write(KEY | what);
-    while Control::read() & what != 0 {}
+    wait_while(|| Control::read() & what != 0);
 }
 
 impl Controller for Fmc {

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "lm3s6965evb")]
 mod fmc;
+#[cfg(any(feature = "mps2-an386", feature = "riscv-virt"))]
+mod memory;
 mod models;
 #[cfg(any(feature = "microbit", feature = "nrf52840"))]
 mod nvmc;
@@ -10,7 +12,9 @@ mod stm32f4;
 
 #[cfg(feature = "lm3s6965evb")]
 pub use fmc::Fmc;
-pub use models::{Controller, ModelFlash};
+#[cfg(any(feature = "mps2-an386", feature = "riscv-virt"))]
+pub use memory::{MemoryFlash, in_memory};
+pub use models::{Controller, ModelFlash, wait_while};
 #[cfg(any(feature = "microbit", feature = "nrf52840"))]
 pub use nvmc::Nvmc;
 #[cfg(feature = "stm32f411")]

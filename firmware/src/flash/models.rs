@@ -19,6 +19,21 @@ pub trait Controller {
     fn write_word(offset: u32, word: u32);
 }
 
+/// How often a controller is asked: longer than any sector takes to be erased.
+pub const PATIENCE: u32 = 1 << 26;
+
+/// Waits as long as a controller is busy, and feeds the watchdog meanwhile; but not for ever, so that it ends what
+/// does not end.
+pub fn wait_while(is_busy: impl Fn() -> bool) {
+    let mut left = PATIENCE;
+    while is_busy() {
+        if let Some(less) = left.checked_sub(1) {
+            left = less;
+            crate::feed_watchdog();
+        }
+    }
+}
+
 /// The models' part of the flash.
 pub struct ModelFlash<C>(PhantomData<C>);
 
@@ -63,6 +78,8 @@ impl<C: Controller> NorFlash for ModelFlash<C> {
     fn erase(&mut self, from: u32, to: u32) -> Result<(), Self::Error> {
         check_erase(self, from, to)?;
         for page in (from..to).step_by(Self::ERASE_SIZE) {
+            // Some processors stand still while a page is erased.
+            crate::feed_watchdog();
             C::erase_page(page);
         }
         let blank = self.mapped()[from as usize..to as usize].iter().all(|b| *b == 0xff);

@@ -1,6 +1,6 @@
 //! The flash of the nRF51 and nRF52: words of four bytes, pages of one KiB or four.
 
-use super::Controller;
+use super::{Controller, wait_while};
 use crate::hw::{Register, memory, program};
 
 type Ready = Register<0x4001_E400>;
@@ -15,7 +15,7 @@ const ERASE: u32 = 2;
 pub struct Nvmc<const PAGE: usize>;
 
 fn wait() {
-    while Ready::read() & 1 == 0 {}
+    wait_while(|| Ready::read() & 1 == 0);
 }
 
 fn set(mode: u32) {

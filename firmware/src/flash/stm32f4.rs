@@ -2,7 +2,7 @@
 //!
 //! After the reference manual (RM0383, 3); only tried against a model of the registers.
 
-use super::Controller;
+use super::{Controller, wait_while};
 use crate::hw::{Register, program};
 
 type Key = Register<0x4002_3C04>;
@@ -22,7 +22,7 @@ const FIRST: u32 = 5;
 pub struct Stm32f4;
 
 fn wait() {
-    while Status::read() & BUSY != 0 {}
+    wait_while(|| Status::read() & BUSY != 0);
 }
 
 /// Unlocks the controller, has it do something, and locks it again.

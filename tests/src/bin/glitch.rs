@@ -68,7 +68,8 @@ mod run {
         let mut bypasses = 0;
         for name in BOARDS.into_iter().filter(|name| is(&options.board, name)) {
             let board = qemu::board(name).expect("there is such a board");
-            for kind in KINDS.into_iter().filter(|kind| is(&options.kind, kind.name())) {
+            let kinds = KINDS.into_iter().filter(|kind| kind.is_for(board));
+            for kind in kinds.filter(|kind| is(&options.kind, kind.name())) {
                 let start = Instant::now();
                 let campaign = Campaign::new(&options.firmware, board, kind);
                 let function = options.function.as_deref().unwrap_or_default();

@@ -4,7 +4,9 @@
 //! once: between two boots the board is reset, its RAM holds zeros again, and what differs in its flash is
 //! put right, so that only the code around a difference is translated anew.
 
-use super::uart_end;
+use super::Kind;
+use super::case::Case;
+use super::dialogue::{Dialogue, uart_end};
 use crate::emulator::{Debugger, Emulator};
 use std::io::{ErrorKind, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,9 +34,22 @@ pub struct Boot {
     pub ended: bool,
     /// What it said.
     pub text: String,
+    /// Whether what it left in flash shows that it did not refuse.
+    left: bool,
 }
 
 impl Boot {
+    pub fn new(board: &Board, kind: Kind, ended: bool, said: &Dialogue<'_>, flash: &[u8]) -> Boot {
+        let models = flash.get((board.models.start - board.base()) as usize..);
+        let left = kind.is_bypass_in(models.unwrap_or_default());
+        Boot { ended, text: said.text(), left }
+    }
+
+    /// Whether it did not refuse.
+    pub fn is_bypass(&self, kind: Kind) -> bool {
+        self.left || kind.is_bypass(&self.text)
+    }
+
     /// Whether both have ended and said the same until then. How much follows depends on when it was stopped.
     pub fn is_like(&self, other: &Boot) -> bool {
         let said = |boot: &Boot| match uart_end(&boot.text) {
@@ -48,6 +63,7 @@ impl Boot {
 /// An emulated board that is reset between boots; its flash is restored each time.
 pub struct Machine {
     board: &'static Board,
+    kind: Kind,
     flash: Vec<u8>,
     patience: Duration,
     /// QEMU's thread that is the processor.
@@ -60,14 +76,20 @@ pub struct Machine {
 
 impl Machine {
     /// A board with this flash, whose RAM begins at `ram`. It must say the same as a boot in a new QEMU did.
-    pub fn start(board: &'static Board, flash: &[u8], ram: u32, unhurt: &Boot) -> Machine {
+    pub fn start(
+        board: &'static Board,
+        kind: Kind,
+        case: &Case,
+        ram: u32,
+        unhurt: &Boot,
+    ) -> Machine {
         let emulator = Emulator::reusable(board, ram);
         let (mut monitor, debugger) = (emulator.monitor(), emulator.debugger());
         let thread = monitor.thread().unwrap();
         let patience = Duration::from_secs(60);
-        let flash = flash.to_vec();
+        let (flash, lost) = (case.flash.clone(), false);
         let mut machine =
-            Machine { board, flash, patience, thread, lost: false, monitor, debugger, emulator };
+            Machine { board, kind, flash, patience, thread, lost, monitor, debugger, emulator };
         machine.put_right().unwrap();
         // At a reset a Cortex-M reads where to begin.
         machine.monitor.reset().unwrap();
@@ -75,7 +97,7 @@ impl Machine {
         // In the first boot code is translated.
         for is_first in [true, false, false] {
             let start = machine.time();
-            let boot = machine.boot(None);
+            let boot = machine.boot(case, None);
             assert!(boot.is_like(unhurt), "{boot:?} instead of {unhurt:?}");
             if !is_first {
                 longest = longest.max(machine.time().saturating_sub(start));
@@ -92,38 +114,43 @@ impl Machine {
     }
 
     /// Boots with other bytes at an address.
-    pub fn boot(&mut self, other: Option<(u32, &[u8])>) -> Boot {
+    pub fn boot(&mut self, case: &Case, other: Option<(u32, &[u8])>) -> Boot {
         if let Some((address, bytes)) = other {
             self.debugger.write(address, bytes).unwrap();
         }
         self.debugger.run();
-        let (ended, mut text) = self.listen();
-        self.lost = self.halt(ended, &mut text).and_then(|()| self.again(&mut text)).is_err();
-        Boot { ended, text: String::from_utf8_lossy(&text).into_owned() }
+        let mut dialogue = Dialogue::new(case);
+        let ended = self.listen(&mut dialogue);
+        let text = &mut dialogue.heard;
+        let left = self.halt(ended, text).and_then(|()| self.again(text));
+        self.lost = left.is_err();
+        Boot::new(self.board, self.kind, ended, &dialogue, &left.unwrap_or_default())
     }
 
     /// Listens until it has ended or it has been long enough.
-    fn listen(&mut self) -> (bool, Vec<u8>) {
+    fn listen(&mut self, dialogue: &mut Dialogue<'_>) -> bool {
         self.emulator.uart.set_read_timeout(Some(LOOK)).unwrap();
         let (start, wall) = (self.time(), Instant::now());
-        let (mut text, mut block) = (Vec::new(), [0; 512]);
+        let mut block = [0; 512];
         loop {
             match self.emulator.uart.read(&mut block) {
-                Ok(0) => return (true, text),
-                Ok(count) => text.extend_from_slice(&block[..count]),
+                Ok(0) => return true,
+                Ok(count) => dialogue.hear(&block[..count], &self.emulator.uart),
+                // A board that ends with a request unread.
+                Err(e) if e.kind() == ErrorKind::ConnectionReset => return true,
                 // A campaign that is stopped and continued sees an interruption.
                 Err(e) => assert!(matches!(
                     e.kind(),
                     ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
                 )),
             }
-            if uart_end(&String::from_utf8_lossy(&text)).is_some() {
-                return (true, text);
+            if dialogue.has_ended() {
+                return true;
             }
             let taken = self.time().saturating_sub(start);
             let long = taken > self.patience || wall.elapsed() > WALL * self.patience;
-            if long || text.len() > MAX_TEXT {
-                return (false, text);
+            if long || dialogue.heard.len() > MAX_TEXT {
+                return false;
             }
         }
     }
@@ -150,8 +177,8 @@ impl Machine {
         })
     }
 
-    /// Hears what is left, and makes it ready for the next boot.
-    fn again(&mut self, text: &mut Vec<u8>) -> std::io::Result<()> {
+    /// Hears what is left, and makes it ready for the next boot. The flash as it was left.
+    fn again(&mut self, text: &mut Vec<u8>) -> std::io::Result<Vec<u8>> {
         self.monitor.reset()?;
         // Nothing is on its way any more.
         self.emulator.uart.set_nonblocking(true)?;
@@ -163,8 +190,8 @@ impl Machine {
         self.put_right()
     }
 
-    /// Writes what differs from the flash that it should have.
-    fn put_right(&mut self) -> std::io::Result<()> {
+    /// Writes what differs from the flash that it should have; what was there.
+    fn put_right(&mut self) -> std::io::Result<Vec<u8>> {
         let now = self.emulator.flash_by(&mut self.monitor)?;
         assert_eq!(now.len(), self.flash.len(), "all of the flash can be read");
         let addresses = (self.board.base()..).step_by(CHUNK);
@@ -174,7 +201,7 @@ impl Machine {
                 self.debugger.write(address, wanted)?;
             }
         }
-        Ok(())
+        Ok(now)
     }
 
     /// The time its processor has taken so far: on a busy machine it gets only a part of what goes by. Where

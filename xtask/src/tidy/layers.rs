@@ -41,7 +41,7 @@ const CORE: [Layer; 12] = [
 ];
 
 /// What is stored does not know of what is checked at boot, nor the other way round.
-const DEVICE: [Layer; 15] = [
+const DEVICE: [Layer; 17] = [
     ("block", &[]),
     ("control", &[]),
     ("harden", &[]),
@@ -50,12 +50,14 @@ const DEVICE: [Layer; 15] = [
     ("signature", &["harden", "hash", "package"]),
     ("keys", &["block", "package"]),
     ("slot", &["block"]),
-    ("store", &["block", "harden", "keys", "package", "slot", "update"]),
+    ("product", &["harden", "package"]),
+    ("trial", &["harden"]),
+    ("store", &["block", "harden", "keys", "package", "product", "slot", "trial", "update"]),
     ("update", &["block", "harden", "keys", "package", "slot", "store"]),
     ("ram", &["store"]),
     ("code", &["harden", "hash"]),
     ("live", &["code"]),
-    ("boot", &["code", "control", "harden"]),
+    ("boot", &["code", "control", "harden", "trial"]),
     ("record", &["boot", "hash"]),
 ];
 
