@@ -87,7 +87,7 @@ fn a_defmt_stream_is_a_log() {
         let line = altered.iter_mut().skip(20).find(|line| {
             let has =
                 |name: &str, value: &str| line.fields.iter().any(|(n, v)| n == name && v == value);
-            has("state", "Off") && has("contactor", "false")
+            (has("state", "Off") || has("state", "Fault")) && has("contactor", "false")
         });
         let line = line.unwrap();
         line.fields[2].1 = "true".into();
