@@ -124,9 +124,9 @@ fn main() -> ! {
             link: if machine.state == State::WeldCheck {
                 dice.below(24)
             } else {
-                50 + dice.below(14)
+                56 + dice.below(8)
             },
-            interlock: dice.below(50) != 0,
+            interlock: dice.below(90) != 0,
         };
         machine.step(&inputs);
         machine.log(&inputs);
