@@ -38,7 +38,7 @@ fn build_one(board: &Board) -> Result<()> {
     let built = target().join(&board.target).join("release");
     keep(&built.join("vouch-firmware"), &format!("vouch-{}.elf", board.name))?;
     if board.emulated {
-        for example in ["guarded", "bound"] {
+        for example in ["guarded", "bound", "logged"] {
             keep(&built.join("examples").join(example), &format!("{example}-{}.elf", board.name))?;
         }
     }

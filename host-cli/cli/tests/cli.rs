@@ -656,12 +656,37 @@ fn machines_are_drawn() {
     for text in ["Idle", "Running", "!water", "timer == limit", "short", "always timer &lt;= 12"] {
         assert!(drawn.contains(text), "{text}: {drawn}");
     }
+    // What is done, too.
+    assert!(drawn.contains("/ timer = 0"), "{drawn}");
     // From an image the same, and into a file.
     place.run(&["compile", "pump.vch"]).ended(0);
     place.run(&["inspect", "pump.vimg", "--svg", "-o", "pump.svg"]).ended(0);
     assert_eq!(place.bytes("pump.svg"), drawn.as_bytes());
     place.run(&["inspect", "pump.vch", "-o", "pump.txt"]).ended(2);
     place.run(&["inspect", "pump.vch", "--svg", "--dot"]).ended(2);
+}
+
+#[test]
+fn a_run_of_several_machines_is_a_sequence_chart() {
+    let two = "machine left { var sent: bool = false; initial state Rest { on !sent -> Told { sent = true; } } state Told {} }
+machine right { initial state Wait { on left.sent -> Heard; } state Heard {} }
+system both = sync(left, right);
+property deaf: never in right.Heard;
+";
+    let place = Place::new(&[("two.vch", two), ("pump.vch", PUMP)]);
+    place.run(&["check", "two.vch", "-q", "--trace", "two.svg"]).ended(1);
+    let chart = place.read("two.svg");
+    assert!(chart.starts_with("<svg ") && chart.ends_with("</svg>\n"), "{chart}");
+    for text in
+        [">left<", ">right<", ">Told<", ">Heard<", ">left.sent = true<", "on left.sent -&gt; Heard"]
+    {
+        assert!(chart.contains(text), "{text}: {chart}");
+    }
+    assert_eq!(chart.matches("class=\"message\"").count(), 1, "{chart}");
+    place.run(&["check", "two.vch", "-q", "--html", "two.html"]).ended(1);
+    assert!(place.read("two.html").contains("<h2>Who moved</h2>"));
+    let said = place.run(&["check", "pump.vch", "-q", "--trace", "pump.svg"]).ended(2).err;
+    assert!(said.contains("a sequence chart is of several machines"), "{said}");
 }
 
 #[test]

@@ -100,6 +100,54 @@ fn logs_are_compared() {
 }
 
 #[test]
+fn a_program_is_compared_call_by_call() {
+    let place = Place::new(&[(
+        "count.c",
+        "unsigned char n, twice; void step(unsigned char by) { if (by > 2) by = 2; n += by; twice = n; twice += n; }",
+    )]);
+    let conform = |log: &str, more: &[&str]| {
+        place.write("log.csv", log);
+        let args = ["conform", "count.c", "log.csv", "--entry", "step", "--loop"];
+        place.run(&[&args[..], more].concat())
+    };
+    let said = conform("n,twice\n0,0\n2,4\n3,6\n", &[]).ended(0).out;
+    assert!(said.contains("log.csv is a run (3 lines, 2 calls)"), "{said}");
+    // Between two statements of a call it is so, but not between two calls.
+    let said = conform("n,twice\n0,0\n2,4\n3,3\n", &[]).ended(1).out;
+    assert!(said.contains("line 4 cannot be"), "{said}");
+    assert!(said.contains("twice is 3; the model allows 6, if all else is right"), "{said}");
+    let said = conform("n\n0\n3\n", &[]).ended(1).out;
+    assert!(said.contains("line 3 cannot be"), "{said}");
+    conform("n\n0\n3\n", &["--gap", "2"]).ended(0);
+    // An input holds for the call that led there.
+    conform("n,step::by\n0,\n2,9\n3,1\n", &[]).ended(0);
+    let said = conform("n,step::by\n0,\n2,9\n3,2\n", &[]).ended(1).out;
+    assert!(
+        said.contains("line 4 cannot be") && said.contains("step::by is 2; the model allows 1"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_defmt_stream_needs_its_firmware() {
+    let place = pump();
+    place.write("log.bin", "\u{1}\u{2}");
+    let conform = |more: &[&str]| {
+        place.run(&[&["conform", "pump.vch", "log.bin"][..], more].concat()).ended(2).err
+    };
+    let said = conform(&["--defmt", "nowhere.elf"]);
+    assert!(
+        said.contains("cannot read nowhere.elf") && said.contains("help: `--defmt` takes"),
+        "{said}"
+    );
+    let said = conform(&["--defmt", "pump.vch"]);
+    assert!(said.contains("cannot read the log texts of pump.vch"), "{said}");
+    std::fs::write(place.path("log.bin"), [0xc0, 0xff, 0]).unwrap();
+    let said = conform(&[]);
+    assert!(said.contains("name its firmware with `--defmt FIRMWARE.elf`"), "{said}");
+}
+
+#[test]
 fn a_script_steps_through_a_model() {
     let place = pump();
     place.write(
@@ -193,6 +241,18 @@ fn circuits_and_c_can_be_stepped_and_compared() {
     let args = ["simulate", "p.c", "--entry", "step", "--loop", "--script", "s.txt"];
     let said = place.run(&args).ended(0).out;
     assert!(said.contains("after 12 steps") && said.contains("x = "), "{said}");
+    assert!(said.contains("step:2 x++"), "{said}");
+    place.write(
+        "q.c",
+        "int x;\nint get(void);\nvoid step(void) {\n  if (get() > 3)\n    x = 1;\n  else\n    x = 0;\n}\n",
+    );
+    let args = ["tests", "q.c", "--entry", "step", "--loop", "--json"];
+    let said = place.run(&args).ended(0).out;
+    assert!(said.contains("step:4 `get() > 3` is true"), "{said}");
+    assert!(
+        said.contains("step:4 `get() > 3` is false") && said.contains("step:5 x = 1"),
+        "{said}"
+    );
 }
 
 /// What a reader does with a page, and what is marked then: rows, the counter, states, lines.

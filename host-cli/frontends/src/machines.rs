@@ -1,6 +1,7 @@
 //! An automaton together with what it is in the source: which machines are in which states, and which transitions
 //! an edge takes.
 
+use crate::Language;
 use vouch_ir::formats::Names;
 use vouch_ir::{Cfa, EdgeId, LocId, Span};
 
@@ -19,6 +20,8 @@ pub struct Machines {
     pub at: Vec<Vec<usize>>,
     /// For each edge: the one that it is in the automaton that is checked, unless it changes nothing.
     pub plain: Vec<Option<EdgeId>>,
+    /// In a program that calls a function again and again: where it does. From there to there is a step of it.
+    pub head: Option<LocId>,
 }
 
 /// A state machine of the source; for an automaton alone, the automaton itself.
@@ -39,15 +42,29 @@ pub struct Transition {
     pub from: usize,
     /// To which state.
     pub to: usize,
+    /// What it is called, if not by its states and its guard.
+    pub name: Option<String>,
     /// Its guard, as it is written.
     pub guard: String,
     /// Where it is.
     pub span: Span,
 }
 
+/// Where a program calls a function again and again, if it is one that does.
+pub fn head(cfa: &Cfa, language: Option<Language>) -> Option<LocId> {
+    match language? {
+        Language::C => {
+            let head = cfa.locations.iter().position(|l| l.name.starts_with("loop:"));
+            head.map(|l| LocId(l as u32))
+        }
+        Language::Elf => cfa.edges.iter().find(|e| e.from == cfa.init).map(|e| e.to),
+        _ => None,
+    }
+}
+
 impl Machines {
     /// Of an automaton alone: one machine, whose states are locations and whose transitions are edges.
-    pub fn of_automaton(cfa: &Cfa) -> Machines {
+    pub fn of_automaton(cfa: &Cfa, language: Option<Language>) -> Machines {
         let names = Names::new(cfa);
         let is_error = |id: LocId| cfa.properties.iter().any(|p| p.error == id);
         let mut states = vec![];
@@ -66,19 +83,35 @@ impl Machines {
             let (from, to) = (&at[edge.from.index()], &at[edge.to.index()]);
             if let ([from], [to], Some(own)) = (&from[..], &to[..], taken.last_mut()) {
                 own.push(transitions.len());
-                let guard = names.edge(cfa, id);
+                let name = Some(names.edge(cfa, id));
                 transitions.push(Transition {
                     machine: 0,
                     from: *from,
                     to: *to,
-                    guard,
+                    name,
+                    guard: String::new(),
                     span: edge.span,
                 });
             }
         }
         let machines = vec![Machine { name: cfa.name.clone(), states }];
         let plain = (0..cfa.edges.len() as u32).map(|e| Some(EdgeId(e))).collect();
-        Machines { cfa: cfa.clone(), machines, transitions, taken, at, plain }
+        let head = head(cfa, language);
+        Machines { cfa: cfa.clone(), machines, transitions, taken, at, plain, head }
+    }
+
+    /// Calls each edge by its words, if it has some; those that others have too, by its locations as well.
+    pub fn call_edges(&mut self, words: &[String]) {
+        for (taken, own) in self.taken.iter().zip(words).filter(|(_, own)| !own.is_empty()) {
+            let several = words.iter().filter(|other| *other == own).count() > 1;
+            for transition in taken {
+                let name = &mut self.transitions[*transition].name;
+                *name = match name.take().filter(|_| several) {
+                    Some(locations) => Some(format!("{own} ({locations})")),
+                    None => Some(own.clone()),
+                };
+            }
+        }
     }
 
     /// An entry for each edge and location, those of errors included.

@@ -20,6 +20,8 @@ pub struct Machine {
     pub name: String,
     /// Names of the states, in source order.
     pub states: Vec<String>,
+    /// For each state: what is done whenever it is entered or left.
+    pub always: Vec<Always>,
     /// Where it starts.
     pub initial: usize,
     /// All transitions, grouped by source state, in the order of the rules.
@@ -35,4 +37,15 @@ pub struct Transition {
     pub to: Option<usize>,
     /// The guard, or `else`.
     pub guard: String,
+    /// What is done then, if anything.
+    pub action: String,
+}
+
+/// What is done whenever a state is entered or left.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Always {
+    /// When it is entered.
+    pub entry: String,
+    /// When it is left.
+    pub exit: String,
 }

@@ -18,12 +18,17 @@ const LONGEST: usize = 64 << 10;
 /// What is shown for it.
 const DAMAGED: &str = "(a damaged line of the log)";
 
+/// The texts of the log of firmware `elf`.
+pub fn texts(elf: &Path) -> Result<Table> {
+    let bytes = std::fs::read(elf).with_context(|| format!("cannot read {}", elf.display()))?;
+    Table::parse(&bytes)
+        .map_err(|e| e.context(format!("cannot read the log texts of {}", elf.display())))?
+        .ok_or_else(|| anyhow!("{} has no log texts: it was built without defmt", elf.display()))
+}
+
 /// Decodes the log of firmware `elf`; `line` gets each line of it.
 pub fn decoder(elf: &Path, line: impl FnMut(&str) + Send + 'static) -> Result<LogSink> {
-    let bytes = std::fs::read(elf).with_context(|| format!("cannot read {}", elf.display()))?;
-    let table = Table::parse(&bytes)
-        .map_err(|e| e.context(format!("cannot read the log texts of {}", elf.display())))?
-        .ok_or_else(|| anyhow!("{} has no log texts: it was built without defmt", elf.display()))?;
+    let table = texts(elf)?;
     let (sender, receiver) = sync_channel::<Vec<u8>>(QUEUE);
     let thread = std::thread::spawn(move || decode(&table, receiver, line));
     let mut decoder = Decoder { sender: Some(sender), thread: Some(thread) };

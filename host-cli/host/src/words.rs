@@ -7,6 +7,7 @@
 
 use crate::escape;
 use crate::frontend::c::TASK;
+use crate::frontend::machines;
 use crate::frontend::moves::Move;
 use crate::frontend::outline::{Machine, Outline};
 use crate::frontend::{self, Language, Source};
@@ -84,13 +85,7 @@ impl<'a> Words<'a> {
             (Some(source), Some(language)) => frontend::outline(source, language),
             _ => None,
         };
-        let first = || cfa.edges.iter().find(|e| e.from == cfa.init).map(|e| e.to);
-        let again = || cfa.locations.iter().position(|l| l.name.starts_with("loop:"));
-        let head = match language {
-            Some(Language::C) => again().map(|l| LocId(l as u32)),
-            Some(Language::Elf) => first(),
-            _ => None,
-        };
+        let head = machines::head(cfa, language);
         let ends = cfa.locations.iter().filter_map(|l| l.name.strip_suffix(" returns"));
         let begins = |name: &str| cfa.locations.iter().position(|l| l.name == name);
         let handlers = ends.filter_map(begins).map(|l| LocId(l as u32)).collect();
@@ -102,6 +97,16 @@ impl<'a> Words<'a> {
     /// The machines, in the order of the source; none if it has none.
     pub fn machines(&self) -> &[Machine] {
         &self.outline.machines
+    }
+
+    /// Whether one machine sees what another does in the same step: both run in a sequence, and the other comes first.
+    pub fn sees_at_once(&self, machine: usize, other: usize) -> bool {
+        let system = self.outline.system.as_deref().unwrap_or("");
+        let Some((_, order)) = system.split_once("sequence(") else { return false };
+        let mut order = order.split([',', '(', ')', ' ']);
+        let is_one =
+            |name: &&str| [machine, other].iter().any(|m| self.outline.machines[*m].name == **name);
+        order.find(is_one) == Some(self.outline.machines[other].name.as_str())
     }
 
     /// Whether steps are calls of a function.

@@ -23,11 +23,17 @@ A log has a line for each state: a JSON object, or CSV with names in the first l
 variables, states of machines under the machine's name (or `state` if there is one machine), and inputs of the
 step that led there. What is empty or left out is not known. The exit code is 1 if a line cannot be.
 
+A program that is called again and again is logged between its calls, and each call is a step.
+
+Of a defmt stream, messages of nothing but fields are lines: `defmt::info!(\"level={} open={}\", level, open)`.
+
 Examples:
   vouch conform pump.vch log.csv --ignore time
-  vouch conform pump.vch log.jsonl --gap 5       up to five steps between two lines";
+  vouch conform pump.vch log.jsonl --gap 5       up to five steps between two lines
+  vouch conform pump.c log.csv --entry step --loop
+  vouch conform pump.vch log.bin --defmt pump.elf";
 
-/// Steps before the line that cannot be that are shown.
+/// Steps before the line that cannot be that are shown; of a program it is the last call.
 const SHOWN: usize = 5;
 /// The exit code if the log is not a run.
 const NOT_A_RUN: u8 = 1;
@@ -38,9 +44,13 @@ const NOT_A_RUN: u8 = 1;
 pub struct ConformArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The log: JSON lines or CSV
+    /// The log: JSON lines, CSV, or with `--defmt` a defmt stream
     #[arg(value_name = "LOG", value_hint = ValueHint::FilePath)]
     pub log: PathBuf,
+    /// The log is a defmt stream; this is the ELF file of the firmware that has written it
+    #[arg(long, env = "VOUCH_DEFMT", hide_env = true, value_name = "FIRMWARE.elf")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub defmt: Option<PathBuf>,
     /// Steps that there may be between two lines, and before the first one
     #[arg(long, env = "VOUCH_GAP", hide_env = true, value_name = "STEPS", default_value_t = 1)]
     #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=10_000))]
@@ -55,9 +65,7 @@ pub struct ConformArgs {
 pub fn command(args: &ConformArgs, context: &mut Context) -> Result<u8, Failure> {
     let model = files::load(&args.model, context)?;
     let moves = machines::of(&model, &args.model)?;
-    let text = files::read_text(&args.log)?;
-    let log = log::read(&moves, &text, &args.ignore)
-        .map_err(|e| Failure::new(Kind::Input, format!("{}: {e}", args.log.display())))?;
+    let log = read(args, &moves)?;
     context.stage("comparing");
     let setup = Setup { timeout: context.deadline().left(), ..Setup::default() };
     let deadline = context.deadline().clone();
@@ -85,17 +93,53 @@ pub fn command(args: &ConformArgs, context: &mut Context) -> Result<u8, Failure>
     Ok(if matches!(found, Conformance::Yes(_)) { 0 } else { NOT_A_RUN })
 }
 
+/// The log, in whatever form it is.
+fn read(args: &ConformArgs, moves: &Machines) -> Result<Log, Failure> {
+    let log = match &args.defmt {
+        None => {
+            let text = files::read_text(&args.log).map_err(|mut e| {
+                if args.log.exists() {
+                    e.message += "\nhelp: if it is a defmt stream, name its firmware with `--defmt FIRMWARE.elf`";
+                }
+                e
+            })?;
+            log::read(moves, &text, &args.ignore)
+        }
+        Some(elf) => {
+            let texts = vouch_host::log::texts(elf).map_err(|e| {
+                let help =
+                    "help: `--defmt` takes the ELF file of the firmware that has written the log";
+                Failure::new(Kind::Input, format!("{e:#}\n{help}"))
+            })?;
+            let stream = files::read_bytes(&args.log)?;
+            let lines = conform::defmt::lines(&texts, &stream);
+            lines.and_then(|lines| log::of_lines(moves, &lines, &args.ignore))
+        }
+    };
+    log.map_err(|e| Failure::new(Kind::Input, format!("{}: {e}", args.log.display())))
+}
+
 fn show(args: &ConformArgs, moves: &Machines, log: &Log, found: &Conformance, context: &Context) {
     let name = &moves.cfa.name;
     let path = args.log.display();
     let Conformance::No { row, before, instead, others } = found else {
         let Conformance::Yes(Fitting { walk, .. }) = found else { return };
-        let (lines, steps) = (count(log.rows.len(), "line"), count(walk.steps.len() - 1, "step"));
+        let steps = match moves.head {
+            Some(head) => {
+                let between = walk.states.iter().filter(|s| s.location == head).count();
+                count(between.saturating_sub(1), "call")
+            }
+            None => count(walk.steps.len() - 1, "step"),
+        };
+        let lines = count(log.rows.len(), "line");
         context.print(&format!("{name}: {path} is a run ({lines}, {steps})"));
         return;
     };
     if !context.quiet {
-        let from = before.walk.steps.len().saturating_sub(SHOWN);
+        let states = &before.walk.states;
+        let calls = states.iter().enumerate().filter(|(_, s)| Some(s.location) == moves.head);
+        let last_call = calls.map(|(at, _)| at).rev().nth(1);
+        let from = last_call.unwrap_or(before.walk.steps.len().saturating_sub(SHOWN));
         context.print("a run up to there ends with:");
         walk::steps(moves, &before.walk, from).iter().for_each(|line| context.print(line));
         context.print("");

@@ -52,15 +52,23 @@ pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, F
 /// Reads a text file.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
     deadline::phase(format!("reading {}", path.display()));
-    read::text(path).map_err(|e| {
-        let path = path.display();
-        let message = match e.kind() {
-            io::ErrorKind::InvalidData => format!("{path} is not a text file"),
-            io::ErrorKind::NotFound => format!("cannot read {path}: {e}\nhelp: check the path"),
-            _ => format!("cannot read {path}: {e}"),
-        };
-        Failure::new(Kind::Input, message)
-    })
+    read::text(path).map_err(|e| unreadable(path, &e))
+}
+
+/// Reads a file of any contents.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    deadline::phase(format!("reading {}", path.display()));
+    read::file(path).map_err(|e| unreadable(path, &e))
+}
+
+fn unreadable(path: &Path, why: &io::Error) -> Failure {
+    let path = path.display();
+    let message = match why.kind() {
+        io::ErrorKind::InvalidData => format!("{path} is not a text file"),
+        io::ErrorKind::NotFound => format!("cannot read {path}: {why}\nhelp: check the path"),
+        _ => format!("cannot read {path}: {why}"),
+    };
+    Failure::new(Kind::Input, message)
 }
 
 /// What is wrong with a certificate or trace.

@@ -23,7 +23,7 @@ pub fn is_program(args: &ModelArgs) -> bool {
 
 /// The transitions of the source; where it has none, the edges of the automaton.
 pub fn of(model: &Loaded, args: &ModelArgs) -> Result<Machines, Failure> {
-    let alone = || Machines::of_automaton(&model.cfa);
+    let alone = || Machines::of_automaton(&model.cfa, language(args));
     let Some(language) = language(args) else {
         return Ok(alone());
     };
@@ -34,5 +34,12 @@ pub fn of(model: &Loaded, args: &ModelArgs) -> Result<Machines, Failure> {
         let message = failure::plain(&model.source, &diagnostics);
         Failure { kind: Kind::Input, message, places: Some((model.source.clone(), diagnostics)) }
     })?;
-    Ok(moves.unwrap_or_else(alone))
+    let mut moves = moves.unwrap_or_else(alone);
+    if language == Language::C
+        && let Ok(words) = frontend::c::edges::words(&model.source, &options)
+        && words.len() == moves.taken.len()
+    {
+        moves.call_edges(&words);
+    }
+    Ok(moves)
 }

@@ -30,23 +30,34 @@ pub fn draw(model: &Loaded, args: &ModelArgs) -> String {
     svg::draw(&picture)
 }
 
+/// A guard and an action, as state charts have them.
+fn label(guard: &str, action: &str) -> String {
+    match action.is_empty() {
+        true => guard.to_owned(),
+        false => format!("{guard} / {action}"),
+    }
+}
+
 fn of_outline(name: &str, outline: &Outline) -> Picture {
     let machine = |(m, machine): (usize, &frontend::outline::Machine)| {
         let state = |(s, name): (usize, &String)| {
             let own = machine.transitions.iter().filter(|t| t.from == s);
-            let inside = own.filter_map(|t| match t.to {
-                None => Some(t.guard.clone()),
-                Some(to) if to == s => Some(format!("↻ {}", t.guard)),
+            let stays = own.filter_map(|t| match t.to {
+                None => Some(label(&t.guard, &t.action)),
+                Some(to) if to == s => Some(format!("↻ {}", label(&t.guard, &t.action))),
                 Some(_) => None,
             });
+            let always = machine.always.get(s).cloned().unwrap_or_default();
+            let always = [("entry", always.entry), ("exit", always.exit)].into_iter();
+            let always = always.filter(|(_, action)| !action.is_empty());
             State {
                 name: name.clone(),
-                inside: inside.collect(),
+                inside: always.map(|(when, action)| label(when, &action)).chain(stays).collect(),
                 forbidden: outline.forbidden.contains(&(m, s)),
             }
         };
         let leads = machine.transitions.iter();
-        let leads = leads.filter_map(|t| Some((t.from, t.to?, t.guard.clone())));
+        let leads = leads.filter_map(|t| Some((t.from, t.to?, label(&t.guard, &t.action))));
         Machine {
             name: machine.name.clone(),
             states: machine.states.iter().enumerate().map(state).collect(),

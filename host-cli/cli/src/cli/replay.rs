@@ -92,7 +92,7 @@ fn of_nothing(
     trace: &Trace,
     context: &Context,
 ) -> Result<u8, Failure> {
-    let moves = Machines::of_automaton(&model.cfa);
+    let moves = Machines::of_automaton(&model.cfa, None);
     let mut session = Session::new(&moves, &[]);
     session.load(trace).map_err(|why| {
         let message = format!("{} is not a run of this model: {why}", args.input.display());

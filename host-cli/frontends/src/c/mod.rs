@@ -2,7 +2,7 @@
 //!
 //! Files → [`project`] ([`commands`], [`definitions`]) → [`preprocess`] ([`headers`]) → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] → [`lower`] →
 //! automaton. [`interrupt`] puts handlers in before that. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
-//! competitions of any verdict; [`calls`] tells what a run's calls return. [`places`] leads back to the files, [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
+//! competitions of any verdict; [`calls`] tells what a run's calls return, [`edges`] what each edge does. [`places`] leads back to the files, [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
 //! [`registers`] reads what is said of registers. [`warn`] notes where a check says less than it seems to, [`questions`] asks what never happens.
 
 mod builtin;
@@ -10,6 +10,7 @@ mod calls;
 mod commands;
 mod constant;
 mod definitions;
+pub mod edges;
 pub mod harness;
 mod headers;
 mod interrupt;

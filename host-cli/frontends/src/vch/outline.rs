@@ -1,8 +1,8 @@
 //! The outline of a text, from its syntax alone.
 
-use super::ast::{Claim, Expr, ExprKind, Item, Name};
+use super::ast::{Block, Claim, Expr, ExprKind, Item, Name};
 use super::{lexer, parser};
-use crate::outline::{Machine, Outline, Transition};
+use crate::outline::{Always, Machine, Outline, Transition};
 use vouch_ir::Span;
 
 /// The outline of a text that compiles; of one that does not, what can be read of it.
@@ -14,6 +14,11 @@ pub fn outline(text: &str) -> Outline {
         let text = text.get(span.start as usize..span.end as usize).unwrap_or("");
         text.split_whitespace().collect::<Vec<&str>>().join(" ")
     };
+    let done = |block: &Block| {
+        let statements = block.statements.iter().map(|s| words(s.span));
+        let statements = statements.map(|s| s.trim_end_matches(';').trim_end().to_string());
+        statements.collect::<Vec<String>>().join("; ")
+    };
     let machines: Vec<Machine> = (file.machines.iter())
         .map(|m| {
             let number = |name: &Name| m.states.iter().position(|s| s.name.text == name.text);
@@ -22,12 +27,18 @@ pub fn outline(text: &str) -> Outline {
                 for t in state.rules.iter().flat_map(|r| &r.transitions) {
                     let guard = t.guard.as_ref().map_or("else".into(), |g| words(g.span));
                     let to = t.target.as_ref().and_then(number);
-                    transitions.push(Transition { from, to, guard });
+                    transitions.push(Transition { from, to, guard, action: done(&t.action) });
                 }
             }
             Machine {
                 name: m.name.text.clone(),
                 states: m.states.iter().map(|s| s.name.text.clone()).collect(),
+                always: (m.states.iter())
+                    .map(|s| Always {
+                        entry: s.entry.as_ref().map_or(String::new(), done),
+                        exit: s.exit.as_ref().map_or(String::new(), done),
+                    })
+                    .collect(),
                 initial: m.states.iter().position(|s| s.initial).unwrap_or(0),
                 transitions,
             }

@@ -1,4 +1,4 @@
-//! Logs: JSON lines, or CSV with a header.
+//! Logs: JSON lines, CSV with a header, or lines from elsewhere.
 
 use crate::formats::names::{Table, closest};
 use crate::frontend::machines::Machines;
@@ -93,26 +93,34 @@ struct Reader<'m> {
     log: Log,
 }
 
+/// A line of a log that was read elsewhere.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Names and values; an empty one is not known.
+    pub fields: Vec<(String, String)>,
+}
+
 /// Reads a log of a model. Columns of the names `ignored` say nothing of it.
 pub fn read(moves: &Machines, text: &str, ignored: &[String]) -> Result<Log, LogError> {
-    let names = Names::new(&moves.cfa);
-    let log = Log::default();
-    let mut reader = Reader { moves, names, ignored, known: BTreeMap::new(), log };
+    let mut reader = Reader::new(moves, ignored);
     let first = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim_start();
     if first.starts_with(['{', '[']) {
         reader.json(text)?;
     } else {
         reader.csv(text)?;
     }
-    let mut log = reader.log;
-    if log.rows.is_empty() {
-        let message = "the log has no lines\nhelp: each line is a JSON object, or CSV with the names in the first line";
-        return Err(error(1, None, message));
+    reader.finish("each line is a JSON object, or CSV with the names in the first line")
+}
+
+/// Puts together a log of lines with fields.
+pub fn of_lines(moves: &Machines, lines: &[Line], ignored: &[String]) -> Result<Log, LogError> {
+    let mut reader = Reader::new(moves, ignored);
+    for Line { number, fields } in lines {
+        reader.row(*number, fields.iter().map(|(name, value)| (name.as_str(), value.clone())))?;
     }
-    // Columns that came up later are open in the lines before.
-    let columns = log.columns.len();
-    log.rows.iter_mut().for_each(|row| row.values.resize(columns, None));
-    Ok(log)
+    reader.finish("a line is a message of nothing but fields, as `level=3 open=true`")
 }
 
 fn find(table: &Table, name: &str) -> Option<u32> {
@@ -121,7 +129,42 @@ fn find(table: &Table, name: &str) -> Option<u32> {
     found.or_else(|| nth.and_then(|(base, nth)| table.find(base, Some(nth)).ok()))
 }
 
-impl Reader<'_> {
+impl<'m> Reader<'m> {
+    fn new(moves: &'m Machines, ignored: &'m [String]) -> Reader<'m> {
+        let names = Names::new(&moves.cfa);
+        Reader { moves, names, ignored, known: BTreeMap::new(), log: Log::default() }
+    }
+
+    /// The log, if it has lines; otherwise what would have been one.
+    fn finish(self, lines: &str) -> Result<Log, LogError> {
+        let mut log = self.log;
+        if log.rows.is_empty() {
+            return Err(error(1, None, format!("the log has no lines\nhelp: {lines}")));
+        }
+        // Columns that came up later are open in the lines before.
+        let columns = log.columns.len();
+        log.rows.iter_mut().for_each(|row| row.values.resize(columns, None));
+        Ok(log)
+    }
+
+    /// Adds a line of fields.
+    fn row<'f>(
+        &mut self,
+        line: usize,
+        fields: impl Iterator<Item = (&'f str, String)>,
+    ) -> Result<(), LogError> {
+        let mut row = Row { line, values: vec![] };
+        for (name, text) in fields {
+            let Some(column) = self.column(line, name)? else { continue };
+            if !text.is_empty() {
+                let word = self.value(line, column, &text)?;
+                self.set(&mut row, column, word);
+            }
+        }
+        self.log.rows.push(row);
+        Ok(())
+    }
+
     /// The column of a name.
     fn column(&mut self, line: usize, name: &str) -> Result<Option<usize>, LogError> {
         if let Some(known) = self.known.get(name) {
@@ -142,13 +185,14 @@ impl Reader<'_> {
     fn find(&self, name: &str) -> Option<Column> {
         let own = || name.to_string();
         let machines = &self.moves.machines;
-        let var = find(&self.names.vars, name).map(|id| Column::Var(VarId(id), own()));
-        let input = || find(&self.names.inputs, name).map(|id| Column::Input(InputId(id), own()));
+        // A parameter of a C function is both: what it is called with counts.
+        let input = find(&self.names.inputs, name).map(|id| Column::Input(InputId(id), own()));
+        let var = || find(&self.names.vars, name).map(|id| Column::Var(VarId(id), own()));
         let machine = || {
             let by_name = machines.iter().position(|m| m.name == name);
             by_name.or_else(|| (machines.len() == 1 && name == "state").then_some(0))
         };
-        var.or_else(input).or_else(|| machine().map(|m| Column::State(m, own())))
+        input.or_else(var).or_else(|| machine().map(|m| Column::State(m, own())))
     }
 
     fn unknown(&self, line: usize, name: &str) -> LogError {
@@ -202,23 +246,22 @@ impl Reader<'_> {
                     column: Some(e.column().to_string()),
                     message: "this is not a JSON object\nhelp: write one object in each line, as in {\"level\": 3}".into(),
                 })?;
-            let mut row = Row { line, values: vec![] };
+            let mut fields = vec![];
             for (name, value) in &object {
-                let Some(column) = self.column(line, name)? else { continue };
                 let text = match value {
-                    serde_json::Value::Null => continue,
+                    serde_json::Value::Null => String::new(),
                     serde_json::Value::Bool(b) => b.to_string(),
                     serde_json::Value::Number(n) => n.to_string(),
                     serde_json::Value::String(s) => s.clone(),
+                    _ if self.ignored.contains(name) => continue,
                     _ => {
                         let message = "a list or an object is not a value\nhelp: log each element under its own name, as in \"buf[0]\"";
                         return Err(error(line, Some(name), message));
                     }
                 };
-                let word = self.value(line, column, &text)?;
-                self.set(&mut row, column, word);
+                fields.push((name.as_str(), text));
             }
-            self.log.rows.push(row);
+            self.row(line, fields.into_iter())?;
         }
         Ok(())
     }

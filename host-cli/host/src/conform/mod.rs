@@ -1,12 +1,13 @@
 //! Whether a recorded log is a run of a model, and if not, up to where it is one.
 //!
-//! - [`log`]: what a log says, line by line.
+//! - [`log`]: what a log says, line by line; [`defmt`]: lines from a defmt stream.
 //! - [`unroll`]: the runs that fit the log so far, as gates.
 //!
 //! Each line of a log says something of one state of a run: values of some variables, the states of machines, and inputs
 //! of the step that led there. Whether some run fits is a question to a SAT solver for each further line. A run
 //! that fits is run again in the reference interpreter and compared with the log before it is shown.
 
+pub mod defmt;
 pub mod log;
 pub mod unroll;
 
@@ -80,7 +81,7 @@ pub fn conform<'c>(
     watch: &mut dyn FnMut(usize),
 ) -> Result<Conformance, ConformError> {
     let limit = |row: usize| move |_: Stop| ConformError::Limit(row);
-    let mut unrolling = Unrolling::new(moves, clock)?;
+    let mut unrolling = Unrolling::new(moves, log, clock)?;
     let mut known = Fitting { walk: unrolling.begin(), states: vec![] };
     for (number, row) in log.rows.iter().enumerate() {
         watch(number);
@@ -122,6 +123,14 @@ fn allowed(unrolling: &mut Unrolling<'_, '_>, log: &Log, row: &Row) -> Result<Al
     Ok((instead, others))
 }
 
+/// The state in which the step begins that ends in this one.
+fn begin(moves: &Machines, walk: &Walk, state: usize) -> Option<usize> {
+    let before = state.checked_sub(1)?;
+    let Some(head) = moves.head else { return Some(before) };
+    let begins = walk.states.get(..state)?.iter().rposition(|s| s.location == head);
+    Some(begins.unwrap_or(0))
+}
+
 /// Runs it again in the reference interpreter, and compares it with the log; `None` if it does not fit.
 fn check(moves: &Machines, log: &Log, found: Fitting) -> Option<Fitting> {
     let walker = Walker::new(&moves.cfa);
@@ -138,15 +147,15 @@ fn check(moves: &Machines, log: &Log, found: Fitting) -> Option<Fitting> {
     }
     for (row, state) in log.rows.iter().zip(&found.states) {
         let at = found.walk.states.get(*state)?;
-        let step = found.walk.steps.get(state.checked_sub(1)?)?;
+        let steps = found.walk.steps.get(begin(moves, &found.walk, *state)?..*state)?;
         for (column, value) in log.columns.iter().zip(&row.values) {
             let Some(value) = value else { continue };
             let fits = match column {
                 Column::Var(id, _) => at.values[id.index()] == *value,
                 // What the step does not read can be anything.
                 Column::Input(id, _) => {
-                    let read = step.inputs.iter().find(|i| i.0 == *id);
-                    read.is_none_or(|i| i.1 == *value)
+                    let mut reads = steps.iter().flat_map(|s| &s.inputs).filter(|i| i.0 == *id);
+                    reads.all(|i| i.1 == *value)
                 }
                 Column::State(machine, _) => {
                     moves.at[at.location.index()].get(*machine).map(|s| *s as u128) == Some(*value)

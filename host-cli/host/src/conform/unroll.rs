@@ -3,6 +3,9 @@
 //! A layer has, for each location where a run may be, whether it is there and the values of all bits. What a line of
 //! the log says becomes constants in its layer, so that little is left to ask about a model whose variables are
 //! logged. Where only one state is possible, all before it is settled: the solver starts anew there.
+//!
+//! In a program that calls a function again and again a step is a call, of many edges; runs whose call is over
+//! wait for the others.
 
 use super::Fitting;
 use super::log::{Column, Log, Row};
@@ -11,13 +14,16 @@ use crate::engines::sat::{Encoder, SatLit};
 use crate::frontend::machines::Machines;
 use crate::gates::aig::{Graph, Lit, Node};
 use crate::gates::{Blaster, Leaf, TooManyNodes};
-use crate::ir::{BinOp, Cfa, Edge, EdgeId, InputId, LocId, Type, VarKind, Word};
+use crate::ir::live::Live;
+use crate::ir::{BinOp, Cfa, Edge, EdgeId, InputId, LocId, Span, Type, VarId, VarKind, Word};
 use crate::validate::{State, Taken};
 use crate::walk::{Walk, Walker};
 use std::collections::{BTreeMap, HashMap};
 
 /// Gates of all edges, and of a history.
 const GATES: usize = 4_000_000;
+/// Edges that a call can have one after the other.
+const EDGES: usize = 10_000;
 /// Lines after which it is looked whether only one state is possible.
 const LINES: usize = 8;
 
@@ -30,11 +36,14 @@ struct Place {
     values: Vec<Lit>,
 }
 
-/// A step of all runs.
-struct Step {
+/// An edge of all runs.
+struct Level {
     taken: Vec<(EdgeId, Lit)>,
     inputs: HashMap<InputId, Vec<Lit>>,
 }
+
+/// A step of all runs: one edge, or those of a call.
+type Step = Vec<Level>;
 
 /// A line of the log: the steps before it, and which of them is the last one.
 struct Line {
@@ -56,6 +65,7 @@ pub struct Unrolling<'m, 'c> {
     clock: &'c Clock<'c>,
     edges: Edges,
     leaving: Vec<Vec<EdgeId>>,
+    live: Live,
     /// What is settled.
     known: Fitting,
     graph: Graph,
@@ -93,6 +103,25 @@ fn bounded(cfa: &Cfa) -> Cfa {
         }
     }
     cfa
+}
+
+/// Which variables matter where: those that decide which way a run goes on, and what the log tells.
+fn live(cfa: &Cfa, log: &Log) -> Live {
+    let mut cfa = cfa.clone();
+    let mut asked = cfa.pool.bool(true);
+    for column in &log.columns {
+        let Column::Var(id, _) = column else { continue };
+        let read = cfa.read(*id);
+        let zero = cfa.pool.constant(0, cfa.vars[id.index()].width);
+        let is_zero = cfa.pool.binary(BinOp::Eq, read, zero);
+        asked = cfa.pool.and(asked, is_zero);
+    }
+    // Whatever flows into what is asked for everywhere is live.
+    for location in (0..cfa.locations.len() as u32).map(LocId) {
+        let (from, to, span) = (location, location, Span::default());
+        cfa.add_edge(Edge { from, to, guard: asked, updates: vec![], span });
+    }
+    Live::of(&cfa)
 }
 
 impl Edges {
@@ -135,6 +164,7 @@ impl<'m, 'c> Unrolling<'m, 'c> {
     /// Before the first line.
     pub fn new(
         moves: &'m Machines,
+        log: &Log,
         clock: &'c Clock<'c>,
     ) -> Result<Unrolling<'m, 'c>, TooManyNodes> {
         let cfa = &moves.cfa;
@@ -150,6 +180,7 @@ impl<'m, 'c> Unrolling<'m, 'c> {
             clock,
             edges: Edges::new(cfa)?,
             leaving,
+            live: live(cfa, log),
             known: Fitting { walk: Walk::from_start(cfa, vec![0; cfa.vars.len()]), states: vec![] },
             graph: Graph::default(),
             count: 0,
@@ -184,18 +215,40 @@ impl<'m, 'c> Unrolling<'m, 'c> {
         self.pending.clear();
         let mut layer = self.layer.clone();
         for _ in 0..gap {
-            let (step, next) = self.step(&layer);
+            let (step, next) = self.step(layer)?;
             self.pending.push(step);
             self.next.push(next.clone());
             layer = next;
-            if self.graph.len() > GATES {
-                return Err(TooManyNodes);
-            }
         }
         Ok(())
     }
 
-    fn step(&mut self, layer: &Layer) -> (Step, Layer) {
+    /// Steps from a layer to the next one.
+    fn step(&mut self, layer: Layer) -> Result<(Step, Layer), TooManyNodes> {
+        let Some(head) = self.moves.head else {
+            let (level, next) = self.level(&layer)?;
+            return Ok((vec![level], next));
+        };
+        let (mut step, mut arrived, mut layer) = (vec![], Layer::new(), layer);
+        while !layer.is_empty() {
+            let (level, next) = self.level(&layer)?;
+            step.push(level);
+            layer = next;
+            if let Some(place) = layer.remove(&head) {
+                self.enter(&mut arrived, head, place.here, &place.values);
+            }
+            if step.len() > EDGES {
+                return Err(TooManyNodes);
+            }
+        }
+        Ok((step, arrived))
+    }
+
+    /// Takes one edge from each place of a layer.
+    fn level(&mut self, layer: &Layer) -> Result<(Level, Layer), TooManyNodes> {
+        if self.graph.len() > GATES {
+            return Err(TooManyNodes);
+        }
         let mut inputs: HashMap<InputId, Vec<Lit>> = HashMap::new();
         let mut taken = vec![];
         let mut next = Layer::new();
@@ -216,7 +269,7 @@ impl<'m, 'c> Unrolling<'m, 'c> {
                 self.enter(&mut next, to, takes, &values);
             }
         }
-        (Step { taken, inputs }, next)
+        Ok((Level { taken, inputs }, next))
     }
 
     fn enter(&mut self, next: &mut Layer, to: LocId, taken: Lit, values: &[Lit]) {
@@ -270,7 +323,7 @@ impl<'m, 'c> Unrolling<'m, 'c> {
     }
 
     /// The bits of a variable in a list of all.
-    fn bits(&self, var: crate::ir::VarId) -> std::ops::Range<usize> {
+    fn bits(&self, var: VarId) -> std::ops::Range<usize> {
         let before = &self.moves.cfa.vars[..var.index()];
         let start = before.iter().map(|v| v.width as usize).sum();
         start..start + self.moves.cfa.vars[var.index()].width as usize
@@ -300,10 +353,8 @@ impl<'m, 'c> Unrolling<'m, 'c> {
                     }
                     Column::Input(id, _) => {
                         // What a step does not read can be anything.
-                        let Some(bits) = self.pending[after].inputs.get(id).cloned() else {
-                            continue;
-                        };
-                        for (bit, lit) in bits.into_iter().enumerate() {
+                        let reads = self.pending[after].iter().filter_map(|l| l.inputs.get(id));
+                        for (bit, lit) in reads.flat_map(|bits| bits.iter().enumerate()) {
                             let differs = lit.negated_if(value >> bit & 1 == 1);
                             place.here = self.graph.and(place.here, !differs);
                         }
@@ -385,17 +436,17 @@ impl<'m, 'c> Unrolling<'m, 'c> {
         let walker = Walker::new(cfa);
         let mut found = self.known.clone();
         if found.states.is_empty() {
-            let ids = (0..cfa.vars.len() as u32).map(crate::ir::VarId);
+            let ids = (0..cfa.vars.len() as u32).map(VarId);
             let values = ids.map(|id| self.word(&self.first[self.bits(id)])).collect();
             found.walk = Walk { states: vec![State { location: cfa.init, values }], steps: vec![] };
         }
         for line in &self.lines {
             let count = line.last.iter().position(|l| self.value(*l)).map_or(0, |at| at + 1);
-            for step in &line.steps[..count] {
-                let Some((edge, _)) = step.taken.iter().find(|(_, lit)| self.value(*lit)) else {
-                    break;
+            for level in line.steps[..count].iter().flatten() {
+                let Some((edge, _)) = level.taken.iter().find(|(_, lit)| self.value(*lit)) else {
+                    continue;
                 };
-                let inputs = step.inputs.iter().map(|(id, bits)| (*id, self.word(bits))).collect();
+                let inputs = level.inputs.iter().map(|(id, bits)| (*id, self.word(bits))).collect();
                 // A step that is missing here is missed when it is compared with the log.
                 let next: Option<(Taken, State)> = walker.step(found.walk.last(), *edge, &inputs);
                 let Some((taken, state)) = next else { break };
@@ -407,7 +458,7 @@ impl<'m, 'c> Unrolling<'m, 'c> {
         found
     }
 
-    /// Starts anew if only one state is possible. To be called when a run was found.
+    /// Starts anew if only one state is possible, but for what does not matter. To be called when a run was found.
     pub fn settle(&mut self) -> Result<(), Stop> {
         if self.lines.len() < LINES {
             return Ok(());
@@ -417,13 +468,14 @@ impl<'m, 'c> Unrolling<'m, 'c> {
         let mut other = Lit::FALSE;
         for (location, place) in self.layer.clone() {
             let mut differs = Lit::FALSE.negated_if(location != state.location);
-            let mut values = vec![];
-            for (var, word) in self.moves.cfa.vars.iter().zip(&state.values) {
-                values.extend((0..var.width).map(|bit| word >> bit & 1 == 1));
-            }
-            for (lit, value) in place.values.iter().zip(values) {
-                let differs_here = lit.negated_if(value);
-                differs = self.graph.or(differs, differs_here);
+            for (id, word) in (0..).map(VarId).zip(&state.values) {
+                if !self.live.has(location, id) {
+                    continue;
+                }
+                for (bit, lit) in place.values[self.bits(id)].iter().enumerate() {
+                    let differs_here = lit.negated_if(word >> bit & 1 == 1);
+                    differs = self.graph.or(differs, differs_here);
+                }
             }
             let here = self.graph.and(place.here, differs);
             other = self.graph.or(other, here);
@@ -494,7 +546,8 @@ impl<'m, 'c> Unrolling<'m, 'c> {
                         (word, vec![])
                     }
                     Column::Input(id, _) => {
-                        let bits = self.pending[after].inputs.get(id).cloned().unwrap_or_default();
+                        let mut reads = self.pending[after].iter().filter_map(|l| l.inputs.get(id));
+                        let bits = reads.next().cloned().unwrap_or_default();
                         (self.word(&bits), bits)
                     }
                 };

@@ -1,6 +1,6 @@
 //! The file formats for runs: which there are, and which one a file gets.
 
-use super::{json, suite, vcd};
+use super::{json, sequence, suite, vcd};
 use crate::formats::{self, Names};
 use crate::ir::{Cfa, Trace};
 use crate::replay::script::{self, Story};
@@ -36,9 +36,10 @@ pub struct Format {
 }
 
 /// All of them.
-pub const FORMATS: [Format; 6] = [
+pub const FORMATS: [Format; 7] = [
     Format { extension: "vcd", about: "waveforms", write: waveforms },
     Format { extension: "json", about: "JSON", write: object },
+    Format { extension: "svg", about: "of several machines: a sequence chart", write: chart },
     Format { extension: "gdb", about: "of a program: a script for gdb", write: gdb },
     Format { extension: "c", about: "a test in C", write: c },
     Format { extension: "rs", about: "a test in Rust", write: rust },
@@ -73,6 +74,15 @@ fn object(written: &Written<'_>) -> Result<Vec<u8>, String> {
     let trace = json::trace(cfa, words, run);
     let text = serde_json::json!({ "model": cfa.name, "property": property, "trace": trace });
     Ok(format!("{text}\n").into_bytes())
+}
+
+fn chart(written: &Written<'_>) -> Result<Vec<u8>, String> {
+    let Written { cfa, run, words, .. } = written;
+    let chart = sequence::of_run(cfa, words, run).ok_or(
+        "a sequence chart is of several machines, and the model does not have them\n\
+         help: take another format; `vouch inspect --svg` draws the machine",
+    )?;
+    Ok(sequence::draw(&cfa.name, &chart).into_bytes())
 }
 
 fn gdb(written: &Written<'_>) -> Result<Vec<u8>, String> {
@@ -118,8 +128,8 @@ mod tests {
     fn the_last_format_takes_every_file() {
         assert_eq!(
             listed(),
-            "waveforms (.vcd), JSON (.json), of a program: a script for gdb (.gdb), a test in C (.c), a test in \
-             Rust (.rs), text (anything else)"
+            "waveforms (.vcd), JSON (.json), of several machines: a sequence chart (.svg), of a program: a script for gdb (.gdb), \
+             a test in C (.c), a test in Rust (.rs), text (anything else)"
         );
         assert!(FORMATS.iter().position(|f| f.extension.is_empty()) == Some(FORMATS.len() - 1));
     }

@@ -28,6 +28,7 @@ pub mod markup;
 pub mod results;
 mod rows;
 pub mod sarif;
+pub mod sequence;
 pub mod suite;
 pub mod svg;
 pub mod table;

@@ -252,12 +252,11 @@ pub fn transition_name(moves: &Machines, number: usize) -> String {
     let t = &moves.transitions[number];
     let machine = &moves.machines[t.machine];
     let (from, to) = (&machine.states[t.from].0, &machine.states[t.to].0);
-    // Of an automaton alone the edge has a name of its own.
-    let text = match t.guard.contains(" -> ") {
-        true => t.guard.clone(),
-        false => format!("{from} -> {to} on {}", t.guard),
+    let text = match &t.name {
+        Some(name) => name.clone(),
+        None if t.guard == "else" => format!("{from} -> {to} otherwise"),
+        None => format!("{from} -> {to} on {}", t.guard),
     };
-    let text = text.replace(" on else", " otherwise");
     format!("{}{text}", prefix(moves, t.machine))
 }
 

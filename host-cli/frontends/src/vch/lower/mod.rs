@@ -117,6 +117,7 @@ pub fn machines(model: &Model, text: &str, options: &Options) -> Result<Machines
                         machine: m,
                         from: s,
                         to: transition.target.unwrap_or(s),
+                        name: None,
                         guard: guard_text(transition, text),
                         span: transition.span,
                     });
@@ -134,7 +135,7 @@ pub fn machines(model: &Model, text: &str, options: &Options) -> Result<Machines
     };
     let taken = moves.iter().map(|moves| moves.iter().filter_map(number).collect()).collect();
     let cfa = checked(lowering.finish())?;
-    Ok(Machines { cfa, machines, transitions, taken, at, plain: vec![] }.complete())
+    Ok(Machines { cfa, machines, transitions, taken, at, plain: vec![], head: None }.complete())
 }
 
 /// The guard of a transition as it is written.

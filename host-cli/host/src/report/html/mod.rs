@@ -7,6 +7,7 @@ use super::Style;
 use super::json::Outcome;
 use super::markup;
 use super::rows::{self, Row};
+use super::sequence;
 use super::text::{duration, grouped, size};
 use crate::explain::Explanation;
 use crate::formats::Names;
@@ -66,9 +67,10 @@ pub fn write(page: &Page<'_>) -> String {
         Some(run) => format!(
             "<p class=\"keys\"><button id=\"back\" type=\"button\">◀</button> step <span id=\"at\"></span> \
              <button id=\"forward\" type=\"button\">▶</button> <kbd>←</kbd> <kbd>→</kbd> one step, <kbd>Home</kbd> \
-             <kbd>End</kbd>, or click a step</p>\n<div class=\"two\">{}{}</div>\n{machine}{}",
+             <kbd>End</kbd>, or click a step</p>\n<div class=\"two\">{}{}</div>\n{machine}{}{}",
             steps(page, run, &rows),
             source(page.source),
+            conversation(page, run),
             waves(page.cfa, run)
         ),
         None => format!("{machine}{}{}", invariant(page), source(page.source)),
@@ -188,6 +190,15 @@ fn source(source: &Source) -> String {
     let path = escape(&source.path);
     format!(
         "<section id=\"source\"><h2>{path}</h2><div class=\"scroll\"><pre>{lines}</pre></div></section>\n"
+    )
+}
+
+/// Several machines: who has moved, and who has received what.
+fn conversation(page: &Page<'_>, run: &Run) -> String {
+    let Some(chart) = sequence::of_run(page.cfa, page.words, run) else { return String::new() };
+    format!(
+        "<section id=\"sequence\"><h2>Who moved</h2><div class=\"scroll\">{}</div></section>\n",
+        sequence::draw(&page.cfa.name, &chart)
     )
 }
 

@@ -31,7 +31,7 @@ pub struct Machine {
     pub states: Vec<State>,
     /// Where it starts.
     pub initial: usize,
-    /// From, to, and the guard.
+    /// From, to, and the guard, with the action after a slash.
     pub transitions: Vec<(usize, usize, String)>,
 }
 
@@ -49,7 +49,7 @@ pub struct State {
 /// Letters in a line of a label.
 const LINE: usize = 26;
 /// Lines of a label.
-const LINES: usize = 3;
+const LINES: usize = 4;
 /// Lines in a state.
 const INSIDE: usize = 4;
 const MARGIN: f64 = 24.0;
