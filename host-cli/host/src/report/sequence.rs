@@ -29,7 +29,7 @@ const STYLE: &str = "\
 .sequence .moved{fill:#eef4fb;stroke:#3e7cb1;stroke-width:1.5}.sequence .name{font-size:12px;font-weight:600}\
 .sequence .code{font-family:'DejaVu Sans Mono',Menlo,Consolas,monospace;font-size:10px;fill:#52606d}\
 .sequence .message{stroke:#c77d0a;stroke-width:1.4;fill:none}.sequence .received{font-size:10px;fill:#8a5a00}\
-.sequence .step{font-size:11px;fill:#52606d}";
+.sequence .step{font-size:11px;fill:#52606d}.sequence .broken{font-size:12px;font-weight:600;fill:#b42318}";
 
 /// What a machine does in a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,6 +62,8 @@ pub struct Chart {
     pub rows: Vec<(usize, Vec<Act>)>,
     /// Who has received what.
     pub messages: Vec<Message>,
+    /// What does not hold in the last row, if the run fails there and not between steps.
+    pub broken: Option<String>,
 }
 
 /// Something that has changed, and what it is then.
@@ -100,6 +102,10 @@ pub fn of_run(cfa: &Cfa, words: &Words<'_>, run: &Run) -> Option<Chart> {
             let Some(machine) = machine else { continue };
             let state = states.get(machine).map_or(String::new(), |s| s.1.clone());
             acts.push(Act { machine, text: done.text.clone(), state });
+        }
+        if moment.fails {
+            let claim = moment.done.iter().find(|done| done.who.is_none());
+            chart.broken = Some(claim.map_or(String::new(), |done| done.text.clone()));
         }
         let mut changes = changes(cfa, words, &chart.machines, before, after, &acts);
         for act in &acts {
@@ -251,6 +257,15 @@ pub fn draw(title: &str, chart: &Chart) -> String {
                 escape(&short(&act.text, LONGEST))
             );
         }
+    }
+    if let Some(claim) = &chart.broken {
+        let y = y(chart.rows.len().saturating_sub(1)) + 4.0;
+        let _ = writeln!(
+            out,
+            "<text class=\"broken\" x=\"{:.1}\" y=\"{y:.1}\">fails: {}</text>",
+            width / 2.0,
+            escape(&short(claim, LONGEST))
+        );
     }
     out.push_str("</svg>\n");
     out
