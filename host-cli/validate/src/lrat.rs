@@ -26,7 +26,7 @@ pub struct Checker {
     /// By literal, the last step in which it was true.
     truth: Vec<u32>,
     step: u32,
-    /// What was derived last.
+    /// What was derived last; empty if nothing was.
     last: Vec<Code>,
     /// The empty clause was derived.
     is_refuted: bool,
@@ -45,7 +45,8 @@ impl Checker {
     /// Whether it was derived that these literals are not true together.
     pub fn excludes(&self, lits: &[Lit]) -> bool {
         let is_negated = |own: &Code| lits.iter().any(|lit| code(!*lit) == *own);
-        !self.is_broken && (self.is_refuted || self.last.iter().all(is_negated))
+        let are_excluded = !self.last.is_empty() && self.last.iter().all(is_negated);
+        !self.is_broken && (self.is_refuted || are_excluded)
     }
 
     /// Whether a clause follows from others, by unit propagation in this order.
@@ -185,11 +186,24 @@ mod tests {
     fn only_what_was_derived_is_excluded() {
         let mut checker = Checker::default();
         checker.add(&lits(&[-1, -2]));
+        assert!(!checker.excludes(&[]) && !checker.excludes(&lits(&[1, 2])));
         checker.derived(&theirs(&[-1, -2]), &[0]);
         assert!(checker.excludes(&lits(&[2, 1, 3])));
         assert!(!checker.excludes(&lits(&[1, 3])));
         assert!(!checker.excludes(&lits(&[-1, 2])));
         assert!(!checker.excludes(&[]));
+        checker.add(&lits(&[1]));
+        checker.add(&lits(&[2]));
+        checker.derived(&[], &[2, 3, 0]);
+        assert!(checker.excludes(&[]) && checker.excludes(&lits(&[5])));
+    }
+
+    #[test]
+    fn a_false_refutation_refutes_nothing() {
+        let mut checker = Checker::default();
+        checker.add(&lits(&[1, 2]));
+        checker.derived(&[], &[0]);
+        assert!(!checker.excludes(&[]) && !checker.excludes(&lits(&[-1, -2])));
     }
 
     /// The steps of a proof, with the clauses of the formula where they came: those have no hints.
