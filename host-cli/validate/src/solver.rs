@@ -11,6 +11,8 @@ use vouch_ir::deadline;
 #[derive(Default)]
 pub struct Solver {
     search: vouch_sat::Solver<Checker>,
+    /// Counted here: two variables that are one would make anything follow.
+    vars: u32,
     /// The literals of a clause or of assumptions, for a moment.
     lits: Vec<vouch_sat::Lit>,
 }
@@ -18,7 +20,9 @@ pub struct Solver {
 impl Solver {
     /// A fresh variable.
     pub fn new_var(&mut self) -> SatVar {
-        SatVar(self.search.new_var().0)
+        self.search.new_var();
+        self.vars += 1;
+        SatVar(self.vars - 1)
     }
 
     /// Adds a clause for good.
