@@ -242,7 +242,7 @@ pub fn search_in_turns(
 }
 
 /// Predicates get one of so many parts of the time.
-const WORDS: u32 = 8;
+const WORDS: u32 = 4;
 
 fn on_host(
     model: &Loaded,
