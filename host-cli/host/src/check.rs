@@ -214,7 +214,7 @@ pub fn search_in_turns(
 ) -> Result<(Found, Option<Loaded>), CheckError> {
     let language = Language::from_path(Path::new(&model.source.path));
     let is_circuit = matches!(language, Some(Language::Aiger | Language::Btor2));
-    let turns = if is_circuit { auto::CIRCUITS } else { auto::PROGRAMS };
+    let turns = if is_circuit { &auto::CIRCUITS } else { &auto::PROGRAMS };
     let start = Instant::now();
     let with_words = |watch: Watch<'_>| {
         if is_circuit {

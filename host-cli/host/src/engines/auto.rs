@@ -16,15 +16,20 @@ use crate::blast::AlignedImage;
 use std::time::{Duration, Instant};
 use vouch_core::ic3::Verdict;
 
-/// IC3 pauses after one of so many parts of the time.
-const FIRST: u32 = 8;
-/// Who else is asked, each with one of so many parts of the time.
-type Turn = (Engine, u32);
+/// Who is asked, and for how long.
+pub struct Turns {
+    /// IC3 pauses after one of so many parts of the time.
+    first: u32,
+    /// Who else is asked then, each with one of so many parts of the time.
+    others: &'static [(Engine, u32)],
+}
+
 /// For programs and machines.
-pub const PROGRAMS: &[Turn] = &[(Engine::Bmc, 16), (Engine::Explicit, 16)];
-/// For circuits. They have inputs in every step, so nobody enumerates their states; and faults in wide data are where
-/// IC3 is slowest and bounded model checking is not.
-pub const CIRCUITS: &[Turn] = &[(Engine::Bmc, 4)];
+pub const PROGRAMS: Turns =
+    Turns { first: 8, others: &[(Engine::Bmc, 16), (Engine::Explicit, 16)] };
+/// For circuits. They have inputs in every step, so nobody enumerates their states. Faults in wide data are where
+/// IC3 is slowest and bounded model checking is not; but most of what IC3 decides takes it a while.
+pub const CIRCUITS: Turns = Turns { first: 2, others: &[(Engine::Bmc, 4)] };
 /// The time that these are parts of if there is no end to it.
 const ENDLESS: Duration = Duration::from_secs(64);
 
@@ -51,14 +56,14 @@ pub fn is_open(answer: &Answer) -> bool {
 pub fn run<T>(
     image: &AlignedImage,
     setup: &Setup,
-    turns: &[Turn],
+    turns: &Turns,
     last: impl FnOnce(Watch<'_>) -> Option<T>,
     watch: Watch<'_>,
 ) -> Result<Decided<T>, EngineError> {
     if setup.budget > 0 || matches!(setup.memory, Memory::Fixed(_)) {
         return Ok(Decided::Here(Engine::Ic3Cfa, ic3cfa::run(image, setup, false, watch)?));
     }
-    let (start, first) = (Instant::now(), share(setup.timeout, FIRST));
+    let (start, first) = (Instant::now(), share(setup.timeout, turns.first));
     let count = with_view!(image, view => Ok(view.header.properties as usize))?;
     let mut found = Found::new(count, setup.property);
     let (mut last, mut decided) = (Some(last), None);
@@ -88,11 +93,11 @@ pub fn run<T>(
 fn others(
     image: &AlignedImage,
     setup: &Setup,
-    turns: &[Turn],
+    turns: &Turns,
     found: &mut Found,
     watch: Watch<'_>,
 ) -> Option<Engine> {
-    for &(engine, parts) in turns {
+    for &(engine, parts) in turns.others {
         if engine == Engine::Explicit && !explicit::is_suitable(image, setup).unwrap_or(false) {
             continue;
         }

@@ -198,7 +198,7 @@ impl Engine {
             Engine::Cegar => cegar::run(image, setup, watch),
             Engine::Pdr => pdr::run(image, setup, watch),
             Engine::Auto => {
-                match auto::run(image, setup, auto::PROGRAMS, |_| None::<Answer>, watch)? {
+                match auto::run(image, setup, &auto::PROGRAMS, |_| None::<Answer>, watch)? {
                     Decided::Here(_, answer) | Decided::Elsewhere(answer) => Ok(answer),
                 }
             }
