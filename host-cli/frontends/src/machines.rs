@@ -2,6 +2,7 @@
 //! an edge takes.
 
 use crate::Language;
+use std::collections::HashMap;
 use vouch_ir::formats::Names;
 use vouch_ir::{Cfa, EdgeId, LocId, Span};
 
@@ -102,8 +103,10 @@ impl Machines {
 
     /// Calls each edge by its words, if it has some; those that others have too, by its locations as well.
     pub fn call_edges(&mut self, words: &[String]) {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        words.iter().for_each(|own| *counts.entry(own).or_default() += 1);
         for (taken, own) in self.taken.iter().zip(words).filter(|(_, own)| !own.is_empty()) {
-            let several = words.iter().filter(|other| *other == own).count() > 1;
+            let several = counts[own.as_str()] > 1;
             for transition in taken {
                 let name = &mut self.transitions[*transition].name;
                 *name = match name.take().filter(|_| several) {
