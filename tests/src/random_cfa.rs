@@ -36,11 +36,13 @@ pub enum Shape {
     Inputs,
     /// Edges between any two locations, and now and then a parameter.
     Mixed,
+    /// Words that are only copied and compared.
+    Copies,
 }
 
 impl Shape {
     /// All shapes, for tests that go through them.
-    pub const ALL: [Shape; 12] = [
+    pub const ALL: [Shape; 13] = [
         Shape::SelfLoops,
         Shape::Cycle,
         Shape::Nested,
@@ -53,13 +55,15 @@ impl Shape {
         Shape::Params,
         Shape::Inputs,
         Shape::Mixed,
+        Shape::Copies,
     ];
 }
 
 /// The automaton with this seed and shape.
 pub fn generate(seed: u64, shape: Shape) -> Cfa {
     let rng = Rng::new(seed ^ (shape as u64) << 56);
-    let mut g = Generator { rng, cfa: Cfa::new(format!("{shape:?}-{seed}")) };
+    let copies = shape == Shape::Copies;
+    let mut g = Generator { rng, cfa: Cfa::new(format!("{shape:?}-{seed}")), copies };
     g.declare(shape);
     let (locations, arcs) = g.control(shape);
     g.initial(locations[0]);
@@ -73,12 +77,15 @@ pub fn generate(seed: u64, shape: Shape) -> Cfa {
 struct Generator {
     rng: Rng,
     cfa: Cfa,
+    /// Whether words are only copied and compared.
+    copies: bool,
 }
 
 impl Generator {
     fn declare(&mut self, shape: Shape) {
         let widths: Vec<u32> = match shape {
             Shape::Wide => vec![4; 2],
+            Shape::Copies => vec![4, 4, 4, 1],
             Shape::Narrow => vec![1; self.rng.between(4, 7)],
             Shape::Params => (0..self.rng.between(1, 2)).map(|_| self.width(3)).collect(),
             _ => (0..self.rng.between(1, 3)).map(|_| self.width(3)).collect(),
@@ -100,9 +107,17 @@ impl Generator {
             let kind = VarKind::Param { min: bounds[0], max: bounds[1] };
             self.cfa.add_var(Var { name: format!("p{i}"), width, ty, kind });
         }
-        let inputs = if shape == Shape::Inputs { 3 } else { self.rng.below(3) };
+        let inputs = match shape {
+            Shape::Inputs => 3,
+            Shape::Copies => 1,
+            _ => self.rng.below(3),
+        };
         for i in 0..inputs {
-            let width = if shape == Shape::Inputs { self.width(2) } else { self.width(3).min(2) };
+            let width = match shape {
+                Shape::Inputs => self.width(2),
+                Shape::Copies => 4,
+                _ => self.width(3).min(2),
+            };
             let ty = self.ty(width);
             self.cfa.add_input(Input { name: format!("i{i}"), width, ty });
         }
@@ -174,7 +189,7 @@ impl Generator {
                     arcs.extend(l[i + 1..].iter().map(|to| (*from, *to)));
                 }
             }
-            Shape::Narrow | Shape::Mixed => {
+            Shape::Narrow | Shape::Mixed | Shape::Copies => {
                 for _ in 0..self.rng.between(1, 5) {
                     arcs.push((self.rng.pick(&l), self.rng.pick(&l)));
                 }
@@ -196,6 +211,8 @@ impl Generator {
                 let width = self.cfa.vars[var.index()].width;
                 let value = match self.rng.below(6) {
                     0 => continue,
+                    1..=3 if self.copies && width > 1 => self.cfa.sample(InputId(0)),
+                    1 if self.copies => continue,
                     1 => self.expr(width, 1),
                     _ => {
                         let value = self.rng.word(width) & self.rng.word(width);
@@ -252,6 +269,9 @@ impl Generator {
     /// A new value: often one that keeps some invariant, so that safe automata are not trivial.
     fn update(&mut self, var: VarId) -> ExprId {
         let width = self.cfa.vars[var.index()].width;
+        if self.copies {
+            return if width == 1 { self.comparison() } else { self.copy(2) };
+        }
         let now = self.cfa.read(var);
         let step = self.cfa.pool.constant(1 + self.rng.below(2) as Word, width);
         let limit = self.rng.word(width);
@@ -276,6 +296,9 @@ impl Generator {
 
     /// A condition that is neither rarely nor mostly true.
     fn condition(&mut self, depth: usize) -> ExprId {
+        if self.copies {
+            return self.comparison();
+        }
         let var = VarId(self.rng.below(self.cfa.vars.len()) as u32);
         let width = self.cfa.vars[var.index()].width;
         let left = self.cfa.read(var);
@@ -284,6 +307,33 @@ impl Generator {
         let op = self.rng.pick(&ops);
         let holds = self.cfa.pool.binary(op, left, right);
         if self.rng.one_in(3) { self.cfa.pool.not(holds) } else { holds }
+    }
+
+    /// One of the words, or a constant.
+    fn copy(&mut self, depth: usize) -> ExprId {
+        match self.rng.below(8) {
+            0 => self.cfa.pool.constant(self.rng.word(4) & 0b1001, 4),
+            1..=3 if depth > 0 => {
+                let (c, t, e) = (self.comparison(), self.copy(depth - 1), self.copy(depth - 1));
+                self.cfa.pool.ite(c, t, e)
+            }
+            _ => self.cfa.read(VarId(self.rng.below(3) as u32)),
+        }
+    }
+
+    /// How words compare, extended or not; and now and then the flag.
+    fn comparison(&mut self) -> ExprId {
+        if self.rng.one_in(4) {
+            return self.cfa.read(VarId(3));
+        }
+        let depth = self.rng.below(2);
+        let (left, right) = (self.copy(0), self.copy(depth));
+        let ops = [BinOp::Eq, BinOp::Ult, BinOp::Ule, BinOp::Slt, BinOp::Sle];
+        let op = self.rng.pick(&ops);
+        let (width, signed) = (self.rng.pick(&[4, 4, 6]), self.rng.one_in(2));
+        let pool = &mut self.cfa.pool;
+        let (left, right) = (pool.extend(left, width, signed), pool.extend(right, width, signed));
+        pool.binary(op, left, right)
     }
 
     /// A random expression.

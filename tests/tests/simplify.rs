@@ -141,7 +141,9 @@ fn bound_parameters_stay_bound() {
 fn explicit_search_agrees() {
     let mut compared = 0;
     for shape in Shape::ALL {
-        for seed in 0..40 {
+        // Relations of words are many states, of which most are never reached.
+        let seeds = if shape == Shape::Copies { 4 } else { 40 };
+        for seed in 0..seeds {
             let cfa = shuffled(7000 + seed, shape);
             let truth = explicit::search(&cfa);
             for passes in selections() {

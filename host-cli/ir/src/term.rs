@@ -1,6 +1,6 @@
 //! Values that invariants may speak of besides variables.
 
-use super::{BinOp, Cfa, ExprId, Pool, VarId, Word, mask};
+use super::{BinOp, Cfa, ExprId, Pool, VarId, Word, eval, mask};
 use serde::{Deserialize, Serialize};
 
 /// What a term combines.
@@ -81,6 +81,31 @@ pub fn widths(cfa: &Cfa, terms: &[Term]) -> Result<Vec<u32>, usize> {
         widths.push(term.width(&widths).ok_or(number)?);
     }
     Ok(widths.split_off(cfa.vars.len()))
+}
+
+/// The values of the automaton's variables, followed by those of these terms. One that makes no sense is 0.
+pub fn values<'t>(
+    cfa: &Cfa,
+    terms: impl IntoIterator<Item = &'t Term>,
+    mut values: Vec<Word>,
+) -> Vec<Word> {
+    let mut widths: Vec<u32> = cfa.vars.iter().map(|v| v.width).collect();
+    for term in terms {
+        let width = |operand| match operand {
+            Operand::Var(var) => widths.get(var.index()).copied(),
+            Operand::Const(_) => None,
+        };
+        let value = |operand| match operand {
+            Operand::Var(var) => values.get(var.index()).copied(),
+            Operand::Const(word) => Some(word),
+        };
+        let both = value(term.left).zip(value(term.right));
+        let width = width(term.left).or(width(term.right)).unwrap_or(1);
+        let new = both.map_or(0, |(a, b)| eval::binary(term.op, a, b, width, width));
+        widths.push(term.width(&widths).unwrap_or(1));
+        values.push(new);
+    }
+    values
 }
 
 /// The expressions of these terms, which are made in the automaton's pool; the number of the first one

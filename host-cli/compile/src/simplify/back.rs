@@ -12,11 +12,12 @@ use super::fact::Fact;
 use super::splitting::{self, Unfolded};
 use rustc_hash::FxHashMap as HashMap;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use vouch_ir::{
     Certificate, Cfa, Clause, EdgeId, InputId, LocId, Step as TraceStep, Term, Trace, VarId, Word,
-    eval,
+    eval, term,
 };
 
 /// A way in the automaton before a pass. Ways are made of earlier ones in the same list.
@@ -409,7 +410,8 @@ impl Walk<'_> {
             Way::Edge(edge) => Part::Edge(level, *edge, inputs),
             Way::From { copy, edge } => {
                 let unfolded = &self.back.steps[level].unfolded;
-                if !unfolded.iter().all(|u| u.may_be(*copy, &self.state.values)) {
+                let values = self.values(level);
+                if !unfolded.iter().all(|u| u.may_be(*copy, &values)) {
                     return Ok(Err(false));
                 }
                 Part::Edge(level, *edge, inputs)
@@ -441,6 +443,16 @@ impl Walk<'_> {
                 Part::Way(level, *first, inputs)
             }
         }))
+    }
+
+    /// The values of the variables that there are after this many passes.
+    fn values(&self, level: usize) -> Cow<'_, [Word]> {
+        let values = &self.state.values;
+        let terms = self.back.steps[..level].iter().flat_map(|s| &s.terms);
+        match terms.clone().next() {
+            None => Cow::Borrowed(values),
+            Some(_) => Cow::Owned(term::values(self.cfa, terms, values.clone())),
+        }
     }
 
     /// Takes an edge of the first automaton, if that is possible.

@@ -17,6 +17,7 @@
 //!   circuit does ([`splitting`]).
 //! - [`relate`], [`linear`]: comparisons of variables, and linear equations that hold in random runs
 //!   ([`affine`]), as variables of their own ([`derived`]), so that invariants can speak of them.
+//! - [`order`]: words that are only copied and compared become how they compare.
 //! - [`states`]: the variable that says which state a machine is in.
 //! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
 //! - [`stats`]: what a pass has removed.
@@ -43,6 +44,7 @@ pub mod flow;
 pub mod linear;
 pub mod merge;
 pub mod narrow;
+pub mod order;
 pub mod passes;
 pub mod relate;
 pub mod rewrite;

@@ -2,7 +2,7 @@
 
 use super::back::{Back, Step};
 use super::{
-    blocks, constants, control, dead, equal, linear, merge, narrow, relate, slice, unfold,
+    blocks, constants, control, dead, equal, linear, merge, narrow, order, relate, slice, unfold,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -33,11 +33,13 @@ pub enum Pass {
     Unfold,
     /// The control of a circuit becomes locations.
     Control,
+    /// Words that are only copied and compared become relations.
+    Order,
 }
 
 impl Pass {
     /// All of them.
-    pub const ALL: [Pass; 11] = [
+    pub const ALL: [Pass; 12] = [
         Pass::Constants,
         Pass::Slice,
         Pass::Dead,
@@ -49,6 +51,7 @@ impl Pass {
         Pass::Linear,
         Pass::Unfold,
         Pass::Control,
+        Pass::Order,
     ];
 
     /// What it is called.
@@ -65,6 +68,7 @@ impl Pass {
             Pass::Linear => "linear",
             Pass::Unfold => "unfold",
             Pass::Control => "control",
+            Pass::Order => "order",
         }
     }
 
@@ -85,6 +89,7 @@ impl Pass {
             Pass::Linear => linear::run(cfa),
             Pass::Unfold => unfold::run(cfa),
             Pass::Control => control::run(cfa),
+            Pass::Order => order::run(cfa),
         }
     }
 }
@@ -93,11 +98,12 @@ impl Pass {
 /// locations are merged after blocks, because merged ones may close cycles that hinder blocks. A pass
 /// stands here again where one before it makes new work for it: blocks bring expressions together that
 /// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
-/// is not run.
-const SCHEDULE: [Pass; 17] = [
+/// is not run. Words are looked at before ranges make parts of them.
+const SCHEDULE: [Pass; 18] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
+    Pass::Order,
     Pass::Narrow,
     Pass::Unfold,
     Pass::Control,
@@ -228,13 +234,14 @@ mod tests {
     #[test]
     fn lists_are_read() {
         let read = |list: &str| list.parse::<Passes>().map(|p| p.to_string());
-        let all = "constants,slice,dead,blocks,narrow,equal,merge,relate,linear,unfold,control";
+        let all =
+            "constants,slice,dead,blocks,narrow,equal,merge,relate,linear,unfold,control,order";
         assert_eq!(read("all"), Ok(all.into()));
         assert_eq!(read("none"), Ok("none".into()));
         assert_eq!(read("dead, blocks"), Ok("dead,blocks".into()));
         assert_eq!(
             read("all,-blocks,-merge"),
-            Ok("constants,slice,dead,narrow,equal,relate,linear,unfold,control".into())
+            Ok("constants,slice,dead,narrow,equal,relate,linear,unfold,control,order".into())
         );
         assert_eq!(read("blocks,none,dead"), Ok("dead".into()));
         assert!(!Passes::default().has(Pass::Unfold));
