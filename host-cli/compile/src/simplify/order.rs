@@ -23,8 +23,8 @@ const NARROWEST: u32 = 4;
 /// Words of a class: with fewer, little is compared.
 const FEWEST: usize = 3;
 /// Relations of all classes, and relations times edges.
-const MOST: usize = 800;
-const WORK: usize = 400_000;
+const MOST: usize = 3000;
+const WORK: usize = 2_000_000;
 /// Parts of one choice.
 const CHOICES: usize = 64;
 
