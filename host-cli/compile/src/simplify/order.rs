@@ -121,7 +121,7 @@ fn narrow_choices(cfa: &mut Cfa) {
     }
 }
 
-/// The lowest bits of a choice, or those from some bit on, while it has parts `left` to look at.
+/// So many bits of a choice from `lo` on, if it has no more than `left` parts.
 fn narrow_choice(
     pool: &mut Pool,
     x: ExprId,
@@ -319,6 +319,10 @@ impl<'a> Classes<'a> {
         stack: &mut Vec<ExprId>,
     ) -> Option<Form> {
         stack.extend(&leaves.conditions);
+        stack.extend(leaves.all.iter().filter_map(|l| match l.0 {
+            Leaf::Other(id) => Some(id),
+            _ => None,
+        }));
         let form = leaves.form().filter(|form| to.is_none() || form.1.is_none());
         let constants = leaves.all.iter().all(|l| matches!(l.0, Leaf::Const(_)));
         let mut vars = leaves.vars().chain(to);
@@ -326,10 +330,6 @@ impl<'a> Classes<'a> {
         if form.is_none() && !(constants && to.is_some()) {
             self.is_read[first.index()] = true;
             vars.for_each(|var| self.is_read[var.index()] = true);
-            stack.extend(leaves.all.iter().filter_map(|l| match l.0 {
-                Leaf::Other(id) => Some(id),
-                _ => None,
-            }));
             return None;
         }
         for var in vars {
