@@ -212,6 +212,7 @@ pub fn automaton(seed: u64) -> Result<Tally, String> {
         // Who does not know what bits mean has only bits to speak of.
         words: (!rng.one_in(4))
             .then(|| Arc::new(Words { cfa: cfa.clone(), map: model.map.clone() })),
+        written: Some(Arc::new(cfa.clone())),
         tuning: Tuning {
             growth: rng.below(8) as u32,
             cegar: rng.pick(&cegar::Config::NAMES).parse()?,

@@ -102,7 +102,7 @@ pub fn trace(
         let bits = inputs.iter().zip(bits).map(|((input, bit), value)| (*input, *bit, *value));
         decoded.push(Step { edge: id, inputs: collect(bits) });
     }
-    Ok(Trace { property: PropertyId(property as u32), initial, steps: decoded })
+    Ok(Trace { property: PropertyId(property as u32), initial, forced: 0, steps: decoded })
 }
 
 /// Whether a parameter may have this value.

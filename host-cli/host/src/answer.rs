@@ -43,6 +43,8 @@ pub struct Answer {
     pub clauses: Vec<(usize, Vec<u32>)>,
     /// Values besides state bits that the invariant speaks of, over variables of the automaton that was compiled.
     pub terms: Vec<Term>,
+    /// Properties whose verdict comes of executing the run whose inputs are all 0.
+    pub executed: Vec<usize>,
     /// For each property: no run of so many steps breaks it. May be missing, which says nothing.
     pub steps: Vec<u32>,
     /// The engine's counters at the end of the run: queries, lemmas, peak memory and the like.

@@ -35,7 +35,7 @@ use crate::engines::cegar::Words;
 use crate::engines::ic3cfa::Watch;
 use crate::engines::portfolio::{self, Won};
 use crate::engines::{Engine, EngineError, Memory, Setup, Tuning};
-use crate::frontend::{Language, limits};
+use crate::frontend::{Language, limits, machines};
 use crate::ir::{Cfa, PropertyId};
 use crate::judge::{Finding, Judgement, Question, judge_simplified};
 use crate::pipeline::Loaded;
@@ -278,8 +278,18 @@ fn setup(model: &Loaded, request: &Request, engine: Engine, memory: Memory) -> S
             let (cfa, map) = (model.simplified.cfa.clone(), model.map.clone());
             Arc::new(Words { cfa, map })
         }),
+        written: (matches!(engine, Engine::Execute | Engine::Auto) && is_executable(model))
+            .then(|| Arc::new(model.cfa.clone())),
         tuning: request.tuning,
     }
+}
+
+/// Whether a run of it can begin with steps that are not listed. Where a step is a call these would have to be counted, and
+/// machine code is tried on a processor from the beginning.
+fn is_executable(model: &Loaded) -> bool {
+    let language = Language::from_path(Path::new(&model.source.path));
+    matches!(language, Some(Language::C | Language::Vch))
+        && machines::head(&model.cfa, language).is_none()
 }
 
 /// Passes on what an engine counts, and whether it is to go on.

@@ -11,7 +11,9 @@ use crate::decode;
 use crate::ir::formats::Names;
 use crate::ir::{Certificate, Cfa, PropertyId, Trace, VarId, Word};
 use crate::simplify::{Back, Simplified};
-use crate::validate::{self, CertificateStats, Run, certificate::covers};
+use crate::validate::{
+    self, CertificateStats, Executed, Run, certificate::covers, execute::ExecuteError,
+};
 pub use crate::verdict::{Reason, Verdict};
 use vouch_core::ic3::{Limit, Verdict as Claim};
 
@@ -109,6 +111,8 @@ pub struct Judgement {
     pub validated: bool,
     /// What it took to check the certificate.
     pub checked: Option<CertificateStats>,
+    /// Properties that are safe because there is only one run, and how many steps that has.
+    pub executed: Vec<(PropertyId, u64)>,
     /// Runs of the automaton that need not be runs of its program: of those properties nothing is known.
     pub unconfirmed: Vec<(PropertyId, Broken)>,
 }
@@ -191,7 +195,9 @@ fn judge_with(
 ) -> Judgement {
     let claim = |p: &PropertyId| answer.verdicts.get(p.index()).copied();
     let run = |p: &PropertyId| answer.traces.iter().find(|t| t.property == p.index());
-    let is_proved = |p: &PropertyId| claim(p) == Some(Claim::Safe) && run(p).is_none();
+    let is_executed = |p: &PropertyId| answer.executed.contains(&p.index());
+    let is_proved =
+        |p: &PropertyId| claim(p) == Some(Claim::Safe) && run(p).is_none() && !is_executed(p);
     let asked = || question.properties.iter().chain(&question.besides);
     let proved: Vec<PropertyId> = asked().copied().filter(is_proved).collect();
     // Runs first: they take less time, and one that is true is an answer whatever comes of the proof.
@@ -217,8 +223,23 @@ fn judge_with(
             Err(over) => Err(unchecked(Verdict::Safe, over)),
         },
     };
+    let executed = match answer.executed.is_empty() {
+        true => None,
+        false => {
+            let claimed = |verdict| {
+                asked().copied().filter(move |p| is_executed(p) && claim(p) == Some(verdict))
+            };
+            let broken: Vec<PropertyId> = claimed(Claim::Unsafe).collect();
+            let wanted = claimed(Claim::Safe).next().is_none().then_some(&broken[..]);
+            Some(deadline.enter(|| validate::execute(subject.cfa, &question.bindings, wanted)))
+        }
+    };
     let finding = |p: &PropertyId| match (claim(p), broken.iter().find(|b| b.0 == *p)) {
         (_, Some((_, finding))) => finding.clone(),
+        (Some(claim), None) if is_executed(p) => match &executed {
+            Some(executed) => witnessed(*p, claim, executed),
+            None => Finding::Unknown(Reason::Unanswered),
+        },
         (Some(Claim::Safe), None) => match &proof {
             Ok(_) => Finding::Safe,
             Err(finding) => finding.clone(),
@@ -238,6 +259,13 @@ fn judge_with(
     let limited = respect_others(subject.cfa, &mut findings);
     let known = findings.iter().any(|f| f.1.is_settled());
     let sound = !findings.iter().any(|f| matches!(f.1, Finding::Unknown(Reason::Invalid(_))));
+    let executed = match executed {
+        Some(Ok(Ok(Executed { steps, .. }))) => (findings.iter())
+            .filter(|f| f.1 == Finding::Safe && is_executed(&f.0))
+            .map(|f| (f.0, steps))
+            .collect(),
+        _ => vec![],
+    };
     let besides = findings.split_off(question.properties.len());
     let (certificate, checked) = proof.ok().flatten().filter(|_| !limited).unzip();
     Judgement {
@@ -246,6 +274,7 @@ fn judge_with(
         certificate,
         validated: validate && known && sound,
         checked: checked.flatten(),
+        executed,
         unconfirmed,
     }
 }
@@ -308,6 +337,34 @@ fn respect_ends(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) {
     let names: Vec<String> = open.iter().map(name).collect();
     for (_, found) in findings.iter_mut().filter(|f| f.1 == Finding::Safe) {
         *found = Finding::Unknown(Reason::Until(names.clone()));
+    }
+}
+
+/// What executing the run whose inputs are all 0 tells of a property.
+fn witnessed(
+    property: PropertyId,
+    claim: Claim,
+    executed: &Result<Result<Executed, ExecuteError>, Over>,
+) -> Finding {
+    let executed = match executed {
+        Ok(Ok(executed)) => executed,
+        // It was another one, of an automaton with fewer choices.
+        Ok(Err(ExecuteError::Choice { .. })) => return Finding::Unknown(Reason::Unanswered),
+        Ok(Err(why)) => return invalid(why.to_string()),
+        Err(over) if claim == Claim::Safe => return unchecked(Verdict::Safe, *over),
+        Err(over) => return unchecked(Verdict::Unsafe, *over),
+    };
+    match (executed.broken.iter().find(|b| b.1.property == property), claim) {
+        (Some((trace, run)), Claim::Unsafe) => {
+            let broken = Broken::new(trace.clone(), Some(run.clone()));
+            // There is no other run.
+            Finding::Unsafe(Box::new(Broken { shortest: Some(executed.is_only), ..broken }))
+        }
+        (Some(_), Claim::Safe) => invalid("it is said to be safe, but the run breaks it"),
+        (None, Claim::Safe) if executed.is_only && executed.is_over => Finding::Safe,
+        // The same: of its beginnings, or of its inputs.
+        (None, Claim::Safe) => Finding::Unknown(Reason::Unanswered),
+        _ => invalid("it is said to be broken, but the run does not break it"),
     }
 }
 

@@ -21,7 +21,10 @@ pub struct Trace {
     pub property: PropertyId,
     /// Values in the initial location; variables not named here do not matter and are taken as 0.
     pub initial: Vec<(VarId, Word)>,
-    /// The edges taken from the initial location to the error location, in order.
+    /// Steps at the beginning that are not listed, because each of them is the only one that is possible if all inputs
+    /// are 0.
+    pub forced: u64,
+    /// The edges taken after them, to the error location, in order.
     pub steps: Vec<Step>,
 }
 

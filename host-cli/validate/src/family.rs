@@ -28,6 +28,9 @@ impl<'a> Family<'a> {
     pub fn new(cfa: &'a Cfa, trace: &Trace, open: &[VarId]) -> Result<Family<'a>, ReplayError> {
         // All that is checked there (edges that follow each other, the end, widths) does not depend on values.
         replay(cfa, trace)?;
+        if trace.forced > 0 {
+            return Err(ReplayError::Forced("not all steps of the trace are listed".into()));
+        }
         let mut encoder = Encoder::new(&cfa.pool);
         let initial: HashMap<VarId, Word> = trace.initial.iter().copied().collect();
         let mut values: HashMap<VarId, Bits> = HashMap::default();
@@ -149,6 +152,7 @@ mod tests {
             let mut trace = Trace {
                 property: vouch_ir::PropertyId(0),
                 initial: vec![(param, min)],
+                forced: 0,
                 steps: vec![],
             };
             let mut at = cfa.init;

@@ -3,9 +3,10 @@
 //! Independent validation of verdicts. Depends neither on the engine nor on its solver: only on the automata
 //! and on another solver.
 //!
-//! A verdict is believed for one of two reasons, and both are looked at here on the automaton as
+//! A verdict is believed for one of these reasons, and all are looked at here on the automaton as
 //! the front end built it, not on the image that the engine worked on:
 //!
+//! - either: [`execute`] does all steps of an automaton that leaves nothing to choose;
 //! - *unsafe*: [`replay`] runs the trace in the reference interpreter, and [`depends`] tells whether it needs a value
 //!   that the model leaves open although the program does not; [`family`] tells for which other values of parameters the
 //!   same trace is a run;
@@ -17,6 +18,7 @@
 pub mod certificate;
 pub mod depends;
 pub mod encode;
+pub mod execute;
 pub mod family;
 pub mod imply;
 mod lit;
@@ -27,6 +29,7 @@ mod sums;
 
 pub use certificate::{CertificateError, CertificateStats, check};
 pub use depends::depends_on;
+pub use execute::{Executed, execute};
 pub use replay::{ReplayError, Run, State, Taken, replay, replay_bound};
 
 use vouch_ir::expr::MAX_WIDTH;

@@ -1,6 +1,6 @@
 //! Whether a trace is a run that breaks its property: it is run in the reference interpreter.
 
-use super::{well_formed, within};
+use super::{execute, well_formed, within};
 use std::collections::{HashMap, HashSet};
 use vouch_ir::formats::Names;
 use vouch_ir::value;
@@ -29,8 +29,10 @@ pub struct Taken {
 pub struct Run {
     /// The property that it breaks.
     pub property: PropertyId,
-    /// One more than there are steps: the first in the initial location, the last in the error
-    /// location.
+    /// Steps at the beginning that are left out: it is long, and nothing can be chosen in them.
+    pub forced: u64,
+    /// One more than there are steps: the first in the initial location or after what is left out, the last in the
+    /// error location.
     pub states: Vec<State>,
     /// The steps between them.
     pub steps: Vec<Taken>,
@@ -50,6 +52,9 @@ pub enum ReplayError {
         /// The number in the trace, past the last one of its kind.
         index: u32,
     },
+    /// What it leaves out is not the only thing that can happen.
+    #[error("{0}")]
+    Forced(String),
     /// A value is given twice.
     #[error("the trace gives {name} twice{at}")]
     Twice {
@@ -74,7 +79,7 @@ pub enum ReplayError {
     #[error("step {step} takes {edge}, but the run is at {location}")]
     Elsewhere {
         /// The step, from 1.
-        step: usize,
+        step: u64,
         /// Name of the edge that the trace takes.
         edge: String,
         /// Where the run is.
@@ -84,7 +89,7 @@ pub enum ReplayError {
     #[error("step {step} takes {edge}, whose guard is false there")]
     GuardFalse {
         /// The step, from 1.
-        step: usize,
+        step: u64,
         /// Name of the edge that the trace takes.
         edge: String,
     },
@@ -96,7 +101,7 @@ pub enum ReplayError {
         /// Where it ends.
         location: String,
         /// How many steps.
-        steps: usize,
+        steps: u64,
         /// The property's error location.
         error: String,
         /// Name of the property that the trace claims to break.
@@ -121,12 +126,16 @@ pub fn replay_bound(
     let Some(property) = cfa.properties.get(trace.property.index()) else {
         return Err(ReplayError::Unknown { what: "property", index: trace.property.0 });
     };
-    let mut location = cfa.init;
-    let mut values = initial(cfa, trace, bindings, &names)?;
+    let values = initial(cfa, trace, bindings, &names)?;
+    let start = match trace.forced {
+        0 => Ok((cfa.init, values)),
+        steps => execute::forced(cfa, values, steps),
+    };
+    let (mut location, mut values) = start.map_err(|e| ReplayError::Forced(e.to_string()))?;
     let mut states = vec![State { location, values: values.clone() }];
     let mut steps = vec![];
     let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::new();
-    for (number, step) in (1..).zip(&trace.steps) {
+    for (number, step) in (trace.forced + 1..).zip(&trace.steps) {
         vouch_ir::deadline::tick();
         let Some(edge) = cfa.edges.get(step.edge.index()) else {
             return Err(ReplayError::Unknown { what: "edge", index: step.edge.0 });
@@ -152,12 +161,12 @@ pub fn replay_bound(
     if location != property.error {
         return Err(ReplayError::NoError {
             location: names.location(location),
-            steps: steps.len(),
+            steps: trace.forced + steps.len() as u64,
             error: names.location(property.error),
             property: names.property(trace.property),
         });
     }
-    Ok(Run { property: trace.property, states, steps })
+    Ok(Run { property: trace.property, forced: trace.forced, states, steps })
 }
 
 fn initial(
@@ -198,7 +207,7 @@ fn initial(
 fn inputs(
     cfa: &Cfa,
     given: &[(InputId, Word)],
-    step: usize,
+    step: u64,
     names: &Names,
 ) -> Result<HashMap<InputId, Word>, ReplayError> {
     let mut chosen = HashMap::new();

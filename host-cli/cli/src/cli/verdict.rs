@@ -119,6 +119,7 @@ pub fn add_judgement(
             Finding::Unsafe(broken) => broken.replayed.map(Into::into),
             _ => None,
         },
+        executed: judgement.executed.iter().find(|e| e.0 == *p).map(|e| e.1),
         safe_steps: match finding {
             Finding::Unknown(reason) if reason.is_end() => {
                 let edges = answer.steps.get(p.index()).map_or(0, |n| *n as usize);
@@ -403,7 +404,13 @@ fn write_files(
                 context.note(&format!("certificate written to {}", path.display()));
             }
             None => {
-                context.note(&format!("nothing was proved, so {} was not written", path.display()))
+                let why = match judgement.executed.is_empty() {
+                    true => "nothing was proved",
+                    false => {
+                        "the proof is that the only run was executed, which has no certificate"
+                    }
+                };
+                context.note(&format!("{why}: {} was not written", path.display()))
             }
         }
     }
@@ -414,7 +421,9 @@ fn write_files(
         let trace = self::broken(judgement).next().map(|b| &b.1.trace);
         // A proof of a part is not a proof of the program.
         let is_safe = judgement.verdict() == Verdict::Safe;
-        let certificate = judgement.certificate.as_ref().filter(|_| is_safe);
+        // Nothing is needed to see that the only run ends.
+        let none = (!judgement.executed.is_empty()).then(Certificate::default);
+        let certificate = judgement.certificate.as_ref().or(none.as_ref()).filter(|_| is_safe);
         witness::write(path, model, args, trace, certificate, context)?;
     }
     let Some(path) = &proof.trace else { return Ok(()) };

@@ -366,6 +366,7 @@ impl Client {
             traces,
             clauses,
             terms: vec![],
+            executed: vec![],
             // What a device says of this cannot be checked.
             steps: Vec::new(),
             stats: report.stats,

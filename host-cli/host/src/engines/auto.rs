@@ -1,8 +1,8 @@
 //! What to use if nobody says: IC3, and others for a while where it does not decide soon.
 //!
 //! Most models are decided in a moment by [IC3](super::ic3cfa). Among those that are not, some break a property soon
-//! and in a way that IC3 does not see at once ([bounded](super::bmc) model checking does), and a model without much to choose may
-//! have few states, or one long run ([explicit](super::explicit) search). When IC3 has had a share of the time it pauses, and each
+//! and in a way that IC3 does not see at once ([bounded](super::bmc) model checking does), a program without inputs is
+//! [executed](super::execute), and a model without much to choose may have few states ([explicit](super::explicit) search). When IC3 has had a share of the time it pauses, and each
 //! of these has a share, too; then it goes on where it was. Where the model can be compiled again, [`crate::check`]
 //! has [predicates](super::cegar) after them.
 //!
@@ -26,7 +26,7 @@ pub struct Turns {
 
 /// For programs and machines.
 pub const PROGRAMS: Turns =
-    Turns { first: 8, others: &[(Engine::Bmc, 16), (Engine::Explicit, 16)] };
+    Turns { first: 8, others: &[(Engine::Execute, 4), (Engine::Bmc, 16), (Engine::Explicit, 16)] };
 /// For circuits. They have inputs in every step, so nobody enumerates their states. Faults in wide data are where
 /// IC3 is slowest and bounded model checking is not; but most of what IC3 decides takes it a while.
 pub const CIRCUITS: Turns = Turns { first: 2, others: &[(Engine::Bmc, 4)] };

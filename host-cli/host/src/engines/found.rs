@@ -83,6 +83,7 @@ impl Found {
         let shifted = |(l, clause): (usize, Vec<u32>)| (l, clause.into_iter().map(shift).collect());
         all.clauses.extend(answer.clauses.into_iter().map(shifted));
         all.terms.extend(answer.terms);
+        all.executed.extend(answer.executed);
         all.arena_bytes = all.arena_bytes.max(answer.arena_bytes);
         all.stats = sum(&all.stats, &answer.stats);
     }

@@ -8,10 +8,11 @@
 //! - [`ic3`]: the same on one transition relation with a program counter, as [`monolith`] makes it.
 //! - [`bmc`], [`kind`]: bounded model checking and k-induction, to compare and for shortest runs.
 //! - [`explicit`]: all states, one after the other, for small and for deterministic models.
+//! - [`execute`]: the run whose inputs are all 0, however long; without inputs it is the only one.
 //! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses; with interpolants or without.
 //! - [`cegar`]: IC3-CEGAR, whose lemmas are clauses over predicates on words.
 //! - [`pdr`]: lifted PDR, whose obligations are weakest preconditions.
-//! - [`auto`]: the core's engine, and explicit-state search for what it does not decide soon.
+//! - [`auto`]: the core's engine, and others for what it does not decide soon.
 //! - [`clock`], [`sat`], [`unroll`], [`interpolate`]: what these are made of: limits, a solver, runs as gates,
 //!   interpolants.
 //! - `job`, `shares`, `found`: what they begin with, fair shares of the time for several properties, and what was found together.
@@ -21,6 +22,7 @@ pub mod auto;
 pub mod bmc;
 pub mod cegar;
 pub mod clock;
+pub mod execute;
 pub mod explicit;
 mod found;
 pub mod ic3;
@@ -59,6 +61,7 @@ use with_view;
 
 pub use crate::answer::{Answer, Ended, ImageTrace};
 use crate::blast::AlignedImage;
+use crate::ir::Cfa;
 use crate::simplify::{Pass, Passes};
 use auto::Decided;
 use std::collections::BTreeMap;
@@ -86,6 +89,8 @@ pub enum Engine {
     Kind,
     /// Explicit-state search.
     Explicit,
+    /// The run whose inputs are all 0.
+    Execute,
     /// IC3 on a tree of paths.
     Tree,
     /// The same with interpolants.
@@ -100,13 +105,14 @@ pub enum Engine {
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 11] = [
+    pub const ALL: [Engine; 12] = [
         Engine::Ic3Cfa,
         Engine::Eager,
         Engine::Ic3,
         Engine::Bmc,
         Engine::Kind,
         Engine::Explicit,
+        Engine::Execute,
         Engine::Tree,
         Engine::TreeItp,
         Engine::Cegar,
@@ -123,6 +129,7 @@ impl Engine {
             Engine::Bmc => "bmc",
             Engine::Kind => "kind",
             Engine::Explicit => "explicit",
+            Engine::Execute => "execute",
             Engine::Tree => "tree-ic3",
             Engine::TreeItp => "tree-ic3-itp",
             Engine::Cegar => "ic3-cegar",
@@ -146,6 +153,9 @@ impl Engine {
             Engine::Explicit => {
                 "all states, one after the other: shortest runs; for small or deterministic models"
             }
+            Engine::Execute => {
+                "the run whose inputs are all 0, executed to its end, however long it is"
+            }
             Engine::Tree => "Tree-IC3: paths of the automaton, unwound into a tree",
             Engine::TreeItp => {
                 "Tree-IC3+ITP: the same with interpolants of proofs while these are small"
@@ -157,14 +167,14 @@ impl Engine {
                 "lifted PDR: frames for each location, weakest preconditions as obligations"
             }
             Engine::Auto => {
-                "ic3cfa; what it has not decided soon goes to bmc, explicit and ic3-cegar for a while"
+                "ic3cfa; what it has not decided soon goes to execute, bmc, explicit and ic3-cegar"
             }
         }
     }
 
     /// Whether it can prove everything that is true, given the time and the memory.
     pub fn is_complete(self) -> bool {
-        self != Engine::Bmc
+        !matches!(self, Engine::Bmc | Engine::Execute)
     }
 
     /// The passes that suit it, if not those that suit the language: predicates on words want whole words.
@@ -193,6 +203,7 @@ impl Engine {
             Engine::Bmc => bmc::run(image, setup, watch),
             Engine::Kind => kind::run(image, setup, watch),
             Engine::Explicit => explicit::run(image, setup, watch),
+            Engine::Execute => execute::run(image, setup, watch),
             Engine::Tree => tree::run(image, setup, false, watch),
             Engine::TreeItp => tree::run(image, setup, true, watch),
             Engine::Cegar => cegar::run(image, setup, watch),
@@ -259,6 +270,9 @@ pub struct Setup {
     pub memory: Memory,
     /// What the image's bits mean, for [`Engine::Cegar`]: without it there are only bits.
     pub words: Option<Arc<cegar::Words>>,
+    /// The automaton as written, for [`Engine::Execute`], which does nothing without it. Properties and parameters are those
+    /// of the image.
+    pub written: Option<Arc<Cfa>>,
     /// What only some engines know.
     pub tuning: Tuning,
 }

@@ -138,6 +138,9 @@ pub struct PropertyOutcome {
     /// If it is broken and the model a program's: the machine of QEMU that the program does the same on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replayed: Option<String>,
+    /// If it is safe because there is only one run, and that ends: after so many steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executed: Option<u64>,
     /// If it is not known: no run of so many steps breaks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub safe_steps: Option<u64>,

@@ -2,7 +2,7 @@
 //! a program, one for each place where something happens. Tables and pages show them.
 
 use super::table::Marks;
-use super::{Style, value};
+use super::{Style, count, value};
 use crate::formats::Names;
 use crate::frontend::c::TASK;
 use crate::ir::{Cfa, InputId, Type, VarId, VarKind, Word};
@@ -52,14 +52,21 @@ impl Writer<'_> {
         let (n, most) = (rows.len(), self.style.rows.max(4));
         if n > most {
             let first = most / 2;
-            let gap = Row {
-                step: Marks::of(self.style).gap.into(),
-                place: Some(format!("({} more)", n - most)),
-                ..Row::default()
-            };
+            let gap = self.gap(format!("({} more)", n - most));
             rows.splice(first..n - (most - first), [gap]);
         }
+        if self.run.forced > 0 {
+            rows.insert(
+                0,
+                self.gap(format!("({} before)", count(self.run.forced as usize, "step"))),
+            );
+        }
         rows
+    }
+
+    /// A row for those that are not shown.
+    fn gap(&self, what: String) -> Row {
+        Row { step: Marks::of(self.style).gap.into(), place: Some(what), ..Row::default() }
     }
 
     /// The row of a step.
@@ -90,17 +97,18 @@ impl Writer<'_> {
             let before = &self.run.states[moment.edge].values;
             let after = &self.run.states[moment.edge + 1].values;
             let inputs = self.inputs(&self.run.steps[moment.edge].inputs);
-            let changes = match moment.edge {
-                0 => self.beginning(after),
-                _ => self.changes(before, after),
+            let is_first = moment.edge == 0 && self.run.forced == 0;
+            let changes = match is_first {
+                true => self.beginning(after),
+                false => self.changes(before, after),
             };
             let is_new = call != Some(moment.step);
             if !is_new && !moment.fails && inputs.is_empty() && changes.is_empty() {
                 continue;
             }
-            let mut done: Vec<String> = match moment.edge {
-                0 => vec!["(start)".into()],
-                _ => moment.done.iter().map(show).filter(|d| !d.is_empty()).collect(),
+            let mut done: Vec<String> = match is_first {
+                true => vec!["(start)".into()],
+                false => moment.done.iter().map(show).filter(|d| !d.is_empty()).collect(),
             };
             // A call in which nothing has happened so far: its row is for what happens first.
             let is_quiet = |r: &Row| r.inputs.is_empty() && r.changes.is_empty();

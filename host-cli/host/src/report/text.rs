@@ -38,6 +38,9 @@ pub fn summary(outcome: &Outcome, style: &Style) -> String {
 
 /// What a verdict on a property rests on, or why there is none.
 pub fn because(p: &PropertyOutcome, validated: bool) -> String {
+    if let (Verdict::Safe, Some(steps)) = (p.verdict, p.executed) {
+        return format!("the only run ends after {}", count(steps as usize, "step"));
+    }
     match (p.verdict, validated) {
         (Verdict::Safe, true) => "invariant checked".to_string(),
         (Verdict::Safe, false) => "invariant not checked".to_string(),

@@ -61,7 +61,10 @@ pub fn shorten(
     let findings = judgement.findings.iter_mut().chain(&mut judgement.besides);
     let mut broken: Vec<(PropertyId, &mut Broken)> = findings
         .filter_map(|(p, finding)| match finding {
-            Finding::Unsafe(broken) if broken.run.is_some() => Some((*p, &mut **broken)),
+            // Whether another one is shorter than what was executed is known, or not worth the time.
+            Finding::Unsafe(broken) if broken.run.is_some() && broken.trace.forced == 0 => {
+                Some((*p, &mut **broken))
+            }
             _ => None,
         })
         .collect();

@@ -79,6 +79,7 @@ fn random_trace(cfa: &Cfa, r: &mut Random) -> Trace {
     let mut trace = Trace {
         property: PropertyId(r.below(cfa.properties.len()) as u32),
         initial: vec![],
+        forced: if r.coin() { r.below(1 << 20) as u64 } else { 0 },
         steps: vec![],
     };
     for (i, var) in cfa.vars.iter().enumerate() {

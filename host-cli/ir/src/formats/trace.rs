@@ -1,6 +1,6 @@
 //! Traces as text: `docs/formats/trace.md`.
 
-use super::scan::{Line, Lines, ParseErrorKind};
+use super::scan::{Line, Lines, ParseErrorKind, number};
 use super::{Digest, Header, Names, ParseError, WriteError, assignment, spell_value};
 use crate::{Cfa, Edge, EdgeId, InputId, LocId, PropertyId, Step, Trace, VarId};
 
@@ -30,6 +30,9 @@ pub fn write_run(
         let var = cfa.vars.get(id.index()).ok_or_else(|| missing("variable", id.0))?;
         let value = spell_value(&var.ty, var.width, *value);
         text.push_str(&format!("var {} = {value}\n", names.var(*id)));
+    }
+    if trace.forced > 0 {
+        text.push_str(&format!("forced {}\n", trace.forced));
     }
     for step in &trace.steps {
         if step.edge.index() >= cfa.edges.len() {
@@ -70,22 +73,31 @@ pub fn parse_run(cfa: &Cfa, text: &str) -> Result<(Header, Option<PropertyId>, T
         line.end()?;
     }
     let property = broken.unwrap_or(PropertyId(0));
-    let mut trace = Trace { property, initial: vec![], steps: vec![] };
+    let mut trace = Trace { property, initial: vec![], forced: 0, steps: vec![] };
     loop {
         let what = match trace.steps.is_empty() {
-            true => "`var`, `step` or `end`",
+            true if trace.forced > 0 => "`step` or `end`",
+            true => "`var`, `forced`, `step` or `end`",
             false => "`input`, `step` or `end`",
         };
         let mut line = lines.expect_line(what)?;
         let first = line.peek();
         match (first.text, trace.steps.last_mut()) {
-            ("var", None) => {
+            ("var", None) if trace.forced == 0 => {
                 line.keyword("var", what)?;
                 let name = line.name("a variable's name")?;
                 let index = line.find(&names.vars, &name, "variable")?;
                 let var = &cfa.vars[index as usize];
                 let value = assignment(&mut line, &var.ty, var.width)?;
                 trace.initial.push((VarId(index), value));
+            }
+            ("forced", None) if trace.forced == 0 => {
+                line.keyword("forced", what)?;
+                let steps = line.word("a number of steps")?;
+                let number = number(steps.text).and_then(|n| u64::try_from(n).ok());
+                trace.forced = number
+                    .filter(|n| *n > 0)
+                    .ok_or_else(|| line.expected(&steps, "a number of steps"))?;
             }
             ("input", Some(step)) => {
                 line.keyword("input", what)?;

@@ -176,7 +176,9 @@ impl Writer<'_> {
         // Variables that came into being with a value that matters and is not told yet.
         let mut untold: Vec<VarId> = vec![];
         let mut last = Span::default();
-        for step in &trace.steps {
+        // What comes after steps that are not listed could be said of earlier ones, too: only the end is told.
+        let listed = if trace.forced == 0 { 0 } else { trace.steps.len().saturating_sub(1) };
+        for step in &trace.steps[listed..] {
             let Some(edge) = cfa.edges.get(step.edge.index()) else { break };
             if let Some(place) = points.get(&edge.from)
                 && !untold.is_empty()

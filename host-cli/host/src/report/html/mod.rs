@@ -8,7 +8,7 @@ use super::json::Outcome;
 use super::markup;
 use super::rows::{self, Row};
 use super::sequence;
-use super::text::{duration, grouped, size};
+use super::text::{because, duration, grouped, size};
 use crate::explain::Explanation;
 use crate::formats::Names;
 use crate::frontend::source::{Place, Source};
@@ -103,7 +103,7 @@ fn properties(outcome: &Outcome) -> String {
         let why = match (&p.reason, p.trace_len, outcome.validated) {
             (Some(reason), _, _) => reason.to_string(),
             (None, Some(steps), _) => format!("a run of {steps} steps"),
-            (None, None, true) => "invariant checked".into(),
+            (None, None, true) => because(p, true),
             (None, None, false) => String::new(),
         };
         format!(
