@@ -51,10 +51,7 @@ pub struct Walker<'a> {
 impl<'a> Walker<'a> {
     /// Looks at the automaton.
     pub fn new(cfa: &'a Cfa) -> Walker<'a> {
-        let mut leaving = vec![vec![]; cfa.locations.len()];
-        for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
-            leaving[edge.from.index()].push(id);
-        }
+        let leaving = cfa.leaving();
         let mut constants: BTreeMap<u32, Vec<Word>> = BTreeMap::new();
         for id in cfa.pool.cone(cfa.edges.iter().flat_map(|e| e.roots())) {
             if let Expr::Const(value) = cfa.pool.get(id) {

@@ -139,6 +139,12 @@ impl Edge {
     pub fn roots(&self) -> impl Iterator<Item = ExprId> {
         self.updates.iter().map(|u| u.1).chain([self.guard])
     }
+
+    /// Has other ones in place of these.
+    pub fn map_roots(&mut self, get: impl Fn(ExprId) -> ExprId) {
+        self.guard = get(self.guard);
+        self.updates.iter_mut().for_each(|u| u.1 = get(u.1));
+    }
 }
 
 /// No run may reach `error`.
@@ -242,6 +248,14 @@ impl Cfa {
             .enumerate()
             .filter(move |(_, v)| is_param(v))
             .map(|(i, v)| (VarId(i as u32), v))
+    }
+    /// The edges that leave each location, ascending.
+    pub fn leaving(&self) -> Vec<Vec<EdgeId>> {
+        let mut leaving = vec![vec![]; self.locations.len()];
+        for (id, edge) in (0..).map(EdgeId).zip(&self.edges) {
+            leaving[edge.from.index()].push(id);
+        }
+        leaving
     }
     /// The inputs that an edge reads, ascending.
     pub fn edge_inputs(&self, edge: &Edge) -> Vec<InputId> {

@@ -146,10 +146,7 @@ pub struct Ended {
 /// The same as [`step`] after [`step`], but what an edge computes is looked up only once.
 pub fn run(cfa: &Cfa, first: Word, inputs: &[Word], limit: usize) -> Result<Ended, LocId> {
     let pool = &cfa.pool;
-    let mut leaving = vec![vec![]; cfa.locations.len()];
-    for (i, edge) in cfa.edges.iter().enumerate() {
-        leaving[edge.from.index()].push(i);
-    }
+    let leaving = cfa.leaving();
     let mut state: Vec<Word> = cfa.vars.iter().map(|var| first & mask(var.width)).collect();
     let mut cones: Vec<Option<Cones>> = vec![None; cfa.edges.len()];
     let mut values = vec![0; pool.len()];
@@ -160,15 +157,15 @@ pub fn run(cfa: &Cfa, first: Word, inputs: &[Word], limit: usize) -> Result<Ende
     for _ in 0..limit {
         let input = inputs.get(tried).copied().unwrap_or_default();
         let mut taken = None;
-        for i in &leaving[at.index()] {
-            let edge = &cfa.edges[*i];
-            let cones = cones[*i].get_or_insert_with(|| Cones::new(pool, edge));
+        for i in leaving[at.index()].iter().map(|id| id.index()) {
+            let edge = &cfa.edges[i];
+            let cones = cones[i].get_or_insert_with(|| Cones::new(pool, edge));
             for id in &cones.guard {
                 let var = |v: VarId| state[v.index()];
                 let value = node(pool, *id, |x| values[x.0 as usize], var, |_| input);
                 values[id.0 as usize] = value;
             }
-            if values[edge.guard.0 as usize] != 0 && taken.replace(*i).is_some() {
+            if values[edge.guard.0 as usize] != 0 && taken.replace(i).is_some() {
                 return Err(at);
             }
         }

@@ -3,7 +3,7 @@
 //! The run is followed once more. A value is *open* if one of these inputs can change it; a run that has taken each edge
 //! whose guard is not open is a run for all values of them, with the same edges to the same end.
 
-use super::replay::Run;
+use super::run::Run;
 use std::collections::HashMap;
 use vouch_ir::{BinOp, Cfa, Expr, ExprId, InputId, Pool, VarId, Word, eval, mask};
 

@@ -7,7 +7,7 @@
 //! Variables start with any value, and inputs have any. Values that depend on these are followed along the way: as
 //! long as no guard reads one, all runs take the same edges, and this one speaks for all of them.
 
-use super::replay::{Run, State, Taken};
+use super::run::{Run, State, Taken};
 use super::{well_formed, within};
 use rustc_hash::FxHashSet as HashSet;
 use vouch_ir::formats::Names;
@@ -230,10 +230,7 @@ impl<'a> Machine<'a> {
             _ => 0,
         };
         values.extend((0..cfa.pool.len() as u32).map(constant));
-        let mut leaving = vec![vec![]; cfa.locations.len()];
-        for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
-            leaving[edge.from.index()].push(id);
-        }
+        let leaving = cfa.leaving();
         Machine {
             cfa,
             at: cfa.init,

@@ -24,13 +24,15 @@ pub mod imply;
 mod lit;
 mod lrat;
 pub mod replay;
+mod run;
 pub mod solver;
 mod sums;
 
 pub use certificate::{CertificateError, CertificateStats, check};
 pub use depends::depends_on;
 pub use execute::{Executed, execute};
-pub use replay::{ReplayError, Run, State, Taken, replay, replay_bound};
+pub use replay::{ReplayError, replay, replay_bound};
+pub use run::{Run, State, Taken};
 
 use vouch_ir::expr::MAX_WIDTH;
 use vouch_ir::{BinOp, Cfa, Edge, Expr, ExprId, Pool, Type, Var, VarKind, Word, eval, mask};

@@ -80,14 +80,16 @@ const IR: [Layer; 14] = [
 ];
 
 /// Replaying a run needs no solver.
-const VALIDATE: [Layer; 10] = [
+const VALIDATE: [Layer; 12] = [
     ("lit", &[]),
     ("lrat", &["lit"]),
     ("solver", &["lit", "lrat"]),
     ("sums", &["solver"]),
     ("encode", &["solver", "sums"]),
-    ("replay", &[]),
-    ("depends", &["replay"]),
+    ("run", &[]),
+    ("execute", &["run"]),
+    ("replay", &["execute", "run"]),
+    ("depends", &["run"]),
     ("family", &["encode", "replay", "solver"]),
     ("certificate", &["encode", "solver"]),
     ("imply", &["certificate", "encode", "solver"]),

@@ -8,8 +8,7 @@
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::{
-    BinOp, Cfa, EdgeId, Expr, ExprId, InputId, Operand, Pool, Term, UnOp, VarId, VarKind, Word,
-    eval, mask,
+    BinOp, Cfa, Expr, ExprId, InputId, Operand, Pool, Term, UnOp, VarId, VarKind, Word, eval, mask,
 };
 
 /// A prime: coefficients are fractions, and a few small ones are told apart modulo this one.
@@ -237,12 +236,8 @@ impl Form {
 
 /// States that runs have at each location.
 fn samples(cfa: &Cfa) -> Vec<Vec<Vec<Word>>> {
-    let mut leaving = vec![vec![]; cfa.locations.len()];
-    let mut cost = vec![];
-    for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
-        leaving[edge.from.index()].push(id);
-        cost.push(cfa.pool.cone(edge.roots()).len());
-    }
+    let leaving = cfa.leaving();
+    let cost: Vec<usize> = cfa.edges.iter().map(|e| cfa.pool.cone(e.roots()).len()).collect();
     let mut random = Random { state: 1, constants: constants(cfa) };
     let mut samples = vec![vec![]; cfa.locations.len()];
     let mut work = 0;

@@ -59,10 +59,7 @@ impl Derived {
         let mut whole = self.whole.into_iter().peekable();
         let mut added: Vec<Added> = vec![];
         for (at, (term, value)) in self.terms.iter().zip(values).enumerate() {
-            let name = term.name(|v| cfa.vars[v.index()].name.clone());
-            let width = cfa.pool.width(value);
-            let ty = if width == 1 { Type::Bool } else { Type::Signed };
-            let var = cfa.add_var(Var { name, width, ty, kind: VarKind::State });
+            let var = add_var(cfa, term, cfa.pool.width(value));
             if let Some((_, equation)) = whole.next_if(|w| w.0 == at) {
                 let reads = vars_of(&cfa.pool, value);
                 let value = equation.as_ref().map_or(value, |e| e.holds(cfa, &HashMap::default()));
@@ -75,6 +72,13 @@ impl Derived {
         step.terms = self.terms;
         step
     }
+}
+
+/// Adds a variable for a term of this width.
+pub fn add_var(cfa: &mut Cfa, term: &Term, width: u32) -> VarId {
+    let name = term.name(|v| cfa.vars[v.index()].name.clone());
+    let ty = if width == 1 { Type::Bool } else { Type::Signed };
+    cfa.add_var(Var { name, width, ty, kind: VarKind::State })
 }
 
 /// A new variable, its value, and the variables that determine it.

@@ -109,10 +109,7 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(cfa: &'a Cfa, precision: Precision) -> Search<'a> {
         let live = Live::of(cfa);
-        let mut leaving = vec![vec![]; cfa.locations.len()];
-        for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
-            leaving[edge.from.index()].push(id);
-        }
+        let leaving = cfa.leaving();
         let mut at = vec![None; cfa.locations.len()];
         // Nothing is known at first, not even that parameters are within their bounds: it is the
         // guards of the initial edges that an engine learns it from, so they must stay.

@@ -17,10 +17,7 @@ type Does = (ExprId, Vec<(VarId, ExprId)>, usize);
 
 /// Replaces each class of equivalent locations by its first member.
 pub fn run(cfa: &mut Cfa) -> Step {
-    let mut leaving = vec![vec![]; cfa.locations.len()];
-    for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
-        leaving[edge.from.index()].push(id);
-    }
+    let leaving = cfa.leaving();
     let class = classes(cfa, &leaving);
     let mut first = HashMap::default();
     let mut into: Vec<LocId> = vec![];

@@ -161,9 +161,6 @@ fn collect(cfa: &mut Cfa) {
         let new = pool.make(expr, cfa.pool.width(id));
         moved.insert(id, new);
     }
-    for edge in &mut cfa.edges {
-        edge.guard = moved[&edge.guard];
-        edge.updates.iter_mut().for_each(|u| u.1 = moved[&u.1]);
-    }
+    cfa.edges.iter_mut().for_each(|edge| edge.map_roots(|x| moved[&x]));
     cfa.pool = pool;
 }

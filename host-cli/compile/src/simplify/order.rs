@@ -10,12 +10,12 @@
 //! relations as [terms](vouch_ir::Term).
 
 use super::back::Step;
+use super::derived;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::live::Live;
 use vouch_ir::{
-    BinOp, Cfa, Edge, Expr, ExprId, LocId, Operand, Pool, Term, Type, Var, VarId, VarKind, Word,
-    eval, mask,
+    BinOp, Cfa, Edge, EdgeId, Expr, ExprId, LocId, Operand, Pool, Term, VarId, Word, eval, mask,
 };
 
 /// Words that are less wide than this are left alone: their values are few.
@@ -36,11 +36,13 @@ pub fn run(cfa: &mut Cfa) -> Step {
     let live = Live::of(cfa);
     let mut classes = Classes::of(cfa).independent();
     let (whole, expressions) = (cfa.edges.clone(), cfa.pool.len());
+    let to = |edges: Vec<EdgeId>| edges.iter().map(|id| whole[id.index()].to).collect();
+    let successors: Vec<Vec<LocId>> = cfa.leaving().into_iter().map(to).collect();
     while !classes.is_empty() {
         let Some(terms) = replace(cfa, &live, &classes) else { break };
         let count = classes.len();
         let after = Live::of(cfa);
-        classes.retain(|class| pays(cfa, &live, &after, class));
+        classes.retain(|class| pays(&successors, &live, &after, class));
         if classes.len() == count {
             return Step { terms, ..step };
         }
@@ -63,8 +65,7 @@ fn replace(cfa: &mut Cfa, live: &Live, classes: &[Class]) -> Option<Vec<Term>> {
     }
     let first = cfa.vars.len() as u32;
     for term in &relations.terms {
-        let name = term.name(|v| cfa.vars[v.index()].name.clone());
-        cfa.add_var(Var { name, width: 1, ty: Type::Bool, kind: VarKind::State });
+        derived::add_var(cfa, term, 1);
     }
     for at in 0..cfa.edges.len() {
         let edge = cfa.edges[at].clone();
@@ -75,14 +76,12 @@ fn replace(cfa: &mut Cfa, live: &Live, classes: &[Class]) -> Option<Vec<Term>> {
 
 /// Whether there is a loop in which the words of a class were needed and are no more. Where words are chosen anew all the
 /// time, they are.
-fn pays(cfa: &Cfa, before: &Live, after: &Live, class: &Class) -> bool {
+fn pays(successors: &[Vec<LocId>], before: &Live, after: &Live, class: &Class) -> bool {
     let needed = |live: &Live, l| class.vars.iter().filter(|v| live.has(l, **v)).count();
     let is_free = |l: &LocId| needed(before, *l) >= FEWEST && needed(after, *l) == 0;
-    let mut successors = vec![vec![]; cfa.locations.len()];
-    cfa.edges.iter().for_each(|e| successors[e.from.index()].push(e.to));
     // A loop of such locations is left when those without such a predecessor are taken away, one after the other.
-    let mut entering = vec![0; cfa.locations.len()];
-    let free: Vec<LocId> = (0..cfa.locations.len() as u32).map(LocId).filter(is_free).collect();
+    let mut entering = vec![0; successors.len()];
+    let free: Vec<LocId> = (0..successors.len() as u32).map(LocId).filter(is_free).collect();
     for to in free.iter().flat_map(|l| &successors[l.index()]) {
         entering[to.index()] += 1;
     }
@@ -115,10 +114,7 @@ fn narrow_choices(cfa: &mut Cfa) {
         let new = short.unwrap_or_else(|| cfa.pool.make(expr, width));
         done.insert(id, new);
     }
-    for edge in &mut cfa.edges {
-        edge.guard = done[&edge.guard];
-        edge.updates.iter_mut().for_each(|u| u.1 = done[&u.1]);
-    }
+    cfa.edges.iter_mut().for_each(|edge| edge.map_roots(|x| done[&x]));
 }
 
 /// So many bits of a choice from `lo` on, if it has no more than `left` parts.

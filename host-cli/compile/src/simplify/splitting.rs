@@ -97,10 +97,7 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// A search for the values of `vars`.
     pub fn new(cfa: &'a mut Cfa, live: &Live, vars: &[VarId], limits: Limits) -> Search<'a> {
-        let mut leaving = vec![vec![]; cfa.locations.len()];
-        for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
-            leaving[edge.from.index()].push(id);
-        }
+        let leaving = cfa.leaving();
         let mut vars = vars.to_vec();
         vars.sort();
         let all = (0..cfa.locations.len() as u32).map(LocId);

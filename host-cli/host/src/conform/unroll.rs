@@ -168,13 +168,10 @@ impl<'m, 'c> Unrolling<'m, 'c> {
         clock: &'c Clock<'c>,
     ) -> Result<Unrolling<'m, 'c>, TooManyNodes> {
         let cfa = &moves.cfa;
-        let mut leaving = vec![vec![]; cfa.locations.len()];
-        for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
-            // A run that breaks a property goes on, unless that ends it.
-            if !moves.at[edge.to.index()].is_empty() {
-                leaving[edge.from.index()].push(id);
-            }
-        }
+        // A run that breaks a property goes on, unless that ends it.
+        let goes_on = |id: &EdgeId| !moves.at[cfa.edges[id.index()].to.index()].is_empty();
+        let mut leaving = cfa.leaving();
+        leaving.iter_mut().for_each(|edges| edges.retain(goes_on));
         let mut unrolling = Unrolling {
             moves,
             clock,

@@ -244,10 +244,7 @@ impl<'a> Compiler<'a> {
 
     /// `None` if something is too wide.
     fn compile(mut self) -> Option<Machine> {
-        let mut leaving = vec![vec![]; self.cfa.locations.len()];
-        for (id, edge) in (0..).map(EdgeId).zip(&self.cfa.edges) {
-            leaving[edge.from.index()].push(id);
-        }
+        let leaving = self.cfa.leaving();
         let mut starts = vec![];
         for edges in &leaving {
             starts.push(self.code.len() as u32);

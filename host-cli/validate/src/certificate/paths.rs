@@ -55,10 +55,9 @@ impl Ways {
             }
             is_passed[l.index()] = true;
         }
-        let mut leaving = vec![vec![]; count];
+        let leaving = cfa.leaving();
         let mut entering = vec![0usize; count];
-        for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges) {
-            leaving[edge.from.index()].push(id);
+        for edge in &cfa.edges {
             entering[edge.to.index()] += is_passed[edge.from.index()] as usize;
         }
         // Taking away what no passed location leads to leaves nothing, unless there is a cycle.
