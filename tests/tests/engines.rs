@@ -202,7 +202,9 @@ fn all_can_be_cancelled() {
             calls += 1;
             calls < 5
         };
-        let answer = engine.run(&model.image, &Setup::default(), &mut watch).unwrap();
+        let written = Some(Arc::new(model.cfa.clone()));
+        let setup = Setup { written, ..Setup::default() };
+        let answer = engine.run(&model.image, &setup, &mut watch).unwrap();
         // Some prove it before anybody can ask.
         let is_decided = answer.verdicts.iter().all(|v| *v == Verdict::Safe);
         assert!(answer.ended == Ended::Cancelled || is_decided, "{engine}: {answer:?}");

@@ -44,11 +44,11 @@ fn a_violation_after_a_million_rounds_is_found_shown_and_replayed() {
     };
     assert_eq!(broken.shortest, Some(true));
     let run = broken.run.as_ref().unwrap();
-    assert!(broken.trace.forced > 3_000_000 && run.forced == broken.trace.forced);
+    assert!(broken.trace.forced.steps > 3_000_000 && run.forced.steps == broken.trace.forced.steps);
     // What the table shows is the end, with the numbers that steps really have.
     let shown = table::run(&model.cfa, run);
-    let all = run.forced as usize + run.steps.len();
-    assert!(shown.contains(&format!("({} steps before)", run.forced)), "{shown}");
+    let all = run.forced.steps as usize + run.steps.len();
+    assert!(shown.contains(&format!("({} steps before)", run.forced.steps)), "{shown}");
     assert!(shown.contains(&format!("after {} steps", all - 2)), "{shown}");
     assert!(shown.contains("1999998 → 2000000"), "{shown}");
     // As a file it says the same.
@@ -93,4 +93,24 @@ fn inputs_that_matter_leave_it_open() {
         while (x < 100000) x++;
         if (n == 7) reach_error(); return 0; }";
     assert_ne!(executed(&model(chance)).judgement.verdict(), Verdict::Safe);
+}
+
+#[test]
+fn values_that_are_seldom_tried_are() {
+    // The sum of a thousand numbers is a square's half, until the square does not fit.
+    let sum = "int main(void) { unsigned n = __VERIFIER_nondet_uint(), sum = 0;
+        for (unsigned i = 0; i <= n; i++) sum += i;
+        if (sum != n * (n + 1) / 2 && sum != 0) reach_error(); return 0; }";
+    let model = model(sum);
+    let judgement = executed(&model).judgement;
+    assert!(judgement.validated);
+    let Finding::Unsafe(broken) = &judgement.findings[0].1 else { panic!("{judgement:?}") };
+    assert_eq!(broken.shortest, Some(false));
+    assert_eq!(broken.trace.forced.inputs.iter().map(|i| i.1).max(), Some(0x1_ffff));
+    let run = broken.run.as_ref().unwrap();
+    let shown = table::run(&model.cfa, run);
+    assert!(shown.contains("131071"), "{shown}");
+    let text = formats::trace::write(&model.cfa, &broken.trace, None).unwrap();
+    let (_, read) = formats::trace::parse(&model.cfa, &text).unwrap();
+    assert_eq!(replay(&model.cfa, &read).unwrap(), *run);
 }

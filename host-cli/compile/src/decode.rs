@@ -102,7 +102,12 @@ pub fn trace(
         let bits = inputs.iter().zip(bits).map(|((input, bit), value)| (*input, *bit, *value));
         decoded.push(Step { edge: id, inputs: collect(bits) });
     }
-    Ok(Trace { property: PropertyId(property as u32), initial, forced: 0, steps: decoded })
+    Ok(Trace {
+        property: PropertyId(property as u32),
+        initial,
+        forced: Default::default(),
+        steps: decoded,
+    })
 }
 
 /// Whether a parameter may have this value.

@@ -2,7 +2,7 @@
 //! looked at it.
 
 pub use crate::decode::TERM;
-use crate::ir::Term;
+use crate::ir::{InputId, Term, Word};
 use vouch_core::ic3::{Stats, Verdict};
 
 /// A run that breaks a property, in the image's numbers.
@@ -30,6 +30,15 @@ pub enum Ended {
     Memory,
 }
 
+/// Verdicts that come of executing the run in which inputs never change.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Executed {
+    /// The properties that they are on.
+    pub properties: Vec<usize>,
+    /// What inputs are in that run; 0 if they are not named. Of the automaton as written.
+    pub inputs: Vec<(InputId, Word)>,
+}
+
 /// What an engine claims, on the host or on a device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
@@ -43,8 +52,8 @@ pub struct Answer {
     pub clauses: Vec<(usize, Vec<u32>)>,
     /// Values besides state bits that the invariant speaks of, over variables of the automaton that was compiled.
     pub terms: Vec<Term>,
-    /// Properties whose verdict comes of executing the run whose inputs are all 0.
-    pub executed: Vec<usize>,
+    /// What comes of executing a run.
+    pub executed: Executed,
     /// For each property: no run of so many steps breaks it. May be missing, which says nothing.
     pub steps: Vec<u32>,
     /// The engine's counters at the end of the run: queries, lemmas, peak memory and the like.

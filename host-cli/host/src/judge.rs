@@ -195,7 +195,7 @@ fn judge_with(
 ) -> Judgement {
     let claim = |p: &PropertyId| answer.verdicts.get(p.index()).copied();
     let run = |p: &PropertyId| answer.traces.iter().find(|t| t.property == p.index());
-    let is_executed = |p: &PropertyId| answer.executed.contains(&p.index());
+    let is_executed = |p: &PropertyId| answer.executed.properties.contains(&p.index());
     let is_proved =
         |p: &PropertyId| claim(p) == Some(Claim::Safe) && run(p).is_none() && !is_executed(p);
     let asked = || question.properties.iter().chain(&question.besides);
@@ -223,7 +223,7 @@ fn judge_with(
             Err(over) => Err(unchecked(Verdict::Safe, over)),
         },
     };
-    let executed = match answer.executed.is_empty() {
+    let executed = match answer.executed.properties.is_empty() {
         true => None,
         false => {
             let claimed = |verdict| {
@@ -231,7 +231,8 @@ fn judge_with(
             };
             let broken: Vec<PropertyId> = claimed(Claim::Unsafe).collect();
             let wanted = claimed(Claim::Safe).next().is_none().then_some(&broken[..]);
-            Some(deadline.enter(|| validate::execute(subject.cfa, &question.bindings, wanted)))
+            let (bindings, inputs) = (&question.bindings, &answer.executed.inputs);
+            Some(deadline.enter(|| validate::execute(subject.cfa, bindings, inputs, wanted)))
         }
     };
     let finding = |p: &PropertyId| match (claim(p), broken.iter().find(|b| b.0 == *p)) {
@@ -340,7 +341,7 @@ fn respect_ends(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) {
     }
 }
 
-/// What executing the run whose inputs are all 0 tells of a property.
+/// What executing a run tells of a property.
 fn witnessed(
     property: PropertyId,
     claim: Claim,

@@ -129,7 +129,7 @@ impl<'a> Words<'a> {
         let edges = trace.steps.iter().filter_map(|s| self.cfa.edges.get(s.edge.index()));
         match self.head {
             Some(_) => edges.filter(|e| self.is_call(e)).count(),
-            None => self.steps(trace.property, trace.forced as usize + edges.count()),
+            None => self.steps(trace.property, trace.forced.steps as usize + edges.count()),
         }
     }
 
@@ -166,7 +166,7 @@ impl<'a> Words<'a> {
             let fails = is_error(known.to);
             match self.head {
                 Some(_) => step += self.is_call(known) as usize,
-                None => step = run.forced as usize + edge,
+                None => step = run.forced.steps as usize + edge,
             }
             if fails && !self.has_calls() && !self.fails_in_step(run.property) {
                 continue;

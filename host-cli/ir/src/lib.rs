@@ -37,5 +37,5 @@ pub use cfa::{
     VarId, VarKind,
 };
 pub use expr::{BinOp, Expr, ExprId, Marks, Pool, UnOp, Word, mask};
-pub use run::{BitLit, Certificate, Clause, Step, Trace};
+pub use run::{BitLit, Certificate, Clause, Forced, Step, Trace};
 pub use term::{Operand, Term};

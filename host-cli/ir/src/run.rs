@@ -14,6 +14,16 @@ pub struct Step {
     pub inputs: Vec<(InputId, Word)>,
 }
 
+/// Steps at the beginning of a run that are not listed: in each of them, only one edge can be taken that does not lead to
+/// the error of a property.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Forced {
+    /// How many.
+    pub steps: u64,
+    /// What inputs are in all of them; those not named here are 0.
+    pub inputs: Vec<(InputId, Word)>,
+}
+
 /// A run that ends in a property's error location.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Trace {
@@ -21,9 +31,8 @@ pub struct Trace {
     pub property: PropertyId,
     /// Values in the initial location; variables not named here do not matter and are taken as 0.
     pub initial: Vec<(VarId, Word)>,
-    /// Steps at the beginning that are not listed, because each of them is the only one that is possible if all inputs
-    /// are 0.
-    pub forced: u64,
+    /// What it begins with.
+    pub forced: Forced,
     /// The edges taken after them, to the error location, in order.
     pub steps: Vec<Step>,
 }

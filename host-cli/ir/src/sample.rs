@@ -111,7 +111,7 @@ pub fn timer_trace() -> Trace {
     Trace {
         property: PropertyId(0),
         initial: vec![(VarId(1), 2), (VarId(0), 9)],
-        forced: 0,
+        forced: Default::default(),
         steps: vec![
             step(0, &[]),
             step(1, &[(0, 1), (1, 3)]),

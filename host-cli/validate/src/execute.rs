@@ -1,4 +1,4 @@
-//! The run of an automaton whose inputs are all 0, however long it is. If it leaves nothing to choose, it is the only one.
+//! The run of an automaton whose inputs never change, however long it is. If it leaves nothing to choose, it is the only one.
 //!
 //! It is executed step by step, with what the reference interpreter says an operator means; what an edge computes is laid
 //! out only once. In each step exactly one edge can be taken, those aside that lead to an error: whoever executes the
@@ -12,8 +12,8 @@ use super::{well_formed, within};
 use rustc_hash::FxHashSet as HashSet;
 use vouch_ir::formats::Names;
 use vouch_ir::{
-    BinOp, Cfa, EdgeId, Expr, ExprId, LocId, PropertyId, Step, Trace, UnOp, VarId, VarKind, Word,
-    eval, mask,
+    BinOp, Cfa, EdgeId, Expr, ExprId, Forced, InputId, LocId, PropertyId, Step, Trace, UnOp, VarId,
+    VarKind, Word, eval, mask,
 };
 
 /// Steps between two looks at the deadline, and two places that the run could be taken up at again.
@@ -57,11 +57,12 @@ pub enum ExecuteError {
     },
 }
 
-/// Executes an automaton with these values of parameters until it ends, or until all of `wanted` are broken; other
-/// parameters have their smallest value.
+/// Executes an automaton with these values of parameters and inputs until it ends, or until all of `wanted` are broken; other
+/// parameters have their smallest value, and other inputs are 0.
 pub fn execute(
     cfa: &Cfa,
     bindings: &[(VarId, Word)],
+    inputs: &[(InputId, Word)],
     wanted: Option<&[PropertyId]>,
 ) -> Result<Executed, ExecuteError> {
     well_formed(cfa).map_err(ExecuteError::IllFormed)?;
@@ -78,7 +79,7 @@ pub fn execute(
     }
     let initial: Vec<(VarId, Word)> =
         (0..).map(VarId).zip(first.iter().copied()).filter(|i| i.1 != 0).collect();
-    let mut machine = Machine::new(cfa, first);
+    let mut machine = Machine::new(cfa, first, inputs);
     bindings.iter().for_each(|b| machine.known[b.0.index()] = true);
     // The last two places to take it up at: one of them is far enough from the end.
     let mut last = machine.mark();
@@ -112,14 +113,14 @@ pub fn execute(
     }
 }
 
-/// Values after so many steps from `values` in the initial location, each of which is the only one that is possible.
+/// Values after these steps from `values` in the initial location.
 pub(super) fn forced(
     cfa: &Cfa,
     values: Vec<Word>,
-    steps: u64,
+    forced: &Forced,
 ) -> Result<(LocId, Vec<Word>), ExecuteError> {
-    let mut machine = Machine::new(cfa, values);
-    let mut left = steps;
+    let mut machine = Machine::new(cfa, values, &forced.inputs);
+    let mut left = forced.steps;
     while left > 0 {
         let part = left.min(STRIDE);
         match machine.go(part)? {
@@ -128,7 +129,7 @@ pub(super) fn forced(
             // Not now.
             Stop::Broken => {
                 machine.news.clear();
-                left = steps - machine.steps;
+                left = forced.steps - machine.steps;
             }
         }
     }
@@ -162,6 +163,8 @@ struct Machine<'a> {
     steps: u64,
     /// The variables' values, then those of all expressions.
     values: Vec<Word>,
+    /// What inputs are.
+    inputs: &'a [(InputId, Word)],
     /// What is done at each location, once that was asked for.
     places: Vec<Option<Place>>,
     /// The edges that leave each location.
@@ -224,9 +227,13 @@ enum What {
 }
 
 impl<'a> Machine<'a> {
-    fn new(cfa: &'a Cfa, mut values: Vec<Word>) -> Machine<'a> {
+    fn new(cfa: &'a Cfa, mut values: Vec<Word>, inputs: &'a [(InputId, Word)]) -> Machine<'a> {
         let constant = |id| match cfa.pool.get(ExprId(id)) {
             Expr::Const(value) => value,
+            Expr::Input(input) => {
+                inputs.iter().find(|i| i.0 == input).map_or(0, |i| i.1)
+                    & mask(cfa.pool.width(ExprId(id)))
+            }
             _ => 0,
         };
         values.extend((0..cfa.pool.len() as u32).map(constant));
@@ -236,6 +243,7 @@ impl<'a> Machine<'a> {
             at: cfa.init,
             steps: 0,
             values,
+            inputs,
             places: cfa.locations.iter().map(|_| None).collect(),
             leaving,
             known: vec![false; cfa.vars.len() + 1],
@@ -428,12 +436,18 @@ impl<'a> Machine<'a> {
         until: u64,
         last: EdgeId,
     ) -> Result<(Trace, Run), ExecuteError> {
-        let forced = self.steps;
-        let mut run = Run { property, forced, states: vec![self.state()], steps: vec![] };
+        let forced = match self.steps {
+            0 => Forced::default(),
+            steps => Forced { steps, inputs: self.inputs.to_vec() },
+        };
+        let mut run =
+            Run { property, forced: forced.clone(), states: vec![self.state()], steps: vec![] };
         let cfa = self.cfa;
+        let given = self.inputs;
+        let value = |input: InputId| given.iter().find(|i| i.0 == input).map_or(0, |i| i.1);
         let taken = |edge: EdgeId| {
             let inputs = cfa.edge_inputs(&cfa.edges[edge.index()]);
-            Taken { edge, inputs: inputs.into_iter().map(|input| (input, 0)).collect() }
+            Taken { edge, inputs: inputs.into_iter().map(|i| (i, value(i))).collect() }
         };
         while self.steps < until
             && let Some(edge) = self.step()?
@@ -441,7 +455,7 @@ impl<'a> Machine<'a> {
             run.steps.push(taken(edge));
             run.states.push(self.state());
         }
-        let values = eval::step(self.cfa, &self.state().values, last, |_| 0);
+        let values = eval::step(self.cfa, &self.state().values, last, value);
         let values = values.ok_or_else(|| self.choice())?;
         run.steps.push(taken(last));
         run.states.push(State { location: self.cfa.edges[last.index()].to, values });

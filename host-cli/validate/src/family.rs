@@ -28,7 +28,7 @@ impl<'a> Family<'a> {
     pub fn new(cfa: &'a Cfa, trace: &Trace, open: &[VarId]) -> Result<Family<'a>, ReplayError> {
         // All that is checked there (edges that follow each other, the end, widths) does not depend on values.
         replay(cfa, trace)?;
-        if trace.forced > 0 {
+        if trace.forced.steps > 0 {
             return Err(ReplayError::Forced("not all steps of the trace are listed".into()));
         }
         let mut encoder = Encoder::new(&cfa.pool);
@@ -152,7 +152,7 @@ mod tests {
             let mut trace = Trace {
                 property: vouch_ir::PropertyId(0),
                 initial: vec![(param, min)],
-                forced: 0,
+                forced: Default::default(),
                 steps: vec![],
             };
             let mut at = cfa.init;

@@ -96,15 +96,19 @@ pub fn replay_bound(
         return Err(ReplayError::Unknown { what: "property", index: trace.property.0 });
     };
     let values = initial(cfa, trace, bindings, &names)?;
-    let start = match trace.forced {
+    let start = match trace.forced.steps {
         0 => Ok((cfa.init, values)),
-        steps => execute::forced(cfa, values, steps),
+        _ => {
+            // Wrong ones are told as those of any other step.
+            inputs(cfa, &trace.forced.inputs, 1, &names)?;
+            execute::forced(cfa, values, &trace.forced)
+        }
     };
     let (mut location, mut values) = start.map_err(|e| ReplayError::Forced(e.to_string()))?;
     let mut states = vec![State { location, values: values.clone() }];
     let mut steps = vec![];
     let mut reads: HashMap<EdgeId, Vec<InputId>> = HashMap::new();
-    for (number, step) in (trace.forced + 1..).zip(&trace.steps) {
+    for (number, step) in (trace.forced.steps + 1..).zip(&trace.steps) {
         vouch_ir::deadline::tick();
         let Some(edge) = cfa.edges.get(step.edge.index()) else {
             return Err(ReplayError::Unknown { what: "edge", index: step.edge.0 });
@@ -130,12 +134,12 @@ pub fn replay_bound(
     if location != property.error {
         return Err(ReplayError::NoError {
             location: names.location(location),
-            steps: trace.forced + steps.len() as u64,
+            steps: trace.forced.steps + steps.len() as u64,
             error: names.location(property.error),
             property: names.property(trace.property),
         });
     }
-    Ok(Run { property: trace.property, forced: trace.forced, states, steps })
+    Ok(Run { property: trace.property, forced: trace.forced.clone(), states, steps })
 }
 
 fn initial(

@@ -1,6 +1,6 @@
 //! A run with every value filled in, as it comes out of validation.
 
-use vouch_ir::{EdgeId, InputId, LocId, PropertyId, Word};
+use vouch_ir::{EdgeId, Forced, InputId, LocId, PropertyId, Word};
 
 /// Where a run is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,8 +25,8 @@ pub struct Taken {
 pub struct Run {
     /// The property that it breaks.
     pub property: PropertyId,
-    /// Steps at the beginning that are left out: it is long, and nothing can be chosen in them.
-    pub forced: u64,
+    /// What is left out at the beginning, because it is long and nothing happens in it but what must.
+    pub forced: Forced,
     /// One more than there are steps: the first in the initial location or after what is left out, the last in the
     /// error location.
     pub states: Vec<State>,

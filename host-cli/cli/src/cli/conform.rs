@@ -177,7 +177,12 @@ fn object(moves: &Machines, log: &Log, found: &Conformance) -> serde_json::Value
         Conformance::No { before, .. } => before,
     };
     let walk = fitting.walk.clone();
-    let run = Run { property: PropertyId(0), forced: 0, states: walk.states, steps: walk.steps };
+    let run = Run {
+        property: PropertyId(0),
+        forced: Default::default(),
+        states: walk.states,
+        steps: walk.steps,
+    };
     let mut object = json!({
         "model": moves.cfa.name,
         "conforms": matches!(found, Conformance::Yes(_)),

@@ -105,8 +105,12 @@ fn of_nothing(
     }
     let walk = session.walk();
     if context.json {
-        let run =
-            Run { property: trace.property, forced: 0, states: walk.states, steps: walk.steps };
+        let run = Run {
+            property: trace.property,
+            forced: Default::default(),
+            states: walk.states,
+            steps: walk.steps,
+        };
         let trace = json::trace(&model.cfa, &verdict::words(model), &run);
         let object =
             serde_json::json!({ "model": model.cfa.name, "property": null, "trace": trace });

@@ -366,7 +366,7 @@ impl Client {
             traces,
             clauses,
             terms: vec![],
-            executed: vec![],
+            executed: Default::default(),
             // What a device says of this cannot be checked.
             steps: Vec::new(),
             stats: report.stats,

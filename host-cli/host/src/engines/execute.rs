@@ -1,21 +1,23 @@
-//! The run of a program whose inputs are all 0, executed to its end. Without inputs it is the only one.
+//! The run of a program whose inputs never change, executed to its end. Without inputs it is the only one.
 //!
-//! Such a program does one thing after the other, for millions of steps maybe; symbolic engines would have to
+//! A program without inputs does one thing after the other, for millions of steps maybe; symbolic engines would have to
 //! unroll these, and explicit-state search to keep them. Here the automaton becomes instructions of a machine with
 //! registers of 64 bits, which does a step in a few nanoseconds and remembers nothing but what was broken. If it ends and
-//! was the only run, nothing else ever is. That is for [`crate::validate`] to look at.
+//! was the only run, nothing else ever is. That is for [`crate::validate`] to look at. If there are inputs, some
+//! values are tried that programs are seldom tested with.
 //!
 //! Limits: no wider values, never two edges that can be taken, unless they break something, and a run that ends. If it
 //! does not, what was broken is told after a while.
 
-use super::clock::Stop;
+use super::clock::{Clock, Stop};
 use super::found::Found;
 use super::ic3cfa::Watch;
 use super::job::{Job, with_job};
 use super::{Answer, EngineError, Setup};
 use crate::blast::AlignedImage;
-use crate::ir::{BinOp, Cfa, EdgeId, Expr, ExprId, UnOp, VarId, VarKind, mask};
+use crate::ir::{BinOp, Cfa, EdgeId, Expr, ExprId, Input, InputId, UnOp, VarId, VarKind, mask};
 use rustc_hash::FxHashMap as HashMap;
+use std::rc::Rc;
 use vouch_core::ic3::{Limit, Verdict};
 use vouch_core::word::Word;
 
@@ -25,6 +27,13 @@ const WIDEST: u32 = 64;
 const STRIDE: u64 = 1 << 16;
 /// Most jumps of a run that is one of many: others may be worth more.
 const MOST: u64 = 1 << 24;
+
+/// What inputs of this width are, in one run after the other: 0, the largest numbers with and without a sign, a number whose
+/// square is too large, and 1.
+fn choices(width: u32) -> [u64; 5] {
+    let all = mask(width.min(WIDEST)) as u64;
+    [0, all >> 1, all, all >> (width.min(WIDEST) / 2).saturating_sub(1), 1]
+}
 
 /// Checks `image` by what it was compiled from.
 pub fn run(image: &AlignedImage, setup: &Setup, watch: Watch<'_>) -> Result<Answer, EngineError> {
@@ -51,33 +60,32 @@ fn decide<'j, W: Word>(job: &'j Job<'j, W>, found: &mut Found) -> Result<(), Sto
             first[var.index()] = value;
         }
     }
-    let Some(mut machine) = Compiler::new(cfa, first).compile() else { return unsuitable() };
+    let Some(compiled) = Compiler::new(cfa, first).compile() else { return unsuitable() };
     // Only what is left of inputs after simplification matters; what is broken without them is so whatever the run begins
     // with, but what is not needs all beginnings.
     let reads = (0..job.image.edges()).any(|e| job.image.edge(e).inputs > 0);
     let mut live = job.image.location(0).live.iter().map(|bit| bit.get() as u32);
     let is_only = !reads && live.all(|bit| job.bound.contains_key(&bit));
-    let (mut jumps, mut most) = (0, if is_only { u64::MAX } else { MOST });
-    let is_over = loop {
-        match machine.go(STRIDE) {
-            _ if found.open().iter().all(|p| machine.broken[*p]) => break false,
-            Pause::Jumps if jumps < most => jumps += STRIDE,
-            Pause::Broken => most = most.min(2 * jumps + MOST),
-            Pause::End => break true,
-            Pause::Jumps | Pause::Choice => break false,
+    for choice in 0..if is_only { 1 } else { choices(1).len() } {
+        let mut machine = compiled.clone();
+        machine.choose(choice);
+        let is_over =
+            machine.execute(&job.clock, &found.open(), if is_only { u64::MAX } else { MOST });
+        for property in found.open() {
+            let verdict = match machine.broken[property] {
+                true => Verdict::Unsafe,
+                false if is_only && is_over => Verdict::Safe,
+                false => continue,
+            };
+            found.answer.verdicts[property] = verdict;
+            found.answer.executed.properties.push(property);
         }
-        if job.clock.work(STRIDE).is_err() {
-            break false;
+        if !found.answer.executed.properties.is_empty() {
+            let input =
+                |(id, input): (u32, &Input)| (InputId(id), choices(input.width)[choice].into());
+            found.answer.executed.inputs = (0..).zip(&cfa.inputs).map(input).collect();
+            break;
         }
-    };
-    for property in found.open() {
-        let verdict = match machine.broken[property] {
-            true => Verdict::Unsafe,
-            false if is_only && is_over => Verdict::Safe,
-            false => continue,
-        };
-        found.answer.verdicts[property] = verdict;
-        found.answer.executed.push(property);
     }
     match (job.clock.stopped(), found.open().is_empty()) {
         (Some(stop), _) => Err(stop),
@@ -98,12 +106,15 @@ enum Pause {
     Choice,
 }
 
+#[derive(Clone)]
 struct Machine {
-    code: Vec<Instruction>,
+    code: Rc<[Instruction]>,
     registers: Vec<u64>,
     at: usize,
     /// Which properties are.
     broken: Vec<bool>,
+    /// Widths of inputs, and the register of each.
+    inputs: Vec<(u32, u32)>,
 }
 
 /// Three operands are registers, and one is a width, a distance or an address.
@@ -140,9 +151,34 @@ enum What {
 }
 
 impl Machine {
+    /// Has inputs be what they are in one of the runs.
+    fn choose(&mut self, choice: usize) {
+        for (width, register) in &self.inputs {
+            self.registers[*register as usize] = choices(*width)[choice];
+        }
+    }
+
+    /// Goes on until it ends, or all of these are broken, or for about so many jumps. Whether it has come to its end.
+    fn execute(&mut self, clock: &Clock<'_>, open: &[usize], mut most: u64) -> bool {
+        let mut jumps = 0;
+        loop {
+            match self.go(STRIDE) {
+                _ if open.iter().all(|p| self.broken[*p]) => return false,
+                Pause::Jumps if jumps < most => jumps += STRIDE,
+                // Not for ever if something is known.
+                Pause::Broken => most = most.min(2 * jumps + MOST),
+                Pause::End => return true,
+                Pause::Jumps | Pause::Choice => return false,
+            }
+            if clock.work(STRIDE).is_err() {
+                return false;
+            }
+        }
+    }
+
     /// Goes on for so many jumps.
     fn go(&mut self, jumps: u64) -> Pause {
-        let Machine { code, registers: r, at, broken } = self;
+        let Machine { code, registers: r, at, broken, .. } = self;
         let mut left = jumps;
         loop {
             let Instruction { what, mask, to, a, b, c } = code[*at];
@@ -235,11 +271,13 @@ struct Compiler<'a> {
     code: Vec<Instruction>,
     registers: Vec<u64>,
     constants: HashMap<u64, u32>,
+    inputs: HashMap<u32, u32>,
 }
 
 impl<'a> Compiler<'a> {
     fn new(cfa: &'a Cfa, registers: Vec<u64>) -> Compiler<'a> {
-        Compiler { cfa, code: vec![], registers, constants: HashMap::default() }
+        let (constants, inputs) = (HashMap::default(), HashMap::default());
+        Compiler { cfa, code: vec![], registers, constants, inputs }
     }
 
     /// `None` if something is too wide.
@@ -256,7 +294,8 @@ impl<'a> Compiler<'a> {
         }
         let at = starts[self.cfa.init.index()] as usize;
         let broken = vec![false; self.cfa.properties.len()];
-        Some(Machine { code: self.code, registers: self.registers, at, broken })
+        let (code, inputs) = (self.code.into(), self.inputs.into_iter().collect());
+        Some(Machine { code, registers: self.registers, at, broken, inputs })
     }
 
     /// All guards first; then the edge whose guard holds, unless there are two.
@@ -347,7 +386,13 @@ impl<'a> Compiler<'a> {
                     continue;
                 }
                 Expr::Input(_) => {
-                    known.insert(id, self.constant(0));
+                    // All inputs of a width are the same.
+                    let next = self.registers.len() as u32;
+                    let register = *self.inputs.entry(width).or_insert(next);
+                    if register == next {
+                        self.registers.push(0);
+                    }
+                    known.insert(id, register);
                     continue;
                 }
                 Expr::Unary(UnOp::Not, x) => (What::Not, [register(x)?, 0, 0]),

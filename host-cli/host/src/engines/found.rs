@@ -83,7 +83,10 @@ impl Found {
         let shifted = |(l, clause): (usize, Vec<u32>)| (l, clause.into_iter().map(shift).collect());
         all.clauses.extend(answer.clauses.into_iter().map(shifted));
         all.terms.extend(answer.terms);
-        all.executed.extend(answer.executed);
+        // Only one engine executes.
+        if !answer.executed.properties.is_empty() {
+            all.executed = answer.executed;
+        }
         all.arena_bytes = all.arena_bytes.max(answer.arena_bytes);
         all.stats = sum(&all.stats, &answer.stats);
     }

@@ -8,7 +8,7 @@
 //! - [`ic3`]: the same on one transition relation with a program counter, as [`monolith`] makes it.
 //! - [`bmc`], [`kind`]: bounded model checking and k-induction, to compare and for shortest runs.
 //! - [`explicit`]: all states, one after the other, for small and for deterministic models.
-//! - [`execute`]: the run whose inputs are all 0, however long; without inputs it is the only one.
+//! - [`execute`]: the run whose inputs never change, however long; without inputs it is the only one.
 //! - [`tree`]: Tree-IC3, which unwinds the automaton into a tree of nodes with clauses; with interpolants or without.
 //! - [`cegar`]: IC3-CEGAR, whose lemmas are clauses over predicates on words.
 //! - [`pdr`]: lifted PDR, whose obligations are weakest preconditions.
@@ -89,7 +89,7 @@ pub enum Engine {
     Kind,
     /// Explicit-state search.
     Explicit,
-    /// The run whose inputs are all 0.
+    /// The run whose inputs never change.
     Execute,
     /// IC3 on a tree of paths.
     Tree,
@@ -154,7 +154,7 @@ impl Engine {
                 "all states, one after the other: shortest runs; for small or deterministic models"
             }
             Engine::Execute => {
-                "the run whose inputs are all 0, executed to its end, however long it is"
+                "the run whose inputs never change, executed to its end, however long it is"
             }
             Engine::Tree => "Tree-IC3: paths of the automaton, unwound into a tree",
             Engine::TreeItp => {

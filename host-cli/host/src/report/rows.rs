@@ -55,11 +55,10 @@ impl Writer<'_> {
             let gap = self.gap(format!("({} more)", n - most));
             rows.splice(first..n - (most - first), [gap]);
         }
-        if self.run.forced > 0 {
-            rows.insert(
-                0,
-                self.gap(format!("({} before)", count(self.run.forced as usize, "step"))),
-            );
+        if self.run.forced.steps > 0 {
+            let steps = count(self.run.forced.steps as usize, "step");
+            let inputs = self.inputs(&self.run.forced.inputs);
+            rows.insert(0, Row { inputs, ..self.gap(format!("({steps} before)")) });
         }
         rows
     }
@@ -97,7 +96,7 @@ impl Writer<'_> {
             let before = &self.run.states[moment.edge].values;
             let after = &self.run.states[moment.edge + 1].values;
             let inputs = self.inputs(&self.run.steps[moment.edge].inputs);
-            let is_first = moment.edge == 0 && self.run.forced == 0;
+            let is_first = moment.edge == 0 && self.run.forced.steps == 0;
             let changes = match is_first {
                 true => self.beginning(after),
                 false => self.changes(before, after),

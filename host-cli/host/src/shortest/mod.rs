@@ -62,7 +62,7 @@ pub fn shorten(
     let mut broken: Vec<(PropertyId, &mut Broken)> = findings
         .filter_map(|(p, finding)| match finding {
             // Whether another one is shorter than what was executed is known, or not worth the time.
-            Finding::Unsafe(broken) if broken.run.is_some() && broken.trace.forced == 0 => {
+            Finding::Unsafe(broken) if broken.run.is_some() && broken.trace.forced.steps == 0 => {
                 Some((*p, &mut **broken))
             }
             _ => None,

@@ -311,16 +311,24 @@ impl<'m> Session<'m> {
         let initial = (0..).map(VarId).zip(&walk.states[0].values);
         let initial = initial.filter(|(_, word)| **word != 0).map(|(id, word)| (id, *word));
         let property = last.unwrap_or(PropertyId(0));
-        (last, Trace { property, initial: initial.collect(), forced: 0, steps: steps.collect() })
+        (
+            last,
+            Trace {
+                property,
+                initial: initial.collect(),
+                forced: Default::default(),
+                steps: steps.collect(),
+            },
+        )
     }
 
     /// Goes where a run of the model goes; fails with the step that is not one.
     pub fn load(&mut self, trace: &Trace) -> Result<(), String> {
         let cfa = &self.moves.cfa;
-        if trace.forced > 0 {
+        if trace.forced.steps > 0 {
             return Err(format!(
                 "the run begins with {} steps that are not listed\nhelp: `vouch replay` shows its end",
-                trace.forced
+                trace.forced.steps
             ));
         }
         let mut values = vec![0; cfa.vars.len()];

@@ -79,12 +79,18 @@ fn random_trace(cfa: &Cfa, r: &mut Random) -> Trace {
     let mut trace = Trace {
         property: PropertyId(r.below(cfa.properties.len()) as u32),
         initial: vec![],
-        forced: if r.coin() { r.below(1 << 20) as u64 } else { 0 },
+        forced: Default::default(),
         steps: vec![],
     };
     for (i, var) in cfa.vars.iter().enumerate() {
         if r.coin() {
             trace.initial.push((VarId(i as u32), random_value(r, var.width)));
+        }
+    }
+    if r.coin() {
+        trace.forced.steps = 1 + r.below(1 << 20) as u64;
+        for (i, input) in cfa.inputs.iter().enumerate().filter(|_| r.coin()).collect::<Vec<_>>() {
+            trace.forced.inputs.push((InputId(i as u32), random_value(r, input.width)));
         }
     }
     for _ in 0..r.below(6) {
@@ -133,7 +139,8 @@ fn damaged_files_are_refused_or_read_but_never_panic() {
             let at = r.below(chars.len());
             let strange: Vec<char> = "\0\t\r\n \"\\#!=.-{}u019azé漢\u{10ffff}".chars().collect();
             match r.below(5) {
-                0 => drop(chars.remove(at)),
+                0 if chars.len() > 1 => drop(chars.remove(at)),
+                0 => {}
                 1 => chars[at] = strange[r.below(strange.len())],
                 2 => chars.insert(at, strange[r.below(strange.len())]),
                 3 => chars.truncate(at.max(1)),

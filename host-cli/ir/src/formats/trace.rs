@@ -2,7 +2,7 @@
 
 use super::scan::{Line, Lines, ParseErrorKind, number};
 use super::{Digest, Header, Names, ParseError, WriteError, assignment, spell_value};
-use crate::{Cfa, Edge, EdgeId, InputId, LocId, PropertyId, Step, Trace, VarId};
+use crate::{Cfa, Edge, EdgeId, Forced, InputId, LocId, PropertyId, Step, Trace, VarId, Word};
 
 const FORMAT: &str = "vouch-trace";
 const VERSION: u32 = 1;
@@ -31,19 +31,24 @@ pub fn write_run(
         let value = spell_value(&var.ty, var.width, *value);
         text.push_str(&format!("var {} = {value}\n", names.var(*id)));
     }
-    if trace.forced > 0 {
-        text.push_str(&format!("forced {}\n", trace.forced));
+    let write_inputs = |text: &mut String, inputs: &[(InputId, Word)]| {
+        for (id, value) in inputs {
+            let input = cfa.inputs.get(id.index()).ok_or_else(|| missing("input", id.0))?;
+            let value = spell_value(&input.ty, input.width, *value);
+            text.push_str(&format!("  input {} = {value}\n", names.input(*id)));
+        }
+        Ok(())
+    };
+    if trace.forced.steps > 0 {
+        text.push_str(&format!("forced {}\n", trace.forced.steps));
+        write_inputs(&mut text, &trace.forced.inputs)?;
     }
     for step in &trace.steps {
         if step.edge.index() >= cfa.edges.len() {
             return Err(missing("edge", step.edge.0));
         }
         text.push_str(&format!("step {}\n", names.edge(cfa, step.edge)));
-        for (id, value) in &step.inputs {
-            let input = cfa.inputs.get(id.index()).ok_or_else(|| missing("input", id.0))?;
-            let value = spell_value(&input.ty, input.width, *value);
-            text.push_str(&format!("  input {} = {value}\n", names.input(*id)));
-        }
+        write_inputs(&mut text, &step.inputs)?;
     }
     text.push_str("end\n");
     Ok(text)
@@ -73,17 +78,18 @@ pub fn parse_run(cfa: &Cfa, text: &str) -> Result<(Header, Option<PropertyId>, T
         line.end()?;
     }
     let property = broken.unwrap_or(PropertyId(0));
-    let mut trace = Trace { property, initial: vec![], forced: 0, steps: vec![] };
+    let mut trace = Trace { property, initial: vec![], forced: Forced::default(), steps: vec![] };
     loop {
         let what = match trace.steps.is_empty() {
-            true if trace.forced > 0 => "`step` or `end`",
+            true if trace.forced.steps > 0 => "`input`, `step` or `end`",
             true => "`var`, `forced`, `step` or `end`",
             false => "`input`, `step` or `end`",
         };
         let mut line = lines.expect_line(what)?;
         let first = line.peek();
+        let is_forced = trace.forced.steps > 0;
         match (first.text, trace.steps.last_mut()) {
-            ("var", None) if trace.forced == 0 => {
+            ("var", None) if !is_forced => {
                 line.keyword("var", what)?;
                 let name = line.name("a variable's name")?;
                 let index = line.find(&names.vars, &name, "variable")?;
@@ -91,21 +97,22 @@ pub fn parse_run(cfa: &Cfa, text: &str) -> Result<(Header, Option<PropertyId>, T
                 let value = assignment(&mut line, &var.ty, var.width)?;
                 trace.initial.push((VarId(index), value));
             }
-            ("forced", None) if trace.forced == 0 => {
+            ("forced", None) if !is_forced => {
                 line.keyword("forced", what)?;
                 let steps = line.word("a number of steps")?;
                 let number = number(steps.text).and_then(|n| u64::try_from(n).ok());
-                trace.forced = number
+                trace.forced.steps = number
                     .filter(|n| *n > 0)
                     .ok_or_else(|| line.expected(&steps, "a number of steps"))?;
             }
-            ("input", Some(step)) => {
+            ("input", step) if step.is_some() || is_forced => {
                 line.keyword("input", what)?;
                 let name = line.name("an input's name")?;
                 let index = line.find(&names.inputs, &name, "input")?;
                 let input = &cfa.inputs[index as usize];
                 let value = assignment(&mut line, &input.ty, input.width)?;
-                step.inputs.push((InputId(index), value));
+                let inputs = step.map_or(&mut trace.forced.inputs, |step| &mut step.inputs);
+                inputs.push((InputId(index), value));
             }
             ("step", _) => {
                 line.keyword("step", what)?;

@@ -15,15 +15,21 @@ fn breaks(cfa: &Cfa, edge: &Edge) -> Option<PropertyId> {
 /// After how many steps each property can be broken first.
 type Breaks = BTreeMap<PropertyId, usize>;
 
-/// The edges of the run whose inputs are 0, and what can be broken on the way, if it ends within so many steps and there was
+/// The edges of the run with these inputs, and what can be broken on the way, if it ends within so many steps and there was
 /// never a choice.
-fn slowly(cfa: &Cfa, first: &[Word], most: usize) -> Option<(Vec<EdgeId>, Breaks)> {
+fn slowly(
+    cfa: &Cfa,
+    first: &[Word],
+    inputs: &[(InputId, Word)],
+    most: usize,
+) -> Option<(Vec<EdgeId>, Breaks)> {
     let (mut at, mut state) = (cfa.init, first.to_vec());
     let (mut edges, mut broken) = (vec![], BTreeMap::new());
     for number in 0..most {
         let mut open = vec![];
         for (id, edge) in (0..).map(EdgeId).zip(&cfa.edges).filter(|(_, e)| e.from == at) {
-            let Some(after) = eval::step(cfa, &state, id, |_| 0) else { continue };
+            let input = |id: InputId| inputs[id.index()].1;
+            let Some(after) = eval::step(cfa, &state, id, input) else { continue };
             match breaks(cfa, edge) {
                 Some(property) => drop(broken.entry(property).or_insert(number)),
                 None => open.push((id, edge.to, after)),
@@ -81,8 +87,12 @@ fn random_automata_do_what_the_reference_says() {
                 VarKind::State => 0,
             })
             .collect();
-        let Some((edges, breaks)) = slowly(&cfa, &first, 1000) else { continue };
-        let executed = execute(&cfa, &[], None).unwrap();
+        let mut random = Random::new(seed + 1);
+        let inputs: Vec<(InputId, Word)> = ((0..).map(InputId).zip(&cfa.inputs))
+            .map(|(id, input)| (id, random.word(input.width)))
+            .collect();
+        let Some((edges, breaks)) = slowly(&cfa, &first, &inputs, 1000) else { continue };
+        let executed = execute(&cfa, &[], &inputs, None).unwrap();
         assert_eq!((executed.steps, executed.is_over), (edges.len() as u64, true), "seed {seed}");
         ended += 1;
         if executed.is_only {
@@ -94,7 +104,7 @@ fn random_automata_do_what_the_reference_says() {
         for (trace, run) in executed.broken {
             assert_eq!(replay(&cfa, &trace).unwrap(), run, "seed {seed}");
             // Who wants no more than this gets no more.
-            let part = execute(&cfa, &[], Some(&[run.property])).unwrap();
+            let part = execute(&cfa, &[], &inputs, Some(&[run.property])).unwrap();
             assert!(part.broken.iter().any(|b| b.1 == run), "seed {seed}");
             assert!(part.steps <= edges.len() as u64 && !part.is_over, "seed {seed}");
             broken += 1;
@@ -125,23 +135,24 @@ fn counting(count: Word) -> Cfa {
 #[test]
 fn of_a_long_run_the_end_is_kept_and_can_be_replayed() {
     let cfa = counting(100_000);
-    let executed = execute(&cfa, &[], None).unwrap();
+    let executed = execute(&cfa, &[], &[], None).unwrap();
     assert_eq!((executed.steps, executed.is_only, executed.is_over), (100_001, true, true));
     let (trace, run) = executed.broken[0].clone();
-    assert_eq!((trace.forced, trace.steps.len() as u64), (100_001 - KEPT, KEPT + 1));
+    assert_eq!((trace.forced.steps, trace.steps.len() as u64), (100_001 - KEPT, KEPT + 1));
     assert_eq!(run.states[0].values, [Word::from(100_001 - KEPT - 1)]);
     assert_eq!(run.states.last().unwrap().values, [100_000]);
     assert_eq!(replay(&cfa, &trace).unwrap(), run);
-    for forced in [0, trace.forced - 1, trace.forced + 1, 100_002, 100_003, u64::MAX] {
-        let other = Trace { forced, ..trace.clone() };
-        assert!(replay(&cfa, &other).is_err(), "{forced}");
+    let kept = trace.forced.steps;
+    for steps in [0, kept - 1, kept + 1, 100_002, 100_003, u64::MAX] {
+        let other = Trace { forced: Forced { steps, inputs: vec![] }, ..trace.clone() };
+        assert!(replay(&cfa, &other).is_err(), "{steps}");
     }
     // All lengths around those at which it is taken up again.
     for count in (STRIDE - 3..STRIDE + 3).chain(2 * STRIDE - 3..2 * STRIDE + 3) {
-        let executed = execute(&counting(count.into()), &[], None).unwrap();
+        let executed = execute(&counting(count.into()), &[], &[], None).unwrap();
         let (trace, run) = executed.broken[0].clone();
         assert_eq!((executed.steps, run.states.len()), (count + 1, trace.steps.len() + 1));
-        assert_eq!(trace.forced + trace.steps.len() as u64, count + 2);
+        assert_eq!(trace.forced.steps + trace.steps.len() as u64, count + 2);
         assert_eq!(replay(&counting(count.into()), &trace).unwrap(), run);
     }
 }
@@ -151,7 +162,7 @@ fn a_value_that_nobody_has_assigned_is_not_relied_on() {
     // Without the edge that assigns 0 the run is as long as its beginning says.
     let mut cfa = counting(5);
     cfa.edges[0].updates.clear();
-    let executed = execute(&cfa, &[], None).unwrap();
+    let executed = execute(&cfa, &[], &[], None).unwrap();
     assert_eq!((executed.steps, executed.is_only), (6, false));
     // What is never read does not matter, also if it is copied.
     let mut cfa = counting(5);
@@ -159,20 +170,20 @@ fn a_value_that_nobody_has_assigned_is_not_relied_on() {
     let z = cfa.add_var(state_var("z", 8, Type::Unsigned));
     let read = cfa.read(y);
     cfa.edges[1].updates.push((z, read));
-    assert!(execute(&cfa, &[], None).unwrap().is_only);
+    assert!(execute(&cfa, &[], &[], None).unwrap().is_only);
     // Until a guard reads the copy.
     let read = cfa.read(z);
     let zero = cfa.pool.constant(0, 8);
     let is_zero = cfa.pool.binary(BinOp::Eq, read, zero);
     cfa.edges[2].guard = cfa.pool.binary(BinOp::And, cfa.edges[2].guard, is_zero);
-    assert!(!execute(&cfa, &[], None).unwrap().is_only);
+    assert!(!execute(&cfa, &[], &[], None).unwrap().is_only);
 }
 
 #[test]
 fn a_choice_is_refused() {
     let mut cfa = counting(20_000);
     cfa.add_edge(Edge { from: LocId(1), to: LocId(1), updates: vec![], ..cfa.edges[0].clone() });
-    let error = execute(&cfa, &[], None).unwrap_err().to_string();
+    let error = execute(&cfa, &[], &[], None).unwrap_err().to_string();
     assert_eq!(
         error,
         "after 1 steps the run is at head, where there is more or less than one thing to do"

@@ -177,7 +177,7 @@ impl Writer<'_> {
         let mut untold: Vec<VarId> = vec![];
         let mut last = Span::default();
         // What comes after steps that are not listed could be said of earlier ones, too: only the end is told.
-        let listed = if trace.forced == 0 { 0 } else { trace.steps.len().saturating_sub(1) };
+        let listed = if trace.forced.steps == 0 { 0 } else { trace.steps.len().saturating_sub(1) };
         for step in &trace.steps[listed..] {
             let Some(edge) = cfa.edges.get(step.edge.index()) else { break };
             if let Some(place) = points.get(&edge.from)

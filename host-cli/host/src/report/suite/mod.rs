@@ -234,11 +234,11 @@ impl Script {
 
     /// The run that breaks a property: a program that does the same has the bug.
     pub fn of_run(cfa: &Cfa, machines: &[String], run: &Run) -> Result<Script, String> {
-        if run.forced > 0 {
+        if run.forced.steps > 0 {
             return Err(format!(
                 "the run has {} steps, too many for a test\n\
                  help: end the file's name in `.txt`, which needs only its end",
-                run.forced + run.steps.len() as u64
+                run.forced.steps + run.steps.len() as u64
             ));
         }
         let parts = Parts::of_names(cfa, machines);
