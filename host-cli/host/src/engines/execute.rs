@@ -3,11 +3,13 @@
 //! A program without inputs does one thing after the other, for millions of steps maybe; symbolic engines would have to
 //! unroll these, and explicit-state search to keep them. Here the automaton becomes instructions of a machine with
 //! registers of 64 bits, which does a step in a few nanoseconds and remembers nothing but what was broken. If it ends and
-//! was the only run, nothing else ever is. That is for [`crate::validate`] to look at. If there are inputs, some
-//! values are tried that programs are seldom tested with.
+//! was the only run ([`determined`]), nothing else ever is. If there are inputs, some values are tried that programs are
+//! seldom tested with.
 //!
 //! Limits: no wider values, never two edges that can be taken, unless they break something, and a run that ends. If it
 //! does not, what was broken is told after a while.
+
+mod determined;
 
 use super::clock::{Clock, Stop};
 use super::found::Found;
@@ -55,22 +57,20 @@ fn decide<'j, W: Word>(job: &'j Job<'j, W>, found: &mut Found) -> Result<(), Sto
         }
     }
     let params: Vec<VarId> = cfa.params().map(|p| p.0).collect();
+    let mut bound = vec![];
     for &(param, value) in &job.setup.bindings {
         if let Some(var) = params.get(param as usize) {
             first[var.index()] = value;
+            bound.push(*var);
         }
     }
     let Some(compiled) = Compiler::new(cfa, first).compile() else { return unsuitable() };
-    // Only what is left of inputs after simplification matters; what is broken without them is so whatever the run begins
-    // with, but what is not needs all beginnings.
-    let reads = (0..job.image.edges()).any(|e| job.image.edge(e).inputs > 0);
-    let mut live = job.image.location(0).live.iter().map(|bit| bit.get() as u32);
-    let is_only = !reads && live.all(|bit| job.bound.contains_key(&bit));
-    for choice in 0..if is_only { 1 } else { choices(1).len() } {
+    let is_only = determined::is_determined(cfa, &bound);
+    let (runs, most) = if is_only { (1, u64::MAX) } else { (choices(1).len(), MOST) };
+    for choice in 0..runs {
         let mut machine = compiled.clone();
         machine.choose(choice);
-        let is_over =
-            machine.execute(&job.clock, &found.open(), if is_only { u64::MAX } else { MOST });
+        let is_over = machine.execute(&job.clock, &found.open(), most);
         for property in found.open() {
             let verdict = match machine.broken[property] {
                 true => Verdict::Unsafe,
@@ -301,6 +301,12 @@ impl<'a> Compiler<'a> {
     /// All guards first; then the edge whose guard holds, unless there are two.
     fn location(&mut self, edges: &[EdgeId]) -> Option<()> {
         let cfa = self.cfa;
+        let inputs = edges.iter().flat_map(|id| cfa.edge_inputs(&cfa.edges[id.index()]));
+        if inputs.into_iter().any(|input| cfa.approximate.contains(&input)) {
+            // Nobody knows what the program would do.
+            let one = self.constant(1);
+            self.emit(What::ChoiceIf, 0, 0, [one, 0, 0]);
+        }
         let mut known = HashMap::default();
         let (mut steps, mut guards) = (vec![], vec![]);
         for id in edges {
