@@ -10,7 +10,7 @@ use std::path::Path;
 use vouch_core::ic3::{Stats, Verdict as Claim};
 use vouch_host::check;
 use vouch_host::deadline::{Deadline, Over};
-use vouch_host::engines::Answer;
+use vouch_host::engines::{Answer, Engine};
 use vouch_host::explain;
 use vouch_host::formats::{self, Names};
 use vouch_host::frontend::c::{self, harness};
@@ -274,7 +274,12 @@ fn tell(
     let context = &*context;
     add_judgement(&mut outcome, model, property, judgement, answer);
     let is_here = outcome.device.is_none();
-    let advice = outcome.properties.iter().find_map(|p| advice(p.reason.as_ref()?, is_here));
+    let advice = outcome.properties.iter().find_map(|p| match p.reason.as_ref()? {
+        Reason::Capacity if checked.engine == Engine::Execute => Some(
+            "help: `execute` knows only runs whose inputs never change; try `--engine auto`".into(),
+        ),
+        reason => advice(reason, is_here),
+    });
     outcome.detail = outcome.detail.or(advice);
     alarm(&model.cfa, judgement, context);
     for note in changers(&model.cfa, judgement) {
