@@ -235,7 +235,7 @@ pub fn search_in_turns(
     let watch = &mut watch(request, progress);
     let decided = auto::run(&model.image, &setup, turns, with_words, watch)?;
     let (engine, answer, other) = match decided {
-        Decided::Here(engine, answer) => (engine, answer, None),
+        Decided::Here(engine, answer) => (engine, *answer, None),
         Decided::Elsewhere((answer, other)) => (Engine::Cegar, answer, Some(other)),
     };
     Ok((Found::since(start, answer, engine, None, request), other))

@@ -36,7 +36,7 @@ const ENDLESS: Duration = Duration::from_secs(64);
 /// Who has decided.
 pub enum Decided<T> {
     /// One of the engines here.
-    Here(Engine, Answer),
+    Here(Engine, Box<Answer>),
     /// Whoever was asked after them.
     Elsewhere(T),
 }
@@ -61,32 +61,34 @@ pub fn run<T>(
     watch: Watch<'_>,
 ) -> Result<Decided<T>, EngineError> {
     if setup.budget > 0 || matches!(setup.memory, Memory::Fixed(_)) {
-        return Ok(Decided::Here(Engine::Ic3Cfa, ic3cfa::run(image, setup, false, watch)?));
+        let answer = ic3cfa::run(image, setup, false, watch)?;
+        return Ok(Decided::Here(Engine::Ic3Cfa, Box::new(answer)));
     }
     let (start, first) = (Instant::now(), share(setup.timeout, turns.first));
     let count = with_view!(image, view => Ok(view.header.properties as usize))?;
     let mut found = Found::new(count, setup.property);
-    let (mut last, mut decided) = (Some(last), None);
+    let (mut last, mut by, mut elsewhere) = (Some(last), None, None);
     let answer = ic3cfa::run(image, setup, false, &mut |stats| {
         if start.elapsed() >= first
             && let Some(last) = last.take()
         {
-            decided = match others(image, setup, turns, &mut found, watch) {
-                Some(engine) => Some(Decided::Here(engine, Answer::default())),
-                None => last(watch).map(Decided::Elsewhere),
-            };
+            by = others(image, setup, turns, &mut found, watch);
+            elsewhere = if by.is_none() { last(watch) } else { None };
         }
-        decided.is_none() && watch(stats)
+        by.is_none() && elsewhere.is_none() && watch(stats)
     })?;
-    Ok(match decided {
-        Some(Decided::Elsewhere(other)) => Decided::Elsewhere(other),
-        Some(Decided::Here(engine, _)) => Decided::Here(engine, found.answer(Ended::Itself)),
+    if let Some(other) = elsewhere {
+        return Ok(Decided::Elsewhere(other));
+    }
+    let (engine, ended) = match by {
+        Some(engine) => (engine, Ended::Itself),
         None => {
             let ended = answer.ended;
             found.take(answer);
-            Decided::Here(Engine::Ic3Cfa, found.answer(ended))
+            (Engine::Ic3Cfa, ended)
         }
-    })
+    };
+    Ok(Decided::Here(engine, Box::new(found.answer(ended))))
 }
 
 /// Who of the others has decided what was left.

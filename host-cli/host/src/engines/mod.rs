@@ -210,7 +210,8 @@ impl Engine {
             Engine::Pdr => pdr::run(image, setup, watch),
             Engine::Auto => {
                 match auto::run(image, setup, &auto::PROGRAMS, |_| None::<Answer>, watch)? {
-                    Decided::Here(_, answer) | Decided::Elsewhere(answer) => Ok(answer),
+                    Decided::Here(_, answer) => Ok(*answer),
+                    Decided::Elsewhere(answer) => Ok(answer),
                 }
             }
         }
