@@ -27,8 +27,8 @@ use vouch_core::word::Word;
 const WIDEST: u32 = 64;
 /// Jumps between two looks at the clock.
 const STRIDE: u64 = 1 << 16;
-/// Most jumps of a run that is one of many: others may be worth more.
-const MOST: u64 = 1 << 24;
+/// Most instructions, about, of a run that is one of many: others may be worth more.
+const MOST: u64 = 1 << 27;
 
 /// What inputs of this width are, in one run after the other: 0, the largest numbers with and without a sign, a number whose
 /// square is too large, and 1.
@@ -66,7 +66,7 @@ fn decide<'j, W: Word>(job: &'j Job<'j, W>, found: &mut Found) -> Result<(), Sto
     }
     let Some(compiled) = Compiler::new(cfa, first).compile() else { return unsuitable() };
     let is_only = determined::is_determined(cfa, &bound);
-    let (runs, most) = if is_only { (1, u64::MAX) } else { (choices(1).len(), MOST) };
+    let (runs, most) = if is_only { (1, u64::MAX) } else { (choices(1).len(), compiled.most) };
     for choice in 0..runs {
         let mut machine = compiled.clone();
         machine.choose(choice);
@@ -115,6 +115,8 @@ struct Machine {
     broken: Vec<bool>,
     /// Widths of inputs, and the register of each.
     inputs: Vec<(u32, u32)>,
+    /// Jumps in [`MOST`] instructions, if all locations are alike.
+    most: u64,
 }
 
 /// Three operands are registers, and one is a width, a distance or an address.
@@ -166,7 +168,7 @@ impl Machine {
                 _ if open.iter().all(|p| self.broken[*p]) => return false,
                 Pause::Jumps if jumps < most => jumps += STRIDE,
                 // Not for ever if something is known.
-                Pause::Broken => most = most.min(2 * jumps + MOST),
+                Pause::Broken => most = most.min(2 * jumps + self.most),
                 Pause::End => return true,
                 Pause::Jumps | Pause::Choice => return false,
             }
@@ -294,8 +296,9 @@ impl<'a> Compiler<'a> {
         }
         let at = starts[self.cfa.init.index()] as usize;
         let broken = vec![false; self.cfa.properties.len()];
+        let most = MOST * starts.len() as u64 / self.code.len() as u64;
         let (code, inputs) = (self.code.into(), self.inputs.into_iter().collect());
-        Some(Machine { code, registers: self.registers, at, broken, inputs })
+        Some(Machine { code, registers: self.registers, at, broken, inputs, most })
     }
 
     /// All guards first; then the edge whose guard holds, unless there are two.
