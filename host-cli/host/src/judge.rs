@@ -349,8 +349,6 @@ fn witnessed(
 ) -> Finding {
     let executed = match executed {
         Ok(Ok(executed)) => executed,
-        // It was another one, of an automaton with fewer choices.
-        Ok(Err(ExecuteError::Choice { .. })) => return Finding::Unknown(Reason::Unanswered),
         Ok(Err(why)) => return invalid(why.to_string()),
         Err(over) if claim == Claim::Safe => return unchecked(Verdict::Safe, *over),
         Err(over) => return unchecked(Verdict::Unsafe, *over),
@@ -363,8 +361,7 @@ fn witnessed(
         }
         (Some(_), Claim::Safe) => invalid("it is said to be safe, but the run breaks it"),
         (None, Claim::Safe) if executed.is_only && executed.is_over => Finding::Safe,
-        // The same: of its beginnings, or of its inputs.
-        (None, Claim::Safe) => Finding::Unknown(Reason::Unanswered),
+        (None, Claim::Safe) => invalid("it is said to be safe, but there are other runs"),
         _ => invalid("it is said to be broken, but the run does not break it"),
     }
 }

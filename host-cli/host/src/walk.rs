@@ -1,8 +1,10 @@
 //! Walking through an automaton in the reference interpreter, step by step: which edges can be taken, and values that
 //! are worth trying.
 
-use crate::ir::{Cfa, EdgeId, Expr, InputId, LocId, Type, VarKind, Word, eval, mask};
-use crate::validate::{State, Taken};
+use crate::ir::{
+    Cfa, EdgeId, Expr, Forced, InputId, LocId, PropertyId, Type, VarKind, Word, eval, mask,
+};
+use crate::validate::{Run, State, Taken};
 use std::collections::BTreeMap;
 
 /// Inputs that are tried until one lets some edge be taken.
@@ -18,6 +20,11 @@ pub struct Walk {
 }
 
 impl Walk {
+    /// As a run that is said to break this property.
+    pub fn into_run(self, property: PropertyId) -> Run {
+        Run { property, forced: Forced::default(), states: self.states, steps: self.steps }
+    }
+
     /// A walk that begins with these values.
     pub fn from_start(cfa: &Cfa, values: Vec<Word>) -> Walk {
         Walk { states: vec![State { location: cfa.init, values }], steps: vec![] }

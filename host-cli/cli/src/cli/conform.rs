@@ -14,7 +14,6 @@ use vouch_host::engines::clock::Clock;
 use vouch_host::frontend::machines::Machines;
 use vouch_host::ir::PropertyId;
 use vouch_host::report::{count, json as report_json, walk};
-use vouch_host::validate::Run;
 use vouch_host::words::Words;
 
 /// The help after the options.
@@ -176,13 +175,7 @@ fn object(moves: &Machines, log: &Log, found: &Conformance) -> serde_json::Value
         Conformance::Yes(fitting) => fitting,
         Conformance::No { before, .. } => before,
     };
-    let walk = fitting.walk.clone();
-    let run = Run {
-        property: PropertyId(0),
-        forced: Default::default(),
-        states: walk.states,
-        steps: walk.steps,
-    };
+    let run = fitting.walk.clone().into_run(PropertyId(0));
     let mut object = json!({
         "model": moves.cfa.name,
         "conforms": matches!(found, Conformance::Yes(_)),

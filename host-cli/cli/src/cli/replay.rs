@@ -15,7 +15,7 @@ use vouch_host::replay::confirm;
 use vouch_host::report::json::PropertyOutcome;
 use vouch_host::report::{count, json, walk};
 use vouch_host::simulate::Session;
-use vouch_host::validate::{self, Run};
+use vouch_host::validate;
 use vouch_host::verdict::Verdict;
 
 /// Runs `vouch replay`; the exit code is 1 if the trace breaks its property.
@@ -105,12 +105,7 @@ fn of_nothing(
     }
     let walk = session.walk();
     if context.json {
-        let run = Run {
-            property: trace.property,
-            forced: Default::default(),
-            states: walk.states,
-            steps: walk.steps,
-        };
+        let run = walk.into_run(trace.property);
         let trace = json::trace(&model.cfa, &verdict::words(model), &run);
         let object =
             serde_json::json!({ "model": model.cfa.name, "property": null, "trace": trace });

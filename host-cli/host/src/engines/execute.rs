@@ -360,12 +360,10 @@ impl<'a> Compiler<'a> {
 
     /// The register that has this value for good.
     fn constant(&mut self, value: u64) -> u32 {
-        let next = self.registers.len() as u32;
-        let register = *self.constants.entry(value).or_insert(next);
-        if register == next {
+        *self.constants.entry(value).or_insert_with(|| {
             self.registers.push(value);
-        }
-        register
+            self.registers.len() as u32 - 1
+        })
     }
 
     fn emit(&mut self, what: What, to: u32, mask: u64, [a, b, c]: [u32; 3]) {
@@ -396,12 +394,11 @@ impl<'a> Compiler<'a> {
                 }
                 Expr::Input(_) => {
                     // All inputs of a width are the same.
-                    let next = self.registers.len() as u32;
-                    let register = *self.inputs.entry(width).or_insert(next);
-                    if register == next {
+                    let register = self.inputs.entry(width).or_insert_with(|| {
                         self.registers.push(0);
-                    }
-                    known.insert(id, register);
+                        self.registers.len() as u32 - 1
+                    });
+                    known.insert(id, *register);
                     continue;
                 }
                 Expr::Unary(UnOp::Not, x) => (What::Not, [register(x)?, 0, 0]),

@@ -1,6 +1,6 @@
 //! Whether an automaton has only one run, as far as its edges tell without running it.
 
-use crate::ir::{Cfa, Expr, ExprId, VarId};
+use crate::ir::{Cfa, Edge, Expr, ExprId, VarId};
 
 /// What an expression reads: variables, and whether an input is among it.
 fn reads(cfa: &Cfa, root: ExprId) -> (Vec<VarId>, bool) {
@@ -25,6 +25,10 @@ pub(super) fn is_determined(cfa: &Cfa, bound: &[VarId]) -> bool {
         return false;
     }
     let leaving = cfa.leaving();
+    // Of each edge: what its guard reads, and what each of its updates does.
+    let guards: Vec<_> = cfa.edges.iter().map(|e| reads(cfa, e.guard)).collect();
+    let updates = |e: &Edge| e.updates.iter().map(|u| (u.0, reads(cfa, u.1))).collect::<Vec<_>>();
+    let updates: Vec<_> = cfa.edges.iter().map(updates).collect();
     // The variables at each location whose value depends on such a thing in some run.
     let mut open: Vec<Option<Vec<bool>>> = vec![None; cfa.locations.len()];
     let mut first = vec![true; cfa.vars.len()];
@@ -33,17 +37,16 @@ pub(super) fn is_determined(cfa: &Cfa, bound: &[VarId]) -> bool {
     let mut work = vec![cfa.init];
     while let Some(at) = work.pop() {
         let Some(here) = open[at.index()].clone() else { continue };
-        let is_open = |root: ExprId| {
-            let (vars, has_input) = reads(cfa, root);
-            has_input || vars.iter().any(|var| here[var.index()])
+        let is_open = |(vars, has_input): &(Vec<VarId>, bool)| {
+            *has_input || vars.iter().any(|var| here[var.index()])
         };
         for id in &leaving[at.index()] {
             let edge = &cfa.edges[id.index()];
-            if is_open(edge.guard) {
+            if is_open(&guards[id.index()]) {
                 return false;
             }
             let mut after = here.clone();
-            edge.updates.iter().for_each(|(var, value)| after[var.index()] = is_open(*value));
+            updates[id.index()].iter().for_each(|(var, reads)| after[var.index()] = is_open(reads));
             let there = &mut open[edge.to.index()];
             let is_new = match there {
                 None => true,
