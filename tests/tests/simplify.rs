@@ -194,7 +194,7 @@ fn wander(cfa: &Cfa, rng: &mut Rng) -> (Trace, LocId) {
             steps.push(Step { edge, inputs });
         }
     }
-    (Trace { property: PropertyId(0), initial, forced: Default::default(), steps }, at)
+    (Trace::new(PropertyId(0), initial, steps), at)
 }
 
 /// Where a trace ends, if it is a run.

@@ -102,12 +102,7 @@ pub fn trace(
         let bits = inputs.iter().zip(bits).map(|((input, bit), value)| (*input, *bit, *value));
         decoded.push(Step { edge: id, inputs: collect(bits) });
     }
-    Ok(Trace {
-        property: PropertyId(property as u32),
-        initial,
-        forced: Default::default(),
-        steps: decoded,
-    })
+    Ok(Trace::new(PropertyId(property as u32), initial, decoded))
 }
 
 /// Whether a parameter may have this value.

@@ -2,6 +2,8 @@
 
 /// An access outside of every object.
 pub const MEMORY: &str = "memory_limit";
+/// More or larger blocks of the heap than a call has.
+pub const HEAP: &str = "heap_limit";
 /// A call deeper than recursion is followed.
 pub const RECURSION: &str = "recursion_limit";
 /// An access that a handler of an interrupt may run in the middle of.

@@ -37,6 +37,13 @@ pub struct Trace {
     pub steps: Vec<Step>,
 }
 
+impl Trace {
+    /// A run of which every step is listed.
+    pub fn new(property: PropertyId, initial: Vec<(VarId, Word)>, steps: Vec<Step>) -> Trace {
+        Trace { property, initial, forced: Forced::default(), steps }
+    }
+}
+
 /// One bit of a variable or term, or its negation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct BitLit {

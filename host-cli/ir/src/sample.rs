@@ -108,11 +108,10 @@ pub fn timer_trace() -> Trace {
         edge: EdgeId(edge),
         inputs: inputs.iter().map(|(i, v)| (InputId(*i), *v)).collect(),
     };
-    Trace {
-        property: PropertyId(0),
-        initial: vec![(VarId(1), 2), (VarId(0), 9)],
-        forced: Default::default(),
-        steps: vec![
+    Trace::new(
+        PropertyId(0),
+        vec![(VarId(1), 2), (VarId(0), 9)],
+        vec![
             step(0, &[]),
             step(1, &[(0, 1), (1, 3)]),
             step(2, &[]),
@@ -120,7 +119,7 @@ pub fn timer_trace() -> Trace {
             step(3, &[(0, 1)]),
             step(4, &[]),
         ],
-    }
+    )
 }
 
 /// A random expression of this width over what `cfa` has.

@@ -95,8 +95,7 @@ mod tests {
         cfa.properties.push(Property { name: "p".into(), error, span });
         let step = |edge, inputs| Step { edge: EdgeId(edge), inputs };
         let steps = vec![step(0, vec![(i, input)]), step(1, vec![])];
-        let trace =
-            Trace { property: PropertyId(0), initial: vec![], forced: Default::default(), steps };
+        let trace = Trace::new(PropertyId(0), vec![], steps);
         let run = replay(&cfa, &trace).expect("it is a run");
         assert_eq!(depends_on(&cfa, &run, &[]), None);
         depends_on(&cfa, &run, &[i]) == Some(i)
@@ -141,12 +140,7 @@ mod tests {
             (at, state) = (cfa.edges[edge.index()].to, next);
             steps.push(Step { edge, inputs: chosen });
             if let Some(p) = cfa.properties.iter().position(|p| p.error == at) {
-                let trace = Trace {
-                    property: PropertyId(p as u32),
-                    initial,
-                    forced: Default::default(),
-                    steps,
-                };
+                let trace = Trace::new(PropertyId(p as u32), initial, steps);
                 return Some((cfa, trace));
             }
         }

@@ -149,12 +149,7 @@ mod tests {
             let VarKind::Param { min, max } = var.kind else { continue };
             // Any walk of the automaton, whether it breaks something or not: made to end in an error by
             // chance.
-            let mut trace = Trace {
-                property: vouch_ir::PropertyId(0),
-                initial: vec![(param, min)],
-                forced: Default::default(),
-                steps: vec![],
-            };
+            let mut trace = Trace::new(vouch_ir::PropertyId(0), vec![(param, min)], vec![]);
             let mut at = cfa.init;
             for _ in 0..6 {
                 let out: Vec<u32> = (0..cfa.edges.len() as u32)

@@ -50,6 +50,11 @@ pub struct CArgs {
     #[arg(long, env = "VOUCH_RECURSION", hide_env = true, value_name = "DEPTH")]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub recursion: Option<u32>,
+    /// How many blocks of the heap a call of `malloc` may have in use at once; beyond, the verdict is unknown
+    #[arg(long, env = "VOUCH_BLOCKS", hide_env = true, value_name = "COUNT")]
+    #[arg(default_value_t = COptions::default().blocks)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub blocks: u32,
     /// Look for included files here too; can be repeated
     #[arg(long, short = 'I', env = "VOUCH_INCLUDE", hide_env = true, value_name = "FOLDER")]
     #[arg(value_delimiter = ',')]
@@ -111,6 +116,7 @@ impl CArgs {
             repeat: self.repeat || !self.tasks.is_empty(),
             checks: self.checks,
             recursion: self.recursion.unwrap_or(COptions::default().recursion),
+            blocks: self.blocks,
             include: self.include.clone(),
             macros: define.chain(undefine).collect(),
             forced: self.forced.clone(),

@@ -182,6 +182,10 @@ pub fn advice(reason: &Reason, engine_is_here: bool) -> Option<String> {
         Reason::Limit(name) if name == limits::RECURSION => {
             Some("help: follow recursion deeper with `--recursion`")
         }
+        Reason::Limit(name) if name == limits::HEAP => Some(
+            "a run may allocate more blocks, or larger ones, than are modelled\n\
+             help: allow more of them with `--blocks`, or ask for fewer bytes",
+        ),
         Reason::Limit(name) if name == limits::MEMORY => Some(
             "a run may read or write outside of every object\n\
              help: see where with `--checks bounds,null`",

@@ -446,12 +446,7 @@ mod tests {
                         let debug = debug.unwrap();
                         let _ = compile(debug.compiled(), [0; 32], &Options::default());
                         let (property, steps) = (PropertyId(0), vec![step.clone(); 3]);
-                        let trace = Trace {
-                            property,
-                            initial: vec![(VarId(0), 1)],
-                            forced: Default::default(),
-                            steps,
-                        };
+                        let trace = Trace::new(property, vec![(VarId(0), 1)], steps);
                         if let Some((_, back)) = &debug.simplified {
                             let _ = back.trace(&debug.cfa, &trace);
                             let _ = back.certificate(Certificate::default());

@@ -223,7 +223,7 @@ impl Back {
             let inputs = read.filter_map(|id| Some((*id, *inputs.get(id)?))).collect();
             TraceStep { edge, inputs }
         });
-        Ok(Trace { property, initial, forced: Default::default(), steps: steps.collect() })
+        Ok(Trace::new(property, initial, steps.collect()))
     }
 
     /// A certificate of the first automaton from one of the last.
@@ -502,8 +502,7 @@ mod tests {
         back.push(Step { ways, edges: vec![whole], ..Step::default() });
         assert!(back.is_sound());
         let steps = vec![TraceStep { edge: EdgeId(0), inputs: vec![] }];
-        let trace =
-            Trace { property: PropertyId(0), initial: vec![], forced: Default::default(), steps };
+        let trace = Trace::new(PropertyId(0), vec![], steps);
         let taken = back.trace(&cfa, &trace).map(|trace| trace.steps);
         assert_eq!(taken, Ok(vec![TraceStep { edge: can, inputs: vec![] }; 41]));
     }

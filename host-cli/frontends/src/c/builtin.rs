@@ -38,8 +38,14 @@ pub enum Builtin {
     Overflow(Op),
     /// Only prints; its value is arbitrary.
     Print,
-    /// Needs a heap.
-    Heap,
+    /// Allocates a block of the heap, zeroed or not.
+    Allocate { zeroed: bool },
+    /// Frees one.
+    Free,
+    /// How many bytes one has.
+    BlockBytes,
+    /// Allocates memory that is gone when the function returns.
+    Alloca,
     /// The list in the first argument begins.
     VaStart,
     /// The list in the first argument becomes that in the second.
@@ -122,8 +128,11 @@ pub fn find(name: &str) -> Option<Builtin> {
         "printf" | "puts" | "putchar" | "fprintf" | "fputs" | "fputc" | "perror" | "fflush"
         | "vprintf" | "vfprintf" | "putc" | "fwrite" | "__builtin_printf" | "__builtin_puts"
         | "__builtin_putchar" => Builtin::Print,
-        "malloc" | "calloc" | "realloc" | "free" | "alloca" | "__builtin_alloca"
-        | "__builtin_malloc" | "__builtin_free" | "kmalloc" | "kfree" => Builtin::Heap,
+        "malloc" | "__builtin_malloc" | "kmalloc" => Builtin::Allocate { zeroed: false },
+        "calloc" | "__builtin_calloc" => Builtin::Allocate { zeroed: true },
+        "free" | "__builtin_free" | "kfree" => Builtin::Free,
+        "__vouch_block_bytes" => Builtin::BlockBytes,
+        "alloca" | "__builtin_alloca" => Builtin::Alloca,
         "__builtin_va_start" => Builtin::VaStart,
         "__builtin_va_copy" => Builtin::VaCopy,
         super::interrupt::PAUSE => Builtin::Pause,
@@ -214,8 +223,6 @@ pub fn has_no_model(name: &str) -> bool {
     matches!(
         name,
         "qsort"
-            | "strdup"
-            | "strndup"
             | "strerror"
             | "localtime"
             | "gmtime"

@@ -5,6 +5,7 @@
 //! competitions of any verdict; [`calls`] tells what a run's calls return, [`edges`] what each edge does. [`places`] leads back to the files, [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
 //! [`registers`] reads what is said of registers. [`warn`] notes where a check says less than it seems to, [`questions`] asks what never happens.
 
+mod blocks;
 mod builtin;
 mod calls;
 mod commands;
@@ -146,6 +147,8 @@ pub struct COptions {
     pub checks: Checks,
     /// How deep recursion is followed.
     pub recursion: u32,
+    /// How many blocks of the heap one call has that allocates more than once.
+    pub blocks: u32,
     /// Whether the data model was asked for, whatever compile commands say.
     pub model_is_given: bool,
     /// Folders of included files.
@@ -185,6 +188,7 @@ impl Default for COptions {
             init: None,
             checks: Checks::default(),
             recursion: 24,
+            blocks: 8,
             model_is_given: false,
             include: vec![],
             macros: vec![],

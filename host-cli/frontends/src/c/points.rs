@@ -8,13 +8,15 @@
 //! None of this has to be right for a verdict to be: an access or a call that means something else is beyond a
 //! limit, so what is overlooked here makes a verdict *unknown*.
 
+use super::blocks::Site;
 use super::reach::{Reach, fits, passed};
 use super::targets::{Contents, Targets, Thing};
 use super::tree::{Expr, ExprKind, FunctionId, Init, Linkage, LocalId, Op, Stmt, StmtKind, Unit};
 use super::types::Type;
 use super::{builtin, constant};
 use builtin::Builtin;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 use vouch_ir::Span;
 
 /// One call of a function, with all calls that lead to it.
@@ -31,9 +33,9 @@ pub type Callees = HashMap<(FunctionId, Span), BTreeSet<FunctionId>>;
 
 /// Where pointers may point to.
 pub struct Points<'a> {
-    unit: &'a Unit,
+    pub(super) unit: &'a Unit,
     /// The functions that run.
-    contexts: Vec<FunctionId>,
+    pub(super) contexts: Vec<FunctionId>,
     /// What a function calls.
     children: HashMap<(Context, Span, FunctionId), Context>,
     /// Functions that are called from outside, and recursive ones, of which all calls are one.
@@ -46,14 +48,25 @@ pub struct Points<'a> {
     callees: Callees,
     /// Calls through pointers of which nothing is known.
     open: HashSet<(FunctionId, Span)>,
-    changed: bool,
+    /// Whether anything allocates, where, and the numbers that locals always have.
+    pub(super) allocates: bool,
+    pub(super) sites: BTreeMap<(Context, Span), Site>,
+    pub(super) numbers: HashMap<(Context, LocalId), Option<u64>>,
+    /// Calls that may happen more than once, as far as loops tell.
+    repeated: HashSet<Context>,
+    /// Loops around the current statement, and labels before it in its function.
+    loops: usize,
+    labels: HashSet<Rc<str>>,
+    /// Functions in which a `goto` leads back.
+    back: HashSet<FunctionId>,
+    pub(super) changed: bool,
     /// Whether it all came to an end.
     done: bool,
 }
 
 impl<'a> Points<'a> {
-    /// Looks at what functions do that are called from outside.
-    pub fn new(unit: &'a Unit, roots: &[FunctionId], reach: &Reach) -> Points<'a> {
+    /// Looks at what functions do that are called from outside, perhaps again and again.
+    pub fn new(unit: &'a Unit, roots: &[FunctionId], reach: &Reach, repeat: bool) -> Points<'a> {
         let mut points = Points {
             unit,
             contexts: vec![],
@@ -65,12 +78,25 @@ impl<'a> Points<'a> {
             contents: HashMap::new(),
             callees: Callees::new(),
             open: HashSet::new(),
+            allocates: (unit.functions.iter().enumerate()).any(|(id, function)| {
+                matches!(builtin::of(function), Some(Builtin::Allocate { .. }))
+                    && roots.iter().any(|root| reach.calls(*root, id))
+            }),
+            sites: BTreeMap::new(),
+            numbers: HashMap::new(),
+            repeated: HashSet::new(),
+            loops: 0,
+            labels: HashSet::new(),
+            back: HashSet::new(),
             changed: false,
             done: false,
         };
         points.globals();
         for root in roots {
             let context = points.shared_context(*root);
+            if repeat {
+                points.repeated.insert(context);
+            }
             for param in 0..unit.functions[*root].params {
                 let place = points.local(context, param);
                 points.store(&place, &Targets::unknown());
@@ -118,6 +144,7 @@ impl<'a> Points<'a> {
                     return;
                 }
                 if let Some(body) = &self.unit.functions[self.contexts[context]].body {
+                    self.labels.clear();
                     self.statement(context, body);
                 }
                 context += 1;
@@ -159,15 +186,27 @@ impl<'a> Points<'a> {
 
     fn child(&mut self, context: Context, span: Span, callee: FunctionId) -> Context {
         if self.recursive.contains(&callee) {
-            return self.shared_context(callee);
+            let shared = self.shared_context(callee);
+            self.repeated.insert(shared);
+            return shared;
         }
         let key = (context, span, callee);
-        if let Some(child) = self.children.get(&key) {
-            return *child;
-        }
-        let child = self.new_context(callee);
+        let child = match self.children.get(&key) {
+            Some(child) => *child,
+            None => self.new_context(callee),
+        };
         self.children.insert(key, child);
+        if self.is_repeated(context) {
+            self.repeated.insert(child);
+        }
         child
+    }
+
+    /// Whether the current statement may be reached more than once.
+    pub(super) fn is_repeated(&self, context: Context) -> bool {
+        self.loops > 0
+            || self.repeated.contains(&context)
+            || self.back.contains(&self.contexts[context])
     }
 
     fn local(&self, context: Context, local: LocalId) -> Targets {
@@ -190,6 +229,10 @@ impl<'a> Points<'a> {
                 init.items.iter().for_each(|i| self.effect(context, &i.value));
                 let place = self.local(context, *local);
                 self.initialise(context, &place, init);
+                if let [item] = &init.items[..] {
+                    let value = self.number(context, &item.value);
+                    self.note_number(context, *local, value);
+                }
             }
             StmtKind::Block(statements) => {
                 statements.iter().for_each(|s| self.statement(context, s));
@@ -199,17 +242,30 @@ impl<'a> Points<'a> {
                 self.statement(context, a);
                 b.iter().for_each(|b| self.statement(context, b));
             }
-            StmtKind::While(c, body)
-            | StmtKind::DoWhile(body, c)
-            | StmtKind::Switch(c, _, _, body) => {
+            StmtKind::Switch(c, _, _, body) => {
                 self.effect(context, c);
                 self.statement(context, body);
             }
+            StmtKind::While(c, body) | StmtKind::DoWhile(body, c) => {
+                self.loops += 1;
+                self.effect(context, c);
+                self.statement(context, body);
+                self.loops -= 1;
+            }
             StmtKind::For(c, next, body) => {
+                self.loops += 1;
                 c.iter().chain(next).for_each(|e| self.effect(context, e));
                 self.statement(context, body);
+                self.loops -= 1;
             }
-            StmtKind::Case(_, inner) | StmtKind::Label(_, inner) => self.statement(context, inner),
+            StmtKind::Label(name, inner) => {
+                self.labels.insert(name.clone());
+                self.statement(context, inner);
+            }
+            StmtKind::Goto(name) if self.labels.contains(name) => {
+                self.changed |= self.back.insert(self.contexts[context]);
+            }
+            StmtKind::Case(_, inner) => self.statement(context, inner),
             StmtKind::Declare(_, None)
             | StmtKind::Goto(_)
             | StmtKind::Break
@@ -233,6 +289,10 @@ impl<'a> Points<'a> {
                 if value.ty.integer().is_some_and(|i| i.0 == 8)
                     && copies(&self.unit.functions[self.contexts[context]]).is_some() => {}
             ExprKind::Assign(place, value) => {
+                if let ExprKind::Local(local) = place.kind {
+                    let number = self.number(context, value);
+                    self.note_number(context, local, number);
+                }
                 let to = self.places(context, place);
                 match is_step(place, value) {
                     true => {
@@ -243,6 +303,9 @@ impl<'a> Points<'a> {
                 }
             }
             ExprKind::Update { place, value, .. } => {
+                if let ExprKind::Local(local) = place.kind {
+                    self.note_number(context, local, None);
+                }
                 let mut all = self.value(context, place);
                 all.add(&self.value(context, value));
                 let to = self.places(context, place);
@@ -319,6 +382,10 @@ impl<'a> Points<'a> {
                 }
                 return;
             }
+            Some(Builtin::Allocate { zeroed }) => {
+                let factors = args.get(..1 + zeroed as usize).unwrap_or_default();
+                return self.allocate(context, factors, span);
+            }
             Some(_) => return,
             None => {}
         }
@@ -346,6 +413,8 @@ impl<'a> Points<'a> {
         for (param, arg) in args.iter().enumerate().take(function.params) {
             let place = self.local(child, param);
             self.assign(context, &place, arg);
+            let number = self.number(context, arg);
+            self.note_number(child, param, number);
         }
     }
 
@@ -405,7 +474,7 @@ impl<'a> Points<'a> {
     }
 
     /// What the value of an expression may point to.
-    fn value(&self, context: Context, expr: &Expr) -> Targets {
+    pub(super) fn value(&self, context: Context, expr: &Expr) -> Targets {
         match &expr.kind {
             ExprKind::Global(_)
             | ExprKind::Local(_)
@@ -458,6 +527,9 @@ impl<'a> Points<'a> {
                 match builtin::of(function) {
                     Some(Builtin::First) => {
                         args.first().map_or_else(Targets::default, |a| self.value(context, a))
+                    }
+                    Some(Builtin::Allocate { .. }) => {
+                        Targets::one(Thing::Block(context, expr.span))
                     }
                     Some(_) => self.anything(&expr.ty),
                     None => self.returned(context, *id, &expr.ty, expr.span),

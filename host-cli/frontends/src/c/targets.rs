@@ -3,6 +3,7 @@
 use super::points::Context;
 use super::tree::{FunctionId, GlobalId, LocalId};
 use std::collections::{BTreeMap, BTreeSet};
+use vouch_ir::Span;
 
 /// The most places in one object that are told apart.
 const PLACES: usize = 64;
@@ -18,6 +19,8 @@ pub enum Thing {
     Frame(Context, LocalId),
     /// What a call returns; no pointer points to it.
     Result(Context),
+    /// A block of the heap that one call allocates.
+    Block(Context, Span),
     /// A function, as the target of a function pointer.
     Function(FunctionId),
 }

@@ -31,8 +31,9 @@ const fn key(name: &'static str, kind: Kind, means: bool) -> Key {
 }
 
 /// The keys that are flags.
-pub const FLAGS: [Key; 29] = [
+pub const FLAGS: [Key; 30] = [
     key("always", Kind::Texts, true),
+    key("blocks", Kind::Number, true),
     key("budget", Kind::Number, false),
     key("checks", Kind::Listed, true),
     key("compile-commands", Kind::Text, true),

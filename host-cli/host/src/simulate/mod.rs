@@ -311,15 +311,7 @@ impl<'m> Session<'m> {
         let initial = (0..).map(VarId).zip(&walk.states[0].values);
         let initial = initial.filter(|(_, word)| **word != 0).map(|(id, word)| (id, *word));
         let property = last.unwrap_or(PropertyId(0));
-        (
-            last,
-            Trace {
-                property,
-                initial: initial.collect(),
-                forced: Default::default(),
-                steps: steps.collect(),
-            },
-        )
+        (last, Trace::new(property, initial.collect(), steps.collect()))
     }
 
     /// Goes where a run of the model goes; fails with the step that is not one.

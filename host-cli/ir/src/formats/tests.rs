@@ -76,12 +76,7 @@ fn random_certificate(cfa: &Cfa, r: &mut Random) -> Certificate {
 }
 
 fn random_trace(cfa: &Cfa, r: &mut Random) -> Trace {
-    let mut trace = Trace {
-        property: PropertyId(r.below(cfa.properties.len()) as u32),
-        initial: vec![],
-        forced: Default::default(),
-        steps: vec![],
-    };
+    let mut trace = Trace::new(PropertyId(r.below(cfa.properties.len()) as u32), vec![], vec![]);
     for (i, var) in cfa.vars.iter().enumerate() {
         if r.coin() {
             trace.initial.push((VarId(i as u32), random_value(r, var.width)));

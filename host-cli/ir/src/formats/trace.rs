@@ -2,7 +2,7 @@
 
 use super::scan::{Line, Lines, ParseErrorKind, number};
 use super::{Digest, Header, Names, ParseError, WriteError, assignment, spell_value};
-use crate::{Cfa, Edge, EdgeId, Forced, InputId, LocId, PropertyId, Step, Trace, VarId, Word};
+use crate::{Cfa, Edge, EdgeId, InputId, LocId, PropertyId, Step, Trace, VarId, Word};
 
 const FORMAT: &str = "vouch-trace";
 const VERSION: u32 = 1;
@@ -78,7 +78,7 @@ pub fn parse_run(cfa: &Cfa, text: &str) -> Result<(Header, Option<PropertyId>, T
         line.end()?;
     }
     let property = broken.unwrap_or(PropertyId(0));
-    let mut trace = Trace { property, initial: vec![], forced: Forced::default(), steps: vec![] };
+    let mut trace = Trace::new(property, vec![], vec![]);
     loop {
         let what = match trace.steps.is_empty() {
             true if trace.forced.steps > 0 => "`input`, `step` or `end`",

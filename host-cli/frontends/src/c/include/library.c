@@ -732,3 +732,34 @@ unsigned long long strtoull(const char *text, char **end, int base)
 {
     return __vouch_long_number(text, end, base, 0);
 }
+
+void *realloc(void *old, unsigned long n)
+{
+    void *fresh = malloc(n);
+    if (fresh && old) {
+        unsigned long had = __vouch_block_bytes(old);
+        memcpy(fresh, old, had < n ? had : n);
+        free(old);
+    }
+    return fresh;
+}
+
+char *strdup(const char *text)
+{
+    unsigned long n = strlen(text) + 1;
+    char *copy = malloc(n);
+    if (copy)
+        memcpy(copy, text, n);
+    return copy;
+}
+
+char *strndup(const char *text, unsigned long most)
+{
+    unsigned long n = strnlen(text, most);
+    char *copy = malloc(n + 1);
+    if (copy) {
+        memcpy(copy, text, n);
+        copy[n] = 0;
+    }
+    return copy;
+}

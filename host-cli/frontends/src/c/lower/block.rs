@@ -50,6 +50,8 @@ pub enum Hazard {
     Unforeseen,
     /// An array whose length is not a constant is longer than what is modelled.
     Length,
+    /// More or larger blocks of the heap than what is modelled.
+    Heap,
     /// A number is taken for an address, but nothing is known to be there.
     Address,
     /// A null pointer is followed.
@@ -268,6 +270,7 @@ impl Lower<'_> {
             Hazard::Unforeseen
             | Hazard::Address
             | Hazard::Length
+            | Hazard::Heap
             | Hazard::Recursion
             | Hazard::Unreachable
             | Hazard::Torn => false,
@@ -301,6 +304,7 @@ impl Lower<'_> {
                 Overflow::Wrap => return true,
                 Overflow::Assume => ("", PropertyKind::Claim),
             },
+            Hazard::Heap => (limits::HEAP, PropertyKind::Limit),
             Hazard::Recursion => (limits::RECURSION, PropertyKind::Limit),
             Hazard::Unreachable => (limits::UNREACHABLE, PropertyKind::Limit),
             Hazard::Torn => (limits::INTERRUPT, PropertyKind::Limit),

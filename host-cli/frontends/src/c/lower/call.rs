@@ -488,7 +488,10 @@ impl Lower<'_> {
             }
             Builtin::Text => return self.approximate("text", result, span),
             Builtin::FormatLength => return Ok(self.format_length()),
-            Builtin::Heap => return self.refuse("a call that needs a heap", span),
+            Builtin::Allocate { zeroed } => return self.allocate(args, zeroed, span),
+            Builtin::Free => self.free(args, span)?,
+            Builtin::BlockBytes => return self.block_bytes(args, span),
+            Builtin::Alloca => return self.refuse("`alloca`", span),
         }
         Ok(Value::Void)
     }

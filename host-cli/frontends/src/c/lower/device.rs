@@ -100,6 +100,7 @@ impl Lower<'_> {
                 thing: None,
                 owner: None,
                 length: None,
+                live: None,
             });
             self.objects.len() - 1
         });
@@ -138,6 +139,7 @@ impl Lower<'_> {
                 thing: None,
                 owner: None,
                 length: None,
+                live: None,
             });
             self.kept.push(Kept { object: self.objects.len() - 1, clears, reset });
         }

@@ -405,6 +405,10 @@ impl Lower<'_> {
                 let has = self.cfa.pool.binary(BinOp::Ule, after, bytes);
                 here = self.cfa.pool.and(here, has);
             }
+            if let Some(live) = self.objects[object].live {
+                let live = self.read_var(live);
+                here = self.cfa.pool.and(here, live);
+            }
             within = self.cfa.pool.or(within, here);
         }
         let odd = self.cfa.pool.and(outside, within);

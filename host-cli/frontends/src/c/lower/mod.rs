@@ -12,6 +12,7 @@
 //! - [`device`]: what lies at addresses that are given as numbers
 //! - [`call`]: inlining, recursion up to its bound, functions that are known by name
 //! - [`unknown`]: functions that are declared only
+//! - [`heap`]: blocks that are allocated and freed
 //! - [`format`]: how long texts are that are made
 //! - [`interrupt`]: where handlers may run
 //! - [`intrinsic`]: those of the compiler that compute; [`variadic`]: any number of arguments
@@ -23,6 +24,7 @@ mod copy;
 mod device;
 mod expression;
 pub mod format;
+mod heap;
 mod interrupt;
 mod intrinsic;
 mod memory;
@@ -116,6 +118,7 @@ struct Lower<'a> {
     /// What is known of their registers, and those that keep something.
     registers: Registers,
     kept: Vec<device::Kept>,
+    heap: heap::Heap,
     frames: Vec<Frame>,
     instances: Vec<Instance>,
     by_depth: HashMap<(FunctionId, u32), usize>,
@@ -158,7 +161,8 @@ pub fn lower(
     let called: Vec<FunctionId> = steps.iter().copied().chain(init).collect();
     let roots = [called, roots(unit, entry, handlers)].concat();
     let any = Reach::new(unit, &roots, Callees::new());
-    let callees = Points::new(unit, &roots, &any).callees();
+    let repeat = options.c.repeat || !handlers.is_empty();
+    let callees = Points::new(unit, &roots, &any, repeat).callees();
     let reach = Reach::new(unit, &roots, callees);
     let mut lower = Lower {
         unit,
@@ -166,7 +170,8 @@ pub fn lower(
         devices: device::ranges(&reach, &unit.types),
         registers: Registers::read(&options.c.registers)?,
         kept: vec![],
-        points: Points::new(unit, &roots, &reach),
+        heap: heap::Heap::default(),
+        points: Points::new(unit, &roots, &reach, repeat),
         reach,
         cfa,
         lines,
@@ -262,6 +267,7 @@ impl Lower<'_> {
         let entry = steps[0];
         let span = self.unit.functions[entry].span;
         self.declare_addressed()?;
+        self.declare_heap()?;
         self.declare_variadic()?;
         self.declare_registers()?;
         let start = self.cfa.add_location("start", span);
@@ -358,6 +364,7 @@ impl Lower<'_> {
             }
         }
         self.reset_registers();
+        self.reset_heap();
         self.enable_interrupts();
         self.jump(start);
         Ok(())

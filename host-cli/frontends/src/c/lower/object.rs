@@ -55,6 +55,8 @@ pub struct Object {
     pub owner: Option<Owner>,
     /// What holds how many elements it has, and how many bytes each is, if that is not a constant.
     pub length: Option<(VarId, u64)>,
+    /// What holds whether it is there, if it is a block of the heap.
+    pub live: Option<VarId>,
 }
 
 /// The call that an object lives and dies with.
@@ -171,6 +173,7 @@ impl Lower<'_> {
             thing: None,
             owner: None,
             length: None,
+            live: None,
         });
         Ok(self.objects.len() - 1)
     }
@@ -305,7 +308,9 @@ impl Lower<'_> {
         let length = self.read_var(length);
         let needed = bytes.div_ceil(each);
         let needed = self.cfa.pool.constant(needed as u128, self.unit.types.word());
-        Some(self.cfa.pool.binary(ir::BinOp::Ule, needed, length))
+        let has = self.cfa.pool.binary(ir::BinOp::Ule, needed, length);
+        let live = self.objects[object].live.map(|live| self.read_var(live));
+        Some(live.map_or(has, |live| self.cfa.pool.and(live, has)))
     }
 
     /// A variable comes into being without a value.

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use vouch_ir::Span;
 
 /// `unsigned long` is `size_t` in every data model, and `long` is `ptrdiff_t`.
-const LIBRARY: [&str; 103] = [
+const LIBRARY: [&str; 104] = [
     "void __disable_irq(void)",
     "void __enable_irq(void)",
     "unsigned int __get_PRIMASK(void)",
@@ -48,6 +48,7 @@ const LIBRARY: [&str; 103] = [
     "char *strpbrk(const char *, const char *)",
     "char *strtok(char *, const char *)",
     "char *strdup(const char *)",
+    "char *strndup(const char *, unsigned long)",
     "int abs(int)",
     "long labs(long)",
     "long long llabs(long long)",
@@ -119,7 +120,7 @@ const LIBRARY: [&str; 103] = [
 ];
 
 /// Functions of the compiler and of verification tasks, which nobody has to declare.
-const COMPILER: [&str; 86] = [
+const COMPILER: [&str; 87] = [
     "int __builtin_popcount(unsigned)",
     "int __builtin_popcountl(unsigned long)",
     "int __builtin_popcountll(unsigned long long)",
@@ -168,6 +169,7 @@ const COMPILER: [&str; 86] = [
     "_Bool __builtin_umulll_overflow(unsigned long long, unsigned long long, unsigned long long *)",
     "void __vouch_assume(int)",
     "unsigned long long __vouch_input(const char *)",
+    "unsigned long __vouch_block_bytes(const void *)",
     "char __vouch_text(void)",
     "int __vouch_print(char *, unsigned long, int)",
     "int __vouch_format_length(void)",
