@@ -1,7 +1,11 @@
 //! Types, and how they lie in memory: sizes, alignments, cells. [`layout`](super::layout) places the
 //! members of structs and unions.
 
+use std::ops::Range;
 use std::rc::Rc;
+
+/// The most cells of one object; a single array with more has none.
+pub const MAX_CELLS: u64 = 20_000;
 
 /// What the compiler for the target takes for granted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -319,6 +323,7 @@ impl Types {
     /// How many cells an object has at most; `None` if that is not known or far too many.
     pub fn count_cells(&self, ty: &Type) -> Option<u64> {
         match ty {
+            ty if self.is_open(ty) => Some(0),
             Type::Array(of, len) => self.count_cells(of)?.checked_mul((*len)?),
             Type::Record(id) => {
                 let fields = self.records[*id].fields.as_ref()?;
@@ -329,8 +334,67 @@ impl Types {
         }
     }
 
-    /// The cells of an object, in the order of their offsets. Padding belongs to none. Where members
-    /// of a union overlap, cells are cut at every border of every member.
+    /// Whether it is an array, or a union with one, that is too large to have cells: whatever is read there
+    /// is any value. Pointers are never lost that way.
+    fn is_open(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Array(of, len) => {
+                let is_large = |len: u64| match self.count_cells(of) {
+                    Some(each) => each.checked_mul(len).is_none_or(|n| n > MAX_CELLS),
+                    None => false,
+                };
+                len.is_some_and(is_large) && !self.has_pointer(of)
+            }
+            Type::Record(id) if self.records[*id].union => {
+                let mut fields = self.records[*id].fields.iter().flatten();
+                fields.any(|f| self.is_open(&f.ty)) && !self.has_pointer(ty)
+            }
+            _ => false,
+        }
+    }
+
+    fn has_pointer(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Pointer(..) => true,
+            Type::Array(of, _) => self.has_pointer(of),
+            Type::Record(id) => {
+                self.records[*id].fields.iter().flatten().any(|f| self.has_pointer(&f.ty))
+            }
+            _ => false,
+        }
+    }
+
+    /// The parts of an object that have no cells because they are too large, in bits.
+    pub fn open(&self, ty: &Type) -> Vec<Range<u64>> {
+        let mut open = vec![];
+        self.collect_open(ty, 0, &mut open);
+        open
+    }
+
+    fn collect_open(&self, ty: &Type, at: u64, out: &mut Vec<Range<u64>>) {
+        match ty {
+            ty if self.is_open(ty) => out.push(at..at + self.size(ty).unwrap_or(0) * 8),
+            Type::Array(of, len) => {
+                let stride = self.size(of).unwrap_or(0) * 8;
+                let before = out.len();
+                for i in 0..len.unwrap_or(0) {
+                    self.collect_open(of, at + i * stride, out);
+                    if out.len() == before {
+                        break;
+                    }
+                }
+            }
+            Type::Record(id) => {
+                for field in self.records[*id].fields.iter().flatten() {
+                    self.collect_open(&field.ty, at + field.offset, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The cells of an object, in the order of their offsets. Padding belongs to none, and so do arrays that are too
+    /// large. Where members of a union overlap, cells are cut at every border of every member.
     pub fn cells(&self, ty: &Type) -> Vec<Cell> {
         let mut cells = vec![];
         self.collect(ty, 0, String::new(), None, &mut cells);
@@ -339,6 +403,7 @@ impl Types {
 
     fn collect(&self, ty: &Type, at: u64, path: String, bits: Option<u32>, out: &mut Vec<Cell>) {
         match ty {
+            ty if self.is_open(ty) => {}
             Type::Array(of, len) => {
                 let stride = self.size(of).unwrap_or(0) * 8;
                 for i in 0..len.unwrap_or(0) {
@@ -444,14 +509,16 @@ impl Types {
     }
 }
 
-/// What none of these cells covers of an object of `size` bits: offset and width of pieces of one word
-/// at most. Cells come in the order of their offsets.
-pub fn gaps(cells: &[Cell], size: u64) -> Vec<(u64, u32)> {
+/// What none of these cells covers of an object of `size` bits, nor what has none because it is too large: offset and
+/// width of pieces of one word at most.
+pub fn gaps(cells: &[Cell], open: &[Range<u64>], size: u64) -> Vec<(u64, u32)> {
     const PIECE: u64 = 32;
     let mut gaps = vec![];
     let mut at = 0;
     let ends = cells.iter().map(|c| (c.offset, c.offset + c.width as u64));
-    for (from, to) in ends.chain([(size, size)]) {
+    let mut ends: Vec<(u64, u64)> = ends.chain(open.iter().map(|o| (o.start, o.end))).collect();
+    ends.sort_unstable();
+    for (from, to) in ends.into_iter().chain([(size, size)]) {
         while at < from.min(size) {
             // Pieces end where words do: what is written there is mostly a byte or a word.
             let stop = ((at / PIECE + 1) * PIECE).min(from).min(size);

@@ -24,6 +24,7 @@ pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
         declared_only(program),
         known_elsewhere(program),
         unhandled(program, options),
+        too_large(program),
     ];
     parsed.chain(looked_for.into_iter().flatten()).collect()
 }
@@ -113,6 +114,15 @@ fn known_elsewhere(program: &Program) -> Option<Diagnostic> {
             "make it `static` if nothing else changes it; declare it `extern` if something does",
         ),
     )
+}
+
+/// An array that is too large to be followed.
+fn too_large(program: &Program) -> Option<Diagnostic> {
+    let (name, at) = program.notes.open.iter().min_by_key(|(_, at)| at.start)?;
+    let message = format!("`{name}` is too large to be followed: each read of it gives any value");
+    let label = format!("an array of more than {} elements", super::types::MAX_CELLS);
+    let warning = Diagnostic::warning(message, program.original(*at), label);
+    Some(warning.help("make it smaller for the check if what it holds matters"))
 }
 
 /// A volatile variable that the program uses and a function changes which nobody calls: a handler of an interrupt, perhaps.

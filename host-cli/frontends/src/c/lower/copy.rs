@@ -182,8 +182,10 @@ impl Lower<'_> {
         let mut starts = vec![];
         match &place.base {
             Base::Object { object, offset, indices } => {
-                let Object { size, constant, length, register, .. } = self.objects[*object];
-                if !indices.is_empty() || offset % 8 != 0 || length.is_some() || register {
+                let Object { size, constant, length, register, ref open, .. } =
+                    self.objects[*object];
+                let varies = length.is_some() || register || !open.is_empty();
+                if !indices.is_empty() || offset % 8 != 0 || varies {
                     return None;
                 }
                 let at = offset / 8;
@@ -202,7 +204,7 @@ impl Lower<'_> {
                     let Some(meant) = self.meant(object, only.as_deref()).cloned() else {
                         continue;
                     };
-                    if o.length.is_some() || o.register {
+                    if o.length.is_some() || o.register || !o.open.is_empty() {
                         return None;
                     }
                     for at in 0..size {

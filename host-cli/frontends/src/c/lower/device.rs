@@ -99,6 +99,7 @@ impl Lower<'_> {
                 register: true,
                 thing: None,
                 owner: None,
+                open: vec![],
                 length: None,
                 live: None,
             });
@@ -138,6 +139,7 @@ impl Lower<'_> {
                 register: false,
                 thing: None,
                 owner: None,
+                open: vec![],
                 length: None,
                 live: None,
             });

@@ -188,6 +188,16 @@ impl Lower<'_> {
     ) -> Result<Vec<Candidate>, Fail> {
         let word = self.unit.types.word();
         let mut list = vec![Candidate { object, offset, when: None }];
+        let reaches = indices.iter().map(|i| i.length.saturating_sub(1).saturating_mul(i.stride));
+        let end = reaches.fold(offset + width as u64, u64::saturating_add);
+        let o = &self.objects[object];
+        let is_open = o.open.iter().any(|open| open.start <= offset && end <= open.end);
+        if is_open && !(write && o.constant) {
+            for index in indices {
+                self.check_index(index.value, index.length, span);
+            }
+            return Ok(list);
+        }
         let total = indices.iter().try_fold(1u64, |n, i| n.checked_mul(i.length));
         if total.is_none_or(|n| n > MAX_CANDIDATES) {
             return Err(Box::new(
@@ -300,6 +310,17 @@ impl Lower<'_> {
                 outside = self.cfa.pool.and(outside, not);
                 list.push(Candidate { object, offset: start, when: Some(when) });
             }
+            for open in self.objects[object].open.clone() {
+                let (first, last) = (open.start / 8, (open.end - width as u64) / 8);
+                let from = (address + first).wrapping_sub(offset / 8);
+                let from = self.cfa.pool.constant(from as u128 & ir::mask(word), word);
+                let room = self.cfa.pool.constant((last - first) as u128, word);
+                let at = self.cfa.pool.binary(BinOp::Sub, pointer, from);
+                let when = self.cfa.pool.binary(BinOp::Ule, at, room);
+                let not = self.cfa.pool.not(when);
+                outside = self.cfa.pool.and(outside, not);
+                list.push(Candidate { object, offset: open.start, when: Some(when) });
+            }
             if list.len() as u64 > MAX_CANDIDATES {
                 return Err(fail("this pointer may point to too many places", span, "here"));
             }
@@ -352,7 +373,9 @@ impl Lower<'_> {
         let object = &self.objects[object];
         let size = object.size * 8;
         let fits = |start: &u64| {
-            *start >= offset && start + width as u64 <= size && (start - offset).is_multiple_of(8)
+            let end = start + width as u64;
+            let is_open = object.open.iter().any(|o| o.start <= *start && end <= o.end);
+            *start >= offset && end <= size && (start - offset).is_multiple_of(8) && !is_open
         };
         let aligned = (offset..size).step_by(align as usize * 8);
         let mut starts: Vec<u64> =
@@ -496,7 +519,8 @@ impl Lower<'_> {
             return Ok(());
         }
         let size = self.unit.types.size(&place.ty).unwrap_or(0) * 8;
-        for (offset, width) in types::gaps(cells, size) {
+        let open = self.unit.types.open(&place.ty);
+        for (offset, width) in types::gaps(cells, &open, size) {
             let (ty, bits) = raw(width);
             let part = place.clone().part(offset, ty, bits);
             let any = self.fresh("padding", width, ir::Type::Unsigned);
@@ -542,8 +566,8 @@ impl Lower<'_> {
         };
         for cell in self.touched(object, offset, width) {
             if cell.offset > at {
-                let padding = self.fresh("padding", (cell.offset - at) as u32, ir::Type::Unsigned);
-                append(self, padding);
+                let any = self.without_cell(object, at, (cell.offset - at) as u32);
+                append(self, any);
                 at = cell.offset;
             }
             let stop = end.min(cell.offset + cell.width as u64);
@@ -554,12 +578,25 @@ impl Lower<'_> {
             at = stop;
         }
         if at < end {
-            let padding = self.fresh("padding", (end - at) as u32, ir::Type::Unsigned);
-            append(self, padding);
+            let any = self.without_cell(object, at, (end - at) as u32);
+            append(self, any);
         }
         match value {
             Some(value) => value,
             None => self.cfa.pool.constant(0, width),
+        }
+    }
+
+    /// What is read where no cell is: the program decides it if that is an array which is too large.
+    fn without_cell(&mut self, object: ObjectId, at: u64, width: u32) -> ExprId {
+        let object = &self.objects[object];
+        let end = at + width as u64;
+        match object.open.iter().any(|o| o.start < end && at < o.end) {
+            true => {
+                let name = object.name.clone();
+                self.fresh_approximate(&name, width, ir::Type::Unsigned)
+            }
+            false => self.fresh("padding", width, ir::Type::Unsigned),
         }
     }
 

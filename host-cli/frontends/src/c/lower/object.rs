@@ -5,6 +5,7 @@ use super::{Fail, Lower, Value, fail};
 use crate::c::targets::Thing;
 use crate::c::tree::{FunctionId, GlobalId, Init, LocalId};
 use crate::c::types::{self, Type, Types, align_up};
+use std::ops::Range;
 use std::rc::Rc;
 use vouch_ir::{self as ir, ExprId, Span, Var, VarId, VarKind};
 
@@ -14,8 +15,8 @@ pub type ObjectId = usize;
 /// The most elements of an array whose length is not a constant.
 const MAX_LENGTH: u64 = 128;
 
-/// The most cells of one object.
-const MAX_CELLS: u64 = 20_000;
+/// The most bytes of one object.
+const MAX_SIZE: u64 = 1 << 28;
 
 /// A piece of an object.
 #[derive(Clone, Debug)]
@@ -39,6 +40,8 @@ pub struct Object {
     pub ty: Type,
     /// Its cells, in the order of their offsets.
     pub cells: Vec<Cell>,
+    /// Parts without cells, in bits: arrays that are too large, of which every read gives any value.
+    pub open: Vec<Range<u64>>,
     /// Where pointers find it.
     pub address: u64,
     /// Size in bytes.
@@ -119,7 +122,8 @@ impl Lower<'_> {
     ) -> Result<ObjectId, Fail> {
         let types = &self.unit.types;
         let size = types.size(ty);
-        let cells = types.count_cells(ty).filter(|n| *n <= MAX_CELLS);
+        let cells = types.count_cells(ty).filter(|n| *n <= types::MAX_CELLS);
+        let cells = cells.filter(|_| size.is_some_and(|size| size < MAX_SIZE));
         let (Some(size), Some(_)) = (size, cells) else {
             let (message, help) = match size {
                 None => ("the type of this is incomplete", "define it"),
@@ -131,7 +135,11 @@ impl Lower<'_> {
         };
         let align = types.align(ty).max(16);
         let mut cells = types.cells(ty);
-        let gaps = types::gaps(&cells, if addressed { size * 8 } else { 0 });
+        let open = types.open(ty);
+        if !open.is_empty() {
+            self.notes.open.push((name.clone(), span));
+        }
+        let gaps = types::gaps(&cells, &open, if addressed { size * 8 } else { 0 });
         let address = self.beside_devices(align_up(self.next_address, align), size + 1, align);
         // A gap keeps a pointer just past the end from pointing to a neighbour.
         self.next_address = address + align_up(size + 1, align) + 16;
@@ -165,6 +173,7 @@ impl Lower<'_> {
             name,
             ty: ty.clone(),
             cells,
+            open,
             address,
             size,
             addressed,

@@ -1,7 +1,7 @@
 //! Objects: their bytes, their parts, their ends, and their lifetimes.
 
-use super::language::{cfa, holds};
-use super::{options, run};
+use super::language::{cfa, holds, refused};
+use super::{compile, options, run};
 use crate::Overflow;
 use crate::c::Checks;
 
@@ -139,4 +139,50 @@ fn unions_are_set_and_returned_member_by_member() {
     let returned = "union U { int i; char c[4]; } f(void) { return (union U){ 0x01020304 }; }";
     holds(returned, "", "f().c[0] == 4 && f().i == 0x01020304");
     holds("", "int x = --(int){ 3 };", "x == 2");
+}
+
+/// A program with an array of that many elements, and the location where its run ends if all inputs are 0, or 1.
+fn with_large(body: &str) -> [String; 2] {
+    let text = format!(
+        "extern void reach_error(void); unsigned char large[100000] = {{ 5 }}; \
+         struct {{ int before; short data[30000]; int after; }} s; \
+         int main(void) {{ unsigned char *p = large; {body} }}"
+    );
+    let mut options = options("main");
+    options.c.checks.bounds = true;
+    let cfa = cfa(&text, &options);
+    [0, 1].map(|input| run(&cfa, input, 1000).location)
+}
+
+#[test]
+fn arrays_that_are_too_large_hold_anything() {
+    let (end, error) = ("end".to_string(), "error reach_error".to_string());
+    for access in ["large[0]", "large[99999]", "p[70000]", "s.data[s.before + 20000]"] {
+        let [zeros, ones] = with_large(&format!("if ({access} == 1) reach_error();"));
+        assert_eq!((zeros, ones), (end.clone(), error.clone()), "{access}");
+        let write = format!("{access} = 1; if ({access} != 1) reach_error();");
+        assert_eq!(with_large(&write), [error.clone(), end.clone()], "{access}");
+    }
+    // What lies beside it is followed.
+    let beside = "s.before = 3; s.after = 4; s.data[s.before * 1000] = 9; \
+         if (s.before + s.after != 7) reach_error();";
+    assert_eq!(with_large(beside), [end.clone(), end.clone()]);
+    for outside in ["p[100000] = 1;", "p[-1] = 1;", "large[s.before + 100000] = 1;"] {
+        assert_eq!(with_large(outside), ["error bounds", "error bounds"], "{outside}");
+    }
+    let copies = "__typeof__(s) t = s; t.before = 2; s = t; if (s.before != 2) reach_error();";
+    assert_eq!(with_large(copies), [end.clone(), end]);
+}
+
+#[test]
+fn what_a_large_array_holds_is_approximate() {
+    let text = "int large[50000]; int main(void) { return large[7]; }";
+    let compiled = compile(text, &options("main")).unwrap();
+    let inputs = compiled.cfa.approximate.iter().map(|i| &compiled.cfa.inputs[i.index()].name);
+    assert_eq!(inputs.collect::<Vec<_>>(), ["large"]);
+    assert!(compiled.warnings.iter().any(|w| w.message.contains("`large` is too large")));
+    // Pointers are not lost that way, and there is an end to it.
+    let pointers = "int *large[50000]; int main(void) { return large[7] != 0; }";
+    refused(pointers, "too large", "large");
+    refused("char large[1u << 30]; int main(void) { return large[7]; }", "too large", "large");
 }
