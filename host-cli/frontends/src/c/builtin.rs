@@ -1,6 +1,7 @@
 //! Functions that are known by their name: what verification tasks, `assert.h` and `vouch.h` use.
 
 use super::tree::{Function, Op};
+use super::types::Type;
 
 /// What a known function does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +37,10 @@ pub enum Builtin {
     Bits(Bits),
     /// Arithmetic that tells whether its exact result fits where it is stored.
     Overflow(Op),
+    /// A floating-point number without its sign.
+    Magnitude,
+    /// A function of `math.h` that rounds.
+    Math,
     /// Only prints; its value is arbitrary.
     Print,
     /// Allocates a block of the heap, zeroed or not.
@@ -141,8 +146,59 @@ pub fn find(name: &str) -> Option<Builtin> {
         "__enable_irq" | "__vouch_enable_irq" => Builtin::Mask(false),
         "__get_PRIMASK" | "__vouch_get_PRIMASK" => Builtin::Masked,
         "__set_PRIMASK" | "__vouch_set_PRIMASK" => Builtin::SetMask,
-        _ => return bits(name).or_else(|| overflow(name)),
+        _ => return bits(name).or_else(|| overflow(name)).or_else(|| math(name)),
     })
+}
+
+/// Functions of `math.h`, for `double` and `float`.
+fn math(name: &str) -> Option<Builtin> {
+    const ROUNDS: [&str; 38] = [
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sqrt",
+        "cbrt",
+        "floor",
+        "ceil",
+        "round",
+        "trunc",
+        "rint",
+        "nearbyint",
+        "pow",
+        "fmod",
+        "remainder",
+        "hypot",
+        "copysign",
+        "fma",
+        "lround",
+        "llround",
+        "lrint",
+        "atof",
+    ];
+    let plain = name.strip_prefix("__builtin_").unwrap_or(name);
+    let is = |wanted: &str| plain == wanted || plain.strip_suffix('f') == Some(wanted);
+    match () {
+        _ if is("fabs") => Some(Builtin::Magnitude),
+        _ if ROUNDS.into_iter().any(is) => Some(Builtin::Math),
+        _ => None,
+    }
 }
 
 /// `__builtin_clz` and its kin, for every width; `ffs` is in the library, too.
@@ -181,7 +237,15 @@ fn overflow(name: &str) -> Option<Builtin> {
 /// Whether a call of it is not a call of its body. Of the functions that programs like to define
 /// themselves, only the ones that mean an error are taken away from them.
 pub fn of(function: &Function) -> Option<Builtin> {
-    find(&function.name).filter(|b| function.body.is_none() || *b == Builtin::Error)
+    let params = &function.locals[..function.params];
+    let is_float = |ty: &Type| matches!(ty, Type::Float(_));
+    let on_floats = is_float(&function.result) || params.iter().any(|p| is_float(&p.ty));
+    find(&function.name).filter(|b| match b {
+        Builtin::Error => true,
+        // `log` may well be something else.
+        Builtin::Math | Builtin::Magnitude => function.body.is_none() && on_floats,
+        _ => function.body.is_none(),
+    })
 }
 
 /// Whether a function of this name does nothing but return any value: that is how verifiers name their inputs.
@@ -223,6 +287,17 @@ pub fn has_no_model(name: &str) -> bool {
     matches!(
         name,
         "qsort"
+            | "strtod"
+            | "strtof"
+            | "strtold"
+            | "modf"
+            | "modff"
+            | "frexp"
+            | "frexpf"
+            | "ldexp"
+            | "ldexpf"
+            | "scalbn"
+            | "scalbnf"
             | "strerror"
             | "localtime"
             | "gmtime"

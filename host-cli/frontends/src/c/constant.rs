@@ -1,5 +1,6 @@
 //! Constant expressions.
 
+use super::float::Format;
 use super::tree::{Expr, ExprKind, Op};
 use super::types::{Type, Types};
 use vouch_ir::eval::{binary, sign_extend, unary};
@@ -9,6 +10,7 @@ use vouch_ir::{BinOp, UnOp, mask};
 pub fn value(types: &Types, expr: &Expr) -> Option<i128> {
     let bits = raw(types, expr)?;
     match expr.ty.integer() {
+        _ if matches!(expr.ty, Type::Float(_)) => None,
         Some((width, true)) => Some(sign_extend(bits, width) as i128),
         _ => Some(bits as i128),
     }
@@ -18,9 +20,15 @@ pub fn value(types: &Types, expr: &Expr) -> Option<i128> {
 pub fn raw(types: &Types, expr: &Expr) -> Option<u128> {
     let width = types.width(&expr.ty)?;
     let cut = |v: u128| v & mask(width);
-    let truth = |e: &Expr| raw(types, e).map(|v| v != 0);
+    let truth = |e: &Expr| {
+        let sign = format_of(&e.ty).map_or(0, Format::sign);
+        raw(types, e).map(|v| v & !sign != 0)
+    };
     match &expr.kind {
         ExprKind::Int(value) => Some(cut(*value)),
+        ExprKind::Neg(a) if let Some(format) = format_of(&a.ty) => {
+            Some(raw(types, a)? ^ format.sign())
+        }
         ExprKind::Neg(a) => Some(unary(UnOp::Neg, raw(types, a)?, width)),
         ExprKind::Not(a) => Some(unary(UnOp::Not, raw(types, a)?, width)),
         ExprKind::IsZero(a) => Some(!truth(a)? as u128),
@@ -31,6 +39,9 @@ pub fn raw(types: &Types, expr: &Expr) -> Option<u128> {
             // The classic way to write `offsetof`.
             (ExprKind::Address(place), _) => Some(cut(place_of_null(types, place)?)),
             (_, Type::Bool) => Some(truth(a)? as u128),
+            _ if matches!((&a.ty, &expr.ty), (Type::Float(_), _) | (_, Type::Float(_))) => {
+                converted(types, a, &expr.ty)
+            }
             _ => Some(cut(value(types, a)? as u128)),
         },
         ExprKind::Address(place) => Some(cut(place_of_null(types, place)?)),
@@ -48,6 +59,37 @@ pub fn raw(types: &Types, expr: &Expr) -> Option<u128> {
             let (x, y) = if flip { (y, x) } else { (x, y) };
             let result = binary(operator, x, y, wide, wide);
             Some(if negate { result ^ 1 } else { result })
+        }
+        _ => None,
+    }
+}
+
+fn format_of(ty: &Type) -> Option<Format> {
+    match ty {
+        Type::Float(bytes) => Format::of(*bytes),
+        _ => None,
+    }
+}
+
+/// A constant as one of another type, where one of the two is a floating-point type, and nothing is rounded.
+fn converted(types: &Types, expr: &Expr, to: &Type) -> Option<u128> {
+    match (format_of(&expr.ty), format_of(to)) {
+        (Some(from), Some(to)) => to.bits(from.number(raw(types, expr)?)),
+        (None, Some(to)) => {
+            let value = value(types, expr)?;
+            to.bits(value as f64).filter(|_| value.unsigned_abs() < 1 << 53)
+        }
+        (Some(from), None) => {
+            let (width, signed) = to.integer()?;
+            let number = from.number(raw(types, expr)?).trunc();
+            // What does not fit is undefined.
+            let value = number as i128;
+            let (least, most) = match signed {
+                true => (-1i128 << (width.min(100) - 1), (1i128 << (width.min(100) - 1)) - 1),
+                false => (0, (1i128 << width.min(100)) - 1),
+            };
+            let fits = number.is_finite() && (least..=most).contains(&value);
+            fits.then_some(value as u128 & mask(width))
         }
         _ => None,
     }

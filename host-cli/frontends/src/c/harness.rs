@@ -88,12 +88,29 @@ pub fn write(
             return Err(Box::new(fail(what, Span::default(), "no harness of this").help(help)));
         }
         let program = Program::new(source, options)?;
+        if takes_floats(&program, options) {
+            let what = "a C program of a run cannot pass floating-point numbers yet";
+            let help = "use `--trace`";
+            return Err(Box::new(fail(what, Span::default(), "no harness of this").help(help)));
+        }
         if program.places.as_ref().is_some_and(|places| places.units.len() > 1) {
             let what = "a C program of a run is made of one file only";
             let help = "use `--trace`, or include the other files in one";
             return Err(Box::new(fail(what, Span::default(), "no harness of this").help(help)));
         }
         Ok(text(&program, include, options, cfa, trace))
+    })
+}
+
+/// Whether the entry function is given floating-point numbers, or a function that is declared only may return one.
+fn takes_floats(program: &Program, options: &Options) -> bool {
+    let is_float = |ty: &Type| matches!(ty, Type::Float(_));
+    program.unit.functions.iter().any(|f| {
+        let is_entry = *f.name == *options.c.entry;
+        let is_asked = program.notes.elsewhere.contains_key(&*f.name)
+            || f.body.is_none() && builtin::only_chooses(&f.name);
+        is_entry && f.locals[..f.params].iter().any(|p| is_float(&p.ty))
+            || is_asked && is_float(&f.result)
     })
 }
 

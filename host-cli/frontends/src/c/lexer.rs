@@ -1,8 +1,8 @@
 //! Text to tokens. Line markers and pragmas are read over; everything else that a preprocessor would
 //! have done is an error here.
 
-use super::Fail;
 use super::token::{DIGRAPHS, Encoding, PUNCTUATORS, Text, Token, TokenKind};
+use super::{Fail, float};
 use crate::Diagnostic;
 use vouch_ir::Span;
 
@@ -234,7 +234,7 @@ impl Lexer<'_> {
         let text = self.text[start..self.at].to_ascii_lowercase();
         let hex = text.starts_with("0x");
         if text.contains('.') || (!hex && text.contains('e')) || (hex && text.contains('p')) {
-            return Ok(TokenKind::Float);
+            return Ok(TokenKind::Float(float::literal(&text)));
         }
         let (radix, digits) = match text.as_bytes() {
             [b'0', b'x', ..] => (16, &text[2..]),
@@ -252,7 +252,9 @@ impl Lexer<'_> {
             "ul" | "lu" => (true, 1),
             "ull" | "llu" => (true, 2),
             // An imaginary number.
-            "i" | "j" | "il" | "li" | "iu" | "ui" | "ill" | "lli" => return Ok(TokenKind::Float),
+            "i" | "j" | "il" | "li" | "iu" | "ui" | "ill" | "lli" => {
+                return Ok(TokenKind::Float(None));
+            }
             _ => return Err(self.fail(start, "this is not a number", "cannot be read")),
         };
         let digits = if digits.is_empty() { "0" } else { digits };

@@ -12,6 +12,7 @@ mod commands;
 mod constant;
 mod definitions;
 pub mod edges;
+mod float;
 pub mod harness;
 mod headers;
 mod interrupt;

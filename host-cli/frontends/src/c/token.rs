@@ -19,8 +19,8 @@ pub enum TokenKind {
         /// Whether it is decimal: only then its type is never unsigned by itself.
         decimal: bool,
     },
-    /// A floating-point number.
-    Float,
+    /// A floating-point number: its size in bytes and its bits, if it is one that is understood.
+    Float(Option<(u32, u128)>),
     /// A character, or what gcc makes one number of: several.
     Char(Text),
     /// A string, without its terminating zero.

@@ -1,6 +1,7 @@
 //! Types, and how they lie in memory: sizes, alignments, cells. [`layout`](super::layout) places the
 //! members of structs and unions.
 
+use super::float::Format;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -237,6 +238,7 @@ impl Types {
     pub fn width(&self, ty: &Type) -> Option<u32> {
         match ty {
             Type::Pointer(..) => Some(self.word()),
+            Type::Float(bytes) => Format::of(*bytes).map(Format::width),
             _ => ty.integer().map(|i| i.0),
         }
     }

@@ -763,3 +763,31 @@ char *strndup(const char *text, unsigned long most)
     }
     return copy;
 }
+
+double fmin(double a, double b)
+{
+    if (a != a)
+        return b;
+    return b != b || a < b ? a : b;
+}
+
+double fmax(double a, double b)
+{
+    if (a != a)
+        return b;
+    return b != b || a > b ? a : b;
+}
+
+float fminf(float a, float b)
+{
+    if (a != a)
+        return b;
+    return b != b || a < b ? a : b;
+}
+
+float fmaxf(float a, float b)
+{
+    if (a != a)
+        return b;
+    return b != b || a > b ? a : b;
+}

@@ -63,8 +63,10 @@ long lroundf(float);
 #define M_PI 3.14159265358979323846
 #define M_PI_2 1.57079632679489661923
 #define M_E 2.7182818284590452354
-#define HUGE_VAL __builtin_huge_val()
-#define INFINITY __builtin_inff()
-#define NAN __builtin_nanf("")
+#define HUGE_VAL 1e999
+#define INFINITY 1e99f
 #define isnan(x) ((x) != (x))
+#define isinf(x) ((x) == INFINITY || (x) == -INFINITY)
+#define isfinite(x) (!isnan(x) && !isinf(x))
+#define NAN __builtin_nanf("")
 #endif

@@ -21,6 +21,9 @@ impl Lower<'_> {
     ) -> Result<ExprId, Fail> {
         let width = self.width(ty, span)?;
         self.width(right, span)?;
+        if let Some(format) = self.format_of(ty) {
+            return self.float_arithmetic(op, x, y, format, span);
+        }
         let signed = ty.integer().is_some_and(|i| i.1);
         let (operator, flip, negate) = operator(op, signed);
         if matches!(op, Op::Shl | Op::Shr) {
@@ -106,6 +109,9 @@ impl Lower<'_> {
     /// Negates as `0 - x`, with the overflow hazard of that subtraction.
     pub(super) fn negate(&mut self, x: ExprId, ty: &Type, span: Span) -> Result<ExprId, Fail> {
         let width = self.width(ty, span)?;
+        if let Some(format) = self.format_of(ty) {
+            return Ok(self.with_sign(x, format, true));
+        }
         let zero = self.cfa.pool.constant(0, width);
         self.arithmetic(Op::Sub, zero, x, ty, ty, span)
     }

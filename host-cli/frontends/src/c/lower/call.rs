@@ -480,6 +480,20 @@ impl Lower<'_> {
                 let value = self.converted(*value, &first.ty, result, span)?;
                 return Ok(Value::Scalar(value));
             }
+            Builtin::Magnitude => {
+                let values = self.arguments(args)?;
+                let (Some(first), Some(Value::Scalar(value)), Some(format)) =
+                    (args.first(), values.first(), self.format_of(result))
+                else {
+                    return self.unknown_function(id, args, &values, span);
+                };
+                let value = self.converted(*value, &first.ty, result, span)?;
+                return Ok(Value::Scalar(self.with_sign(value, format, false)));
+            }
+            Builtin::Math => {
+                self.arguments(args)?;
+                return self.approximate(&function.name, result, span);
+            }
             Builtin::Print => {
                 self.print(args, span)?;
                 if *result != Type::Void {

@@ -92,7 +92,10 @@ impl Lower<'_> {
     /// A condition of width 1.
     pub(super) fn condition(&mut self, expr: &Expr) -> Result<ExprId, Fail> {
         let value = self.scalar(expr)?;
-        Ok(self.truth(value))
+        Ok(match self.format_of(&expr.ty) {
+            Some(format) => self.float_truth(value, format),
+            None => self.truth(value),
+        })
     }
 
     /// The value of an expression.
@@ -393,6 +396,21 @@ impl Lower<'_> {
     ) -> Result<ExprId, Fail> {
         let width = self.width(to, span)?;
         self.width(from, span)?;
+        match (self.format_of(from), self.format_of(to)) {
+            (Some(from), Some(to)) => return Ok(self.between_formats(value, from, to)),
+            (Some(from), None) => {
+                return Ok(match to.integer() {
+                    _ if *to == Type::Bool => self.float_truth(value, from),
+                    Some(to) => self.integer_of_float(value, from, to),
+                    None => return self.refuse("a floating-point number as this type", span),
+                });
+            }
+            (None, Some(to)) => {
+                let signed = from.integer().is_some_and(|i| i.1);
+                return Ok(self.float_of_integer(value, signed, to));
+            }
+            (None, None) => {}
+        }
         match (from, to) {
             (_, Type::Bool) => Ok(self.truth(value)),
             (Type::Pointer(..), Type::Pointer(..)) => Ok(value),

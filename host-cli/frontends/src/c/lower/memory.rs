@@ -461,7 +461,7 @@ impl Lower<'_> {
         }
         let (width, signed) = match ty.integer() {
             Some(integer) => integer,
-            None => (self.unit.types.word(), false),
+            None => (self.unit.types.width(ty).unwrap_or(self.unit.types.word()), false),
         };
         self.cfa.pool.resize(value, width, signed)
     }

@@ -7,7 +7,7 @@
 //! - [`block`]: the edge under construction, properties, checks, inputs
 //! - [`object`]: variables of C to variables of the automaton, cell by cell
 //! - [`memory`]: reading and writing objects, also through pointers; [`copy`]: whole blocks of it
-//! - [`expression`], [`arithmetic`], [`statement`]
+//! - [`expression`], [`arithmetic`], [`floating`], [`statement`]
 //! - [`notes`]: what the automaton has to do with the text
 //! - [`device`]: what lies at addresses that are given as numbers
 //! - [`call`]: inlining, recursion up to its bound, functions that are known by name
@@ -23,6 +23,7 @@ mod call;
 mod copy;
 mod device;
 mod expression;
+mod floating;
 pub mod format;
 mod heap;
 mod interrupt;
@@ -381,7 +382,9 @@ impl Lower<'_> {
     fn width(&self, ty: &Type, span: Span) -> Result<u32, Fail> {
         match self.unit.types.width(ty) {
             Some(width) => Ok(width),
-            None if matches!(ty, Type::Float(_)) => self.refuse("floating-point arithmetic", span),
+            None if matches!(ty, Type::Float(_)) => {
+                self.refuse("a floating-point number of more than 64 bits", span)
+            }
             None => {
                 let shown = self.unit.types.show(ty);
                 self.refuse(&format!("a value of type {shown} in this place"), span)

@@ -71,6 +71,7 @@ impl Lower<'_> {
     fn passed(&self, ty: &Type) -> Type {
         match ty.integer() {
             Some((bits, _)) if bits < 32 => INT,
+            _ if *ty == Type::Float(4) => Type::Float(8),
             _ => ty.clone(),
         }
     }

@@ -60,7 +60,7 @@ impl Parser {
         let found = match self.peek() {
             TokenKind::Word(w) => format!("`{w}`"),
             TokenKind::Punct(p) => format!("`{p}`"),
-            TokenKind::Int { .. } | TokenKind::Float => "a number".into(),
+            TokenKind::Int { .. } | TokenKind::Float(_) => "a number".into(),
             TokenKind::Char(_) => "a character".into(),
             TokenKind::Text(_) => "a string".into(),
             TokenKind::End => "the end of the file".into(),

@@ -21,10 +21,13 @@ impl Parser {
                     span,
                 })
             }
-            TokenKind::Float => {
+            TokenKind::Float(number) => {
                 self.advance();
-                let kind = ExprKind::Refused("floating-point arithmetic");
-                Ok(Expr { kind, ty: Type::Float(8), span })
+                let (kind, bytes) = match number {
+                    Some((bytes, bits)) => (ExprKind::Int(bits), bytes),
+                    None => (ExprKind::Refused("a floating-point number of this kind"), 8),
+                };
+                Ok(Expr { kind, ty: Type::Float(bytes), span })
             }
             TokenKind::Char(text) => {
                 self.advance();
