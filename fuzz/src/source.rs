@@ -29,7 +29,7 @@ pub fn vch(data: &[u8]) {
 /// A preprocessed C program with all checks. What a preprocessor does is not ours to fuzz.
 pub fn c(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let checks = Checks { bounds: true, division: true, shift: true, null: true };
+    let checks = Checks::ALL;
     let c = COptions { checks, ..COptions::default() };
     if preprocess::is_needed(text, &c) {
         return;

@@ -304,3 +304,57 @@ fn errors_name_the_place_in_the_file() {
     assert_eq!(code, Some(2));
     assert!(said.contains("task.c:6:") && said.contains("floating-point"), "{said}");
 }
+
+#[test]
+fn a_heap_is_proved_and_refuted() {
+    let list = |wrong: &str| {
+        format!(
+            "{TASK}void *malloc(unsigned long); void free(void *);\n\
+             struct node {{ int value; struct node *next; }};\n\
+             int main(void) {{ struct node *head = 0; int n = __VERIFIER_nondet_int();\n\
+             __VERIFIER_assume(n >= 0 && n <= 3);\n\
+             for (int i = 0; i < n; i++) {{ struct node *p = malloc(sizeof *p);\n\
+             p->value = i; p->next = head; head = p; }}\n\
+             int count = 0; while (head) {{ struct node *next = head->next; free(head); count++; head = next; }}\n\
+             if (count {wrong}) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(task(&list("!= n"), &["--checks", "bounds,null"]).0, Some(0));
+    let (code, said, run) = task(&list("== 3"), &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(run.is_none_or(|run| run.status.code() == Some(1)));
+    let (code, said, _) = task(&list("!= n"), &["--blocks", "2"]);
+    assert!(code == Some(3) && said.contains("heap_limit") && said.contains("--blocks"), "{said}");
+    // Whether the block is given out again or not, an old pointer is found out.
+    let old = format!(
+        "{TASK}void *malloc(unsigned long); void free(void *);\n\
+         int main(void) {{ int *old = 0;\n\
+         for (int i = 0; i < 2; i++) {{ int *p = malloc(4); *p = 1; if (old) *old = 2; free(p); old = p; }}\n\
+         return 0; }}"
+    );
+    let (code, said, run) = task(&old, &["--checks", "bounds"]);
+    assert!(code == Some(1) && said.contains("bounds"), "{said}");
+    assert!(run.is_none_or(|run| !run.status.success()));
+}
+
+#[test]
+fn what_nothing_here_knows_is_never_said_to_break_anything() {
+    let float = |claim: &str| {
+        format!(
+            "{TASK}float x; int main(void) {{ int n = __VERIFIER_nondet_int(); x = n % 100; \
+             float y = x * 0.1f; if ({claim}) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(task(&float("x > 99"), &[]).0, Some(0));
+    assert_eq!(task(&float("x == 99"), &[]).0, Some(1));
+    assert_eq!(task(&float("y > 10"), &[]).0, Some(3));
+    let large = |claim: &str| {
+        format!(
+            "{TASK}char a[50000]; int main(void) {{ unsigned i = __VERIFIER_nondet_int(); \
+             if (i < sizeof a) {{ a[i] = 1; if ({claim}) reach_error(); }} return 0; }}"
+        )
+    };
+    assert_eq!(task(&large("i == 50000"), &[]).0, Some(0));
+    assert_eq!(task(&large("a[i] != 1"), &[]).0, Some(3));
+    assert_eq!(task(&large("i == 49999"), &[]).0, Some(1));
+}

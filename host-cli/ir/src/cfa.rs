@@ -51,6 +51,8 @@ pub enum Type {
     Signed,
     /// Values with names; others are numbers.
     Enum(Vec<(Word, String)>),
+    /// A floating-point number of IEEE 754, of 32 or 64 bits.
+    Float,
 }
 
 impl Type {

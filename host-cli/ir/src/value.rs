@@ -12,7 +12,36 @@ pub fn show(ty: &Type, width: u32, value: Word) -> String {
         (Type::Signed, _) if (1..=128).contains(&width) && value <= mask(width) => {
             (sign_extend(value, width) as i128).to_string()
         }
+        (Type::Float, _) => show_float(width, value),
         _ => ty.name(value).map_or_else(|| value.to_string(), escape::text),
+    }
+}
+
+/// A floating-point number, with a point or an exponent; what is none with its bits.
+fn show_float(width: u32, value: Word) -> String {
+    let (shown, is_nan) = match width {
+        32 => {
+            let number = f32::from_bits(value as u32);
+            (format!("{number:?}"), number.is_nan())
+        }
+        64 => {
+            let number = f64::from_bits(value as u64);
+            (format!("{number:?}"), number.is_nan())
+        }
+        _ => return value.to_string(),
+    };
+    if is_nan { format!("nan({value:#x})") } else { shown }
+}
+
+fn read_float(width: u32, text: &str) -> Option<Word> {
+    let bits = text.strip_prefix("nan(").and_then(|text| text.strip_suffix(')'));
+    if let Some(bits) = bits.or(Some(text).filter(|text| text.starts_with("0x"))) {
+        return magnitude(bits).filter(|value| *value <= mask(width));
+    }
+    match width {
+        32 => text.parse::<f32>().ok().map(|x| x.to_bits().into()),
+        64 => text.parse::<f64>().ok().map(|x| x.to_bits().into()),
+        _ => magnitude(text).filter(|value| *value <= mask(width)),
     }
 }
 
@@ -31,6 +60,7 @@ pub fn describe(ty: &Type, width: u32) -> String {
         Type::Enum(names) if names.len() > 6 => {
             format!("one of {} names (`{}`, `{}`, …)", names.len(), names[0].1, names[1].1)
         }
+        Type::Float => "a floating-point number".to_string(),
         Type::Unsigned | Type::Enum(_) => format!("a number from 0 to {}", mask(width)),
     }
 }
@@ -41,6 +71,7 @@ pub fn read(ty: &Type, width: u32, text: &str) -> Option<Word> {
     match (ty, text) {
         (Type::Bool, "false") => return Some(0),
         (Type::Bool, "true") => return Some(1),
+        (Type::Float, _) => return read_float(width, text),
         (Type::Enum(_), _) => {
             if let Some(value) = ty.named(text) {
                 return Some(value).filter(|v| *v <= mask(width));
@@ -89,15 +120,19 @@ mod tests {
         assert_eq!(show(&Type::Unsigned, 8, 255), "255");
         assert_eq!(show(&Type::Signed, 8, 255), "-1");
         assert_eq!(show(&Type::Signed, 128, 1 << 127), i128::MIN.to_string());
+        assert_eq!(show(&Type::Float, 32, 1.5f32.to_bits().into()), "1.5");
+        assert_eq!(show(&Type::Float, 32, 0xffc0_0001), "nan(0xffc00001)");
+        assert_eq!(show(&Type::Float, 64, (-1f64 / 0.0).to_bits().into()), "-inf");
         assert_eq!(show(&modes(), 3, 1), "Closed");
         assert_eq!(show(&modes(), 3, 7), "7");
     }
 
     #[test]
     fn what_is_shown_can_be_read() {
-        for width in [1, 2, 3, 5, 128] {
-            for ty in [Type::Bool, Type::Unsigned, Type::Signed, modes()] {
-                for value in [0, 1, 2, 3, mask(width) >> 1, mask(width)] {
+        for width in [1, 2, 3, 5, 32, 64, 128] {
+            for ty in [Type::Bool, Type::Unsigned, Type::Signed, Type::Float, modes()] {
+                let near = 0x3dcc_cccd << (width / 2);
+                for value in [0, 1, 2, 3, near, mask(width) >> 1, mask(width)] {
                     let value = value & mask(width);
                     let text = show(&ty, width, value);
                     let expected = (text != "Twice").then_some(value);

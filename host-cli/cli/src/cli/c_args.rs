@@ -41,7 +41,7 @@ pub struct CArgs {
     #[arg(long = "loop", env = "VOUCH_LOOP", hide_env = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub repeat: bool,
-    /// Check also: bounds, div, shift, null, all (separated by commas)
+    /// Check also: bounds, div, shift, null, heap, all (separated by commas)
     #[arg(long, env = "VOUCH_CHECKS", hide_env = true, value_name = "LIST")]
     #[arg(default_value = "")]
     pub checks: Checks,

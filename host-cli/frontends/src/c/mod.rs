@@ -70,6 +70,14 @@ pub struct Checks {
     pub shift: bool,
     /// That null is not dereferenced: property `null`.
     pub null: bool,
+    /// Runs in which there is no memory left: a call that allocates may return null.
+    pub heap: bool,
+}
+
+impl Checks {
+    /// Every one of them.
+    pub const ALL: Checks =
+        Checks { bounds: true, division: true, shift: true, null: true, heap: true };
 }
 
 impl std::str::FromStr for Checks {
@@ -82,12 +90,11 @@ impl std::str::FromStr for Checks {
                 "div" => checks.division = true,
                 "shift" => checks.shift = true,
                 "null" => checks.null = true,
-                "all" => {
-                    checks = Checks { bounds: true, division: true, shift: true, null: true };
-                }
+                "heap" => checks.heap = true,
+                "all" => checks = Checks::ALL,
                 _ => {
                     return Err(format!(
-                        "unknown check `{word}`; known are bounds, div, shift, null, all"
+                        "unknown check `{word}`; known are bounds, div, shift, null, heap, all"
                     ));
                 }
             }

@@ -25,6 +25,7 @@ pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
         known_elsewhere(program),
         unhandled(program, options),
         too_large(program),
+        enough_memory(program, options),
     ];
     parsed.chain(looked_for.into_iter().flatten()).collect()
 }
@@ -114,6 +115,14 @@ fn known_elsewhere(program: &Program) -> Option<Diagnostic> {
             "make it `static` if nothing else changes it; declare it `extern` if something does",
         ),
     )
+}
+
+/// Whether there is memory left is not known here.
+fn enough_memory(program: &Program, options: &Options) -> Option<Diagnostic> {
+    let at = program.notes.allocates.filter(|_| !options.c.checks.heap)?;
+    let message = "calls that allocate are taken to find memory";
+    let warning = Diagnostic::warning(message, program.original(at), "never returns null");
+    Some(warning.help("look at runs in which there is none left, too, with `--checks heap`"))
 }
 
 /// An array that is too large to be followed.

@@ -39,7 +39,7 @@ impl Lower<'_> {
     /// Any number that is none.
     fn any_nan(&mut self, format: Format) -> ExprId {
         let width = format.width();
-        let any = self.fresh_approximate("nan", width, ir::Type::Unsigned);
+        let any = self.fresh_approximate("nan", width, ir::Type::Float);
         let quiet = format.infinity() | 1 << (format.significand - 1);
         let quiet = self.cfa.pool.constant(quiet, width);
         self.cfa.pool.binary(BinOp::Or, any, quiet)
@@ -85,7 +85,7 @@ impl Lower<'_> {
                 let width = format.width();
                 match result {
                     Some(bits) => self.cfa.pool.constant(bits, width),
-                    None => self.fresh_approximate("rounded", width, ir::Type::Unsigned),
+                    None => self.fresh_approximate("rounded", width, ir::Type::Float),
                 }
             }
             _ => return self.refuse("this operator on floating-point numbers", span),
@@ -144,7 +144,7 @@ impl Lower<'_> {
             }
         }
         if from.width() > to.width() {
-            return self.fresh_approximate("rounded", to.width(), ir::Type::Unsigned);
+            return self.fresh_approximate("rounded", to.width(), ir::Type::Float);
         }
         let sign = self.sign_of(value, from);
         let exponent = self.cfa.pool.slice(value, from.significand, from.exponent);
@@ -234,7 +234,7 @@ impl Lower<'_> {
         if self.cfa.pool.as_const(lost) == Some(0) {
             return number;
         }
-        let any = self.fresh_approximate("rounded", format.width(), ir::Type::Unsigned);
+        let any = self.fresh_approximate("rounded", format.width(), ir::Type::Float);
         self.cfa.pool.ite(lost, any, number)
     }
 

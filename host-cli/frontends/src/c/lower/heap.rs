@@ -124,11 +124,6 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a verification task follows the rules of SV-COMP, where there is always enough memory.
-    fn has_endless_memory(&self) -> bool {
-        self.unit.functions.iter().any(|f| f.name.starts_with("__VERIFIER_"))
-    }
-
     /// `malloc`, or `calloc` if the block is zeroed.
     pub(super) fn allocate(
         &mut self,
@@ -142,9 +137,10 @@ impl Lower<'_> {
         let Some(numbers) = site else {
             return self.refuse("a call that needs a heap, in a program of this size,", span);
         };
+        self.notes.allocates.get_or_insert(span);
         let (bytes, too_many) = self.asked(args, zeroed, span)?;
         let mut fails = too_many;
-        if !self.has_endless_memory() {
+        if self.options.c.checks.heap {
             let none_left = self.fresh("no_memory", 1, ir::Type::Bool);
             fails = self.cfa.pool.or(fails, none_left);
         }

@@ -35,6 +35,8 @@ pub struct Notes {
     pub unknown: BTreeMap<String, Span>,
     /// Functions that are declared only, and where one is called.
     pub elsewhere: BTreeMap<String, Span>,
+    /// A call that allocates.
+    pub allocates: Option<Span>,
     /// Objects with an array that is too large to be followed, and where they are declared.
     pub open: Vec<(String, Span)>,
     /// Functions of which the automaton has the body.

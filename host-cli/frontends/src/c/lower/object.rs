@@ -77,6 +77,7 @@ pub struct Owner {
 pub fn shown(types: &Types, ty: &Type) -> ir::Type {
     match ty {
         Type::Bool => ir::Type::Bool,
+        Type::Float(_) => ir::Type::Float,
         Type::Enum { bits, id, .. } if types.enums.get(*id).is_some_and(|e| !e.is_empty()) => {
             let name = |(name, value): &(Rc<str>, i128)| {
                 (*value as ir::Word & ir::mask(*bits), name.to_string())

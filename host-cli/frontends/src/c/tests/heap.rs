@@ -26,7 +26,7 @@ fn ends(text: &str, input: Word, options: &Options) -> String {
 }
 
 fn ends_checked(body: &str) -> String {
-    let text = format!("{DECLARATIONS} int __VERIFIER_any(void); int main(void) {{ {body} }}");
+    let text = format!("{DECLARATIONS} int main(void) {{ {body} }}");
     ends(&text, 0, &checked())
 }
 
@@ -108,19 +108,22 @@ fn what_is_not_in_a_block_is_outside() {
 }
 
 #[test]
-fn there_may_be_no_memory_left_unless_sv_comp_says_so() {
+fn there_may_be_no_memory_left() {
     let text = format!("{DECLARATIONS} int main(void) {{ int *p = malloc(4); *p = 1; }}");
-    assert_eq!(ends(&text, 0, &checked()), "end");
-    assert_eq!(ends(&text, 1, &checked()), "error null");
-    let text = format!("{text} void __VERIFIER_assume(int);");
-    assert_eq!(ends(&text, 1, &checked()), "end");
+    let mut options = checked();
+    assert_eq!(ends(&text, 1, &options), "end");
+    assert!(compile(&text, &options).unwrap().warnings[0].message.contains("find memory"));
+    options.c.checks.heap = true;
+    assert_eq!(ends(&text, 0, &options), "end");
+    assert_eq!(ends(&text, 1, &options), "error null");
+    assert!(compile(&text, &options).unwrap().warnings.is_empty());
 }
 
 #[test]
 fn old_pointers_are_found_out_even_if_memory_is_given_out_again() {
     // In the run in which all inputs are 1, the first block that is freed is not given out again.
     let text = format!(
-        "{DECLARATIONS} int __VERIFIER_any(void); int main(void) {{ int *old = 0; \
+        "{DECLARATIONS} int main(void) {{ int *old = 0; \
          for (int i = 0; i < 3; i++) {{ int *p = malloc(4); *p = i; if (old) *old = 5; free(p); old = p; }} }}"
     );
     assert_eq!(ends(&text, 0, &checked()), "end");
@@ -214,7 +217,7 @@ fn random_programs_do_what_a_heap_does() {
         let mut r = Random::new(seed);
         let mut model = Model::default();
         let mut text = format!(
-            "{DECLARATIONS} int __VERIFIER_any(void); void reach_error(void); \
+            "{DECLARATIONS} void reach_error(void); \
              int main(void) {{ unsigned sum = 0; unsigned char *p0 = 0, *p1 = 0, *p2 = 0, *p3 = 0;\n"
         );
         for p in 0..4 {

@@ -84,6 +84,7 @@ fn ty(field: &Field) -> &'static str {
 fn literals(name: &str, fields: &[Field], words: &[Word]) -> String {
     let literal = |field: &Field, word: Word| match &field.ty {
         Type::Enum(_) => format!("\"{}\"", shown(&value::show(&field.ty, field.width, word))),
+        Type::Float => word.to_string(),
         _ => value::show(&field.ty, field.width, word),
     };
     let list: Vec<String> =

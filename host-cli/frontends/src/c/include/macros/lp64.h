@@ -12,7 +12,22 @@
 #define __CHAR16_TYPE__ short unsigned int
 #define __CHAR32_TYPE__ unsigned int
 #define __CHAR_BIT__ 8
+#define __DBL_DIG__ 15
+#define __DBL_EPSILON__ 2.2204460492503131e-16
+#define __DBL_MANT_DIG__ 53
+#define __DBL_MAX_EXP__ 1024
+#define __DBL_MAX__ 1.7976931348623157e+308
+#define __DBL_MIN_EXP__ (-1021)
+#define __DBL_MIN__ 2.2250738585072014e-308
 #define __ELF__ 1
+#define __FLT_DIG__ 6
+#define __FLT_EPSILON__ 1.1920929e-7F
+#define __FLT_MANT_DIG__ 24
+#define __FLT_MAX_EXP__ 128
+#define __FLT_MAX__ 3.4028235e+38F
+#define __FLT_MIN_EXP__ (-125)
+#define __FLT_MIN__ 1.1754944e-38F
+#define __FLT_RADIX__ 2
 #define __GCC_ATOMIC_BOOL_LOCK_FREE 2
 #define __GCC_ATOMIC_CHAR16_T_LOCK_FREE 2
 #define __GCC_ATOMIC_CHAR32_T_LOCK_FREE 2
