@@ -21,12 +21,12 @@ pub fn raw(types: &Types, expr: &Expr) -> Option<u128> {
     let width = types.width(&expr.ty)?;
     let cut = |v: u128| v & mask(width);
     let truth = |e: &Expr| {
-        let sign = format_of(&e.ty).map_or(0, Format::sign);
+        let sign = e.ty.format().map_or(0, Format::sign);
         raw(types, e).map(|v| v & !sign != 0)
     };
     match &expr.kind {
         ExprKind::Int(value) => Some(cut(*value)),
-        ExprKind::Neg(a) if let Some(format) = format_of(&a.ty) => {
+        ExprKind::Neg(a) if let Some(format) = a.ty.format() => {
             Some(raw(types, a)? ^ format.sign())
         }
         ExprKind::Neg(a) => Some(unary(UnOp::Neg, raw(types, a)?, width)),
@@ -64,16 +64,9 @@ pub fn raw(types: &Types, expr: &Expr) -> Option<u128> {
     }
 }
 
-fn format_of(ty: &Type) -> Option<Format> {
-    match ty {
-        Type::Float(bytes) => Format::of(*bytes),
-        _ => None,
-    }
-}
-
 /// A constant as one of another type, where one of the two is a floating-point type, and nothing is rounded.
 fn converted(types: &Types, expr: &Expr, to: &Type) -> Option<u128> {
-    match (format_of(&expr.ty), format_of(to)) {
+    match (expr.ty.format(), to.format()) {
         (Some(from), Some(to)) => to.bits(from.number(raw(types, expr)?)),
         (None, Some(to)) => {
             let value = value(types, expr)?;

@@ -8,6 +8,9 @@ use std::rc::Rc;
 /// The most cells of one object; a single array with more has none.
 pub const MAX_CELLS: u64 = 20_000;
 
+/// The same for floating-point numbers: most of what they hold was rounded, which nobody knows anyway.
+pub const MAX_FLOATS: u64 = 1_000;
+
 /// What the compiler for the target takes for granted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DataModel {
@@ -185,6 +188,14 @@ impl Type {
     pub fn is_integer(&self) -> bool {
         self.integer().is_some()
     }
+    /// The format of a floating-point type that has a meaning.
+    pub fn format(&self) -> Option<Format> {
+        match self {
+            Type::Float(bytes) => Format::of(*bytes),
+            _ => None,
+        }
+    }
+
     /// What a pointer points to.
     pub fn pointee(&self) -> Option<&Type> {
         match self {
@@ -238,7 +249,7 @@ impl Types {
     pub fn width(&self, ty: &Type) -> Option<u32> {
         match ty {
             Type::Pointer(..) => Some(self.word()),
-            Type::Float(bytes) => Format::of(*bytes).map(Format::width),
+            Type::Float(_) => ty.format().map(Format::width),
             _ => ty.integer().map(|i| i.0),
         }
     }
@@ -341,8 +352,13 @@ impl Types {
     fn is_open(&self, ty: &Type) -> bool {
         match ty {
             Type::Array(of, len) => {
+                let mut scalar = &**of;
+                while let Type::Array(of, _) = scalar {
+                    scalar = of;
+                }
+                let most = if matches!(scalar, Type::Float(_)) { MAX_FLOATS } else { MAX_CELLS };
                 let is_large = |len: u64| match self.count_cells(of) {
-                    Some(each) => each.checked_mul(len).is_none_or(|n| n > MAX_CELLS),
+                    Some(each) => each.checked_mul(len).is_none_or(|n| n > most),
                     None => false,
                 };
                 len.is_some_and(is_large) && !self.has_pointer(of)

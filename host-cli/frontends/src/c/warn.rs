@@ -129,7 +129,8 @@ fn enough_memory(program: &Program, options: &Options) -> Option<Diagnostic> {
 fn too_large(program: &Program) -> Option<Diagnostic> {
     let (name, at) = program.notes.open.iter().min_by_key(|(_, at)| at.start)?;
     let message = format!("`{name}` is too large to be followed: each read of it gives any value");
-    let label = format!("an array of more than {} elements", super::types::MAX_CELLS);
+    let (scalars, floats) = (super::types::MAX_CELLS, super::types::MAX_FLOATS);
+    let label = format!("an array of more than {scalars} scalars, or {floats} that are fractions");
     let warning = Diagnostic::warning(message, program.original(*at), label);
     Some(warning.help("make it smaller for the check if what it holds matters"))
 }

@@ -21,8 +21,10 @@ impl Lower<'_> {
     ) -> Result<ExprId, Fail> {
         let width = self.width(ty, span)?;
         self.width(right, span)?;
-        if let Some(format) = self.format_of(ty) {
-            return self.float_arithmetic(op, x, y, format, span);
+        match (ty.format(), right.format()) {
+            (Some(format), Some(_)) => return self.float_arithmetic(op, x, y, format, span),
+            (None, None) => {}
+            _ => return self.refuse_on_floats(span),
         }
         let signed = ty.integer().is_some_and(|i| i.1);
         let (operator, flip, negate) = operator(op, signed);
@@ -109,7 +111,7 @@ impl Lower<'_> {
     /// Negates as `0 - x`, with the overflow hazard of that subtraction.
     pub(super) fn negate(&mut self, x: ExprId, ty: &Type, span: Span) -> Result<ExprId, Fail> {
         let width = self.width(ty, span)?;
-        if let Some(format) = self.format_of(ty) {
+        if let Some(format) = ty.format() {
             return Ok(self.with_sign(x, format, true));
         }
         let zero = self.cfa.pool.constant(0, width);

@@ -483,7 +483,7 @@ impl Lower<'_> {
             Builtin::Magnitude => {
                 let values = self.arguments(args)?;
                 let (Some(first), Some(Value::Scalar(value)), Some(format)) =
-                    (args.first(), values.first(), self.format_of(result))
+                    (args.first(), values.first(), result.format())
                 else {
                     return self.unknown_function(id, args, &values, span);
                 };

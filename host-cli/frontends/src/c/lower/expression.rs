@@ -92,7 +92,7 @@ impl Lower<'_> {
     /// A condition of width 1.
     pub(super) fn condition(&mut self, expr: &Expr) -> Result<ExprId, Fail> {
         let value = self.scalar(expr)?;
-        Ok(match self.format_of(&expr.ty) {
+        Ok(match expr.ty.format() {
             Some(format) => self.float_truth(value, format),
             None => self.truth(value),
         })
@@ -126,6 +126,7 @@ impl Lower<'_> {
                 let x = self.scalar(a)?;
                 self.negate(x, &a.ty, span)?
             }
+            ExprKind::Not(a) if a.ty.format().is_some() => return self.refuse_on_floats(span),
             ExprKind::Not(a) => {
                 let x = self.scalar(a)?;
                 self.cfa.pool.not(x)
@@ -396,7 +397,7 @@ impl Lower<'_> {
     ) -> Result<ExprId, Fail> {
         let width = self.width(to, span)?;
         self.width(from, span)?;
-        match (self.format_of(from), self.format_of(to)) {
+        match (from.format(), to.format()) {
             (Some(from), Some(to)) => return Ok(self.between_formats(value, from, to)),
             (Some(from), None) => {
                 return Ok(match to.integer() {
@@ -404,6 +405,9 @@ impl Lower<'_> {
                     Some(to) => self.integer_of_float(value, from, to),
                     None => return self.refuse("a floating-point number as this type", span),
                 });
+            }
+            (None, Some(_)) if !from.is_integer() => {
+                return self.refuse("this as a floating-point number", span);
             }
             (None, Some(to)) => {
                 let signed = from.integer().is_some_and(|i| i.1);

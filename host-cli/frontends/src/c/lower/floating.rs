@@ -4,18 +4,9 @@ use super::{Fail, Lower};
 use crate::c::DataModel;
 use crate::c::float::{self, Format};
 use crate::c::tree::Op;
-use crate::c::types::Type;
 use vouch_ir::{self as ir, BinOp, ExprId, Span};
 
 impl Lower<'_> {
-    /// The format of a floating-point type that has a meaning.
-    pub(super) fn format_of(&self, ty: &Type) -> Option<Format> {
-        match ty {
-            Type::Float(bytes) => Format::of(*bytes),
-            _ => None,
-        }
-    }
-
     fn bits_below(&mut self, value: ExprId, format: Format) -> ExprId {
         self.cfa.pool.slice(value, 0, format.width() - 1)
     }
@@ -88,8 +79,13 @@ impl Lower<'_> {
                     None => self.fresh_approximate("rounded", width, ir::Type::Float),
                 }
             }
-            _ => return self.refuse("this operator on floating-point numbers", span),
+            _ => return self.refuse_on_floats(span),
         })
+    }
+
+    /// An operator for integers alone.
+    pub(super) fn refuse_on_floats<T>(&self, span: Span) -> Result<T, Fail> {
+        self.refuse("this operator on floating-point numbers", span)
     }
 
     fn neither_nan(&mut self, x: ExprId, y: ExprId, format: Format) -> ExprId {

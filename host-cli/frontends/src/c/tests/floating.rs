@@ -146,4 +146,7 @@ fn other_numbers_are_refused() {
     };
     refused("long double x; int main(void) { x = x + 1; }");
     refused("int main(void) { return 1.0L > 0; }");
+    for wrong in ["~x", "x % 2", "x << 1", "1 << x", "(x = p)", "x == p"] {
+        refused(&format!("float x; int *p; int main(void) {{ return (int)({wrong}); }}"));
+    }
 }

@@ -181,6 +181,8 @@ fn what_a_large_array_holds_is_approximate() {
     let inputs = compiled.cfa.approximate.iter().map(|i| &compiled.cfa.inputs[i.index()].name);
     assert_eq!(inputs.collect::<Vec<_>>(), ["large"]);
     assert!(compiled.warnings.iter().any(|w| w.message.contains("`large` is too large")));
+    let floats = "double large[40][40]; int main(void) { return large[7][3] > 1; }";
+    assert_eq!(compile(floats, &options("main")).unwrap().cfa.approximate.len(), 1);
     // Pointers are not lost that way, and there is an end to it.
     let pointers = "int *large[50000]; int main(void) { return large[7] != 0; }";
     refused(pointers, "too large", "large");
