@@ -192,7 +192,7 @@ impl Lower<'_> {
         let end = reaches.fold(offset + width as u64, u64::saturating_add);
         let o = &self.objects[object];
         let is_open = o.open.iter().any(|open| open.start <= offset && end <= open.end);
-        if is_open && !(write && o.constant) {
+        if is_open && !(write && o.constant) && o.length.is_none() {
             for index in indices {
                 self.check_index(index.value, index.length, span);
             }
@@ -316,7 +316,13 @@ impl Lower<'_> {
                 let from = self.cfa.pool.constant(from as u128 & ir::mask(word), word);
                 let room = self.cfa.pool.constant((last - first) as u128, word);
                 let at = self.cfa.pool.binary(BinOp::Sub, pointer, from);
-                let when = self.cfa.pool.binary(BinOp::Ule, at, room);
+                let mut when = self.cfa.pool.binary(BinOp::Ule, at, room);
+                let end = first + (width as u64).div_ceil(8);
+                let end = self.cfa.pool.constant(end as u128, word);
+                let after = self.cfa.pool.binary(BinOp::Add, at, end);
+                if let Some(has) = self.has_until(object, after) {
+                    when = self.cfa.pool.and(when, has);
+                }
                 let not = self.cfa.pool.not(when);
                 outside = self.cfa.pool.and(outside, not);
                 list.push(Candidate { object, offset: open.start, when: Some(when) });
@@ -419,18 +425,10 @@ impl Lower<'_> {
             let room = self.cfa.pool.constant((o.size - end) as u128, word);
             let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
             let mut here = self.cfa.pool.binary(BinOp::Ule, at, room);
-            if let Some((length, each)) = self.objects[object].length {
-                let length = self.read_var(length);
-                let each = self.cfa.pool.constant(each as u128, word);
-                let bytes = self.cfa.pool.binary(BinOp::Mul, length, each);
-                let end = self.cfa.pool.constant(end as u128, word);
-                let after = self.cfa.pool.binary(BinOp::Add, at, end);
-                let has = self.cfa.pool.binary(BinOp::Ule, after, bytes);
+            let end = self.cfa.pool.constant(end as u128, word);
+            let after = self.cfa.pool.binary(BinOp::Add, at, end);
+            if let Some(has) = self.has_until(object, after) {
                 here = self.cfa.pool.and(here, has);
-            }
-            if let Some(live) = self.objects[object].live {
-                let live = self.read_var(live);
-                here = self.cfa.pool.and(here, live);
             }
             within = self.cfa.pool.or(within, here);
         }

@@ -319,8 +319,25 @@ impl Lower<'_> {
         let needed = bytes.div_ceil(each);
         let needed = self.cfa.pool.constant(needed as u128, self.unit.types.word());
         let has = self.cfa.pool.binary(ir::BinOp::Ule, needed, length);
-        let live = self.objects[object].live.map(|live| self.read_var(live));
-        Some(live.map_or(has, |live| self.cfa.pool.and(live, has)))
+        Some(self.if_live(object, has))
+    }
+
+    /// The same for a number of bytes that is not known, but not more than are modelled.
+    pub(super) fn has_until(&mut self, object: ObjectId, bytes: ExprId) -> Option<ExprId> {
+        let (length, each) = self.objects[object].length?;
+        let length = self.read_var(length);
+        let each = self.cfa.pool.constant(each as u128, self.unit.types.word());
+        let all = self.cfa.pool.binary(ir::BinOp::Mul, length, each);
+        let has = self.cfa.pool.binary(ir::BinOp::Ule, bytes, all);
+        Some(self.if_live(object, has))
+    }
+
+    /// A condition on a block, which is never met by one that is not there.
+    fn if_live(&mut self, object: ObjectId, condition: ExprId) -> ExprId {
+        match self.objects[object].live.map(|live| self.read_var(live)) {
+            Some(live) => self.cfa.pool.and(live, condition),
+            None => condition,
+        }
     }
 
     /// A variable comes into being without a value.

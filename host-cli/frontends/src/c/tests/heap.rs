@@ -101,6 +101,15 @@ fn what_is_not_in_a_block_is_outside() {
         ("for (int i = 0; i < 9; i++) malloc(4);", "error heap_limit"),
         ("for (int i = 0; i < 2; i++) malloc(4 << 4 * i);", "end"),
         ("for (int i = 0; i < 2; i++) malloc(4 << 20 * i);", "error heap_limit"),
+        // Too many fractions to be followed.
+        ("double *p = malloc(16000); p[1999] = 1;", "end"),
+        ("double *p = malloc(16000); p[2000] = 1;", "error bounds"),
+        ("double *p = malloc(16000); p[-1] = 1;", "error bounds"),
+        ("double *p = malloc(16000); free(p); p[3] = 1;", "error bounds"),
+        ("int i = 7; double *p = malloc(16000); free(p); return p[i] > 0;", "error bounds"),
+        ("struct s { int n; float f[2000]; } *p = malloc(sizeof *p); p->f[7] = 1;", "end"),
+        ("struct s { int n; float f[2000]; } *p = malloc(800); p->f[198] = 1;", "end"),
+        ("struct s { int n; float f[2000]; } *p = malloc(800); p->f[199] = 1;", "error bounds"),
         ("int i = 0; again: malloc(4); if (++i < 8) goto again;", "end"),
     ] {
         assert_eq!(ends_checked(body), end, "{body}");
