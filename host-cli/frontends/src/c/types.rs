@@ -339,7 +339,12 @@ impl Types {
             ty if self.is_open(ty) => Some(0),
             Type::Array(of, len) => self.count_cells(of)?.checked_mul((*len)?),
             Type::Record(id) => {
-                let fields = self.records[*id].fields.as_ref()?;
+                let record = &self.records[*id];
+                let fields = record.fields.as_ref()?;
+                // What shares its place with something that has cells has to have some, too.
+                if record.union && fields.iter().any(|f| !self.open(&f.ty).is_empty()) {
+                    return None;
+                }
                 fields.iter().try_fold(0u64, |n, f| n.checked_add(self.count_cells(&f.ty)?))
             }
             Type::Exotic(_, size) => Some(*size as u64),
@@ -365,7 +370,7 @@ impl Types {
             }
             Type::Record(id) if self.records[*id].union => {
                 let mut fields = self.records[*id].fields.iter().flatten();
-                fields.any(|f| self.is_open(&f.ty)) && !self.has_pointer(ty)
+                fields.any(|f| !self.open(&f.ty).is_empty()) && !self.has_pointer(ty)
             }
             _ => false,
         }

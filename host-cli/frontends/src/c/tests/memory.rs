@@ -183,7 +183,15 @@ fn what_a_large_array_holds_is_approximate() {
     assert!(compiled.warnings.iter().any(|w| w.message.contains("`large` is too large")));
     let floats = "double large[40][40]; int main(void) { return large[7][3] > 1; }";
     assert_eq!(compile(floats, &options("main")).unwrap().cfa.approximate.len(), 1);
+    let shared = "union { struct { char big[30000]; } a; int x; } u; int main(void) { u.x = 3; return u.x; }";
+    assert_eq!(compile(shared, &options("main")).unwrap().cfa.approximate.len(), 1);
+    let array = "struct { int n; union { char big[30000]; int x; } u[3]; } s; \
+         int main(void) { s.u[s.n].x = 3; return s.u[s.n].x; }";
+    assert_eq!(compile(array, &options("main")).unwrap().cfa.approximate.len(), 3);
     // Pointers are not lost that way, and there is an end to it.
+    let beside =
+        "union { char big[30000]; int *p; } u; int main(void) { u.big[1] = 3; return u.p != 0; }";
+    refused(beside, "too large", "u");
     let pointers = "int *large[50000]; int main(void) { return large[7] != 0; }";
     refused(pointers, "too large", "large");
     refused("char large[1u << 30]; int main(void) { return large[7]; }", "too large", "large");
