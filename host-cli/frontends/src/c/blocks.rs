@@ -46,19 +46,13 @@ impl Points<'_> {
         if !self.allocates {
             return;
         }
-        let known = self.numbers.entry((context, local));
-        let before = match known {
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(value);
-                self.changed = true;
-                return;
-            }
-            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+        let now = match self.numbers.get(&(context, local)) {
+            None => value,
+            Some(before) if before.is_some() && *before != value => None,
+            Some(_) => return,
         };
-        if before.is_some() && *before != value {
-            *before = None;
-            self.changed = true;
-        }
+        self.numbers.insert((context, local), now);
+        self.changed = true;
     }
 
     /// The number that an expression always is, as far as that is easily seen.

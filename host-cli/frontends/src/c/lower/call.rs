@@ -59,7 +59,7 @@ impl Lower<'_> {
     }
 
     /// The arguments, from left to right.
-    fn arguments(&mut self, args: &[Expr]) -> Result<Vec<Value>, Fail> {
+    pub(super) fn arguments(&mut self, args: &[Expr]) -> Result<Vec<Value>, Fail> {
         let mut held = vec![];
         for (i, arg) in args.iter().enumerate() {
             let value = self.value(arg)?;

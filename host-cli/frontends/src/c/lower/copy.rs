@@ -3,7 +3,7 @@
 
 use super::block::Hazard;
 use super::memory::{Base, Place};
-use super::object::{Object, ObjectId};
+use super::object::ObjectId;
 use super::{Fail, Lower, Value};
 use crate::c::tree::{Expr, FunctionId};
 use crate::c::types::{Type, unsigned};
@@ -182,15 +182,13 @@ impl Lower<'_> {
         let mut starts = vec![];
         match &place.base {
             Base::Object { object, offset, indices } => {
-                let Object { size, constant, length, register, ref open, .. } =
-                    self.objects[*object];
-                let varies = length.is_some() || register || !open.is_empty();
-                if !indices.is_empty() || offset % 8 != 0 || varies {
+                let o = &self.objects[*object];
+                if !indices.is_empty() || offset % 8 != 0 || !o.is_plain() {
                     return None;
                 }
                 let at = offset / 8;
-                if !(write && constant) {
-                    let room = size.saturating_sub(at);
+                if !(write && o.constant) {
+                    let room = o.size.saturating_sub(at);
                     starts.push(Start { object: *object, at, room, when: None });
                 }
             }
@@ -204,7 +202,7 @@ impl Lower<'_> {
                     let Some(meant) = self.meant(object, only.as_deref()).cloned() else {
                         continue;
                     };
-                    if o.length.is_some() || o.register || !o.open.is_empty() {
+                    if !o.is_plain() {
                         return None;
                     }
                     for at in 0..size {

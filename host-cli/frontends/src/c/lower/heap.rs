@@ -106,9 +106,10 @@ impl Lower<'_> {
         let word = self.unit.types.word();
         let size = Type::Int { bits: word, signed: false };
         let mut factors = vec![];
-        for arg in args {
-            let value = self.scalar(arg)?;
-            factors.push(self.converted(value, &arg.ty, &size, span)?);
+        for (arg, value) in args.iter().zip(self.arguments(args)?) {
+            if let Value::Scalar(value) = value {
+                factors.push(self.converted(value, &arg.ty, &size, span)?);
+            }
         }
         match (&factors[..], zeroed) {
             ([bytes, ..], false) => Ok((*bytes, self.cfa.pool.bool(false))),
@@ -146,7 +147,8 @@ impl Lower<'_> {
         }
         // Which block: the first that can be had.
         let word = self.unit.types.word();
-        let mut still = self.cfa.pool.not(fails);
+        let succeeds = self.cfa.pool.not(fails);
+        let mut still = succeeds;
         let mut chosen = vec![];
         for number in numbers {
             let block = self.heap.blocks[number];
@@ -159,15 +161,11 @@ impl Lower<'_> {
             chosen.push((block, here));
         }
         self.hazard(Hazard::Heap, still, span);
-        let mut large = self.cfa.pool.bool(false);
-        for (block, here) in &chosen {
-            let size = self.objects[block.object].size;
-            let most = self.cfa.pool.constant(size as u128, word);
-            let fits = self.cfa.pool.binary(BinOp::Ule, bytes, most);
-            let not = self.cfa.pool.not(fits);
-            let here = self.cfa.pool.and(*here, not);
-            large = self.cfa.pool.or(large, here);
-        }
+        // All blocks of a call have the same size and the same cells.
+        let size = chosen.first().map_or(0, |(block, _)| self.objects[block.object].size);
+        let most = self.cfa.pool.constant(size as u128, word);
+        let large = self.cfa.pool.binary(BinOp::Ult, most, bytes);
+        let large = self.cfa.pool.and(succeeds, large);
         self.hazard(Hazard::Heap, large, span);
         let mut pointer = self.cfa.pool.constant(0, word);
         let mut contents: Vec<ExprId> = vec![];
@@ -179,7 +177,7 @@ impl Lower<'_> {
             let now = self.cfa.pool.or(live, here);
             self.write_var(block.live, now);
             self.write_when(here, block.bytes, bytes);
-            // All blocks of a call have the same cells, and only one of them is meant.
+            // Only one of them is meant.
             let cells = self.objects[block.object].cells.clone();
             if contents.is_empty() {
                 contents = self.first_contents(block.object, zeroed);
@@ -195,11 +193,9 @@ impl Lower<'_> {
     fn first_contents(&mut self, object: ObjectId, zeroed: bool) -> Vec<ExprId> {
         let mut contents = vec![];
         for cell in self.objects[object].cells.clone() {
-            let var = &self.cfa.vars[cell.var.index()];
-            let (name, width, ty) = (var.name.clone(), var.width, var.ty.clone());
             contents.push(match zeroed {
-                true => self.cfa.pool.constant(0, width),
-                false => self.fresh(&name, width, ty),
+                true => self.cfa.pool.constant(0, self.cfa.vars[cell.var.index()].width),
+                false => self.any_in(&cell),
             });
         }
         contents

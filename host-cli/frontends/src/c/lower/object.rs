@@ -62,6 +62,13 @@ pub struct Object {
     pub live: Option<VarId>,
 }
 
+impl Object {
+    /// Whether all of it is always there, and holds what was written.
+    pub fn is_plain(&self) -> bool {
+        self.length.is_none() && !self.register && self.open.is_empty()
+    }
+}
+
 /// The call that an object lives and dies with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Owner {
@@ -347,11 +354,16 @@ impl Lower<'_> {
 
     fn havoc_where(&mut self, object: ObjectId, which: impl Fn(&Cell) -> bool) {
         for cell in self.objects[object].cells.clone().into_iter().filter(|c| which(c)) {
-            let var = &self.cfa.vars[cell.var.index()];
-            let (name, width, ty) = (var.name.clone(), var.width, var.ty.clone());
-            let value = self.fresh(&name, width, ty);
+            let value = self.any_in(&cell);
             self.write_var(cell.var, value);
         }
+    }
+
+    /// Any value of a cell, named as it is.
+    pub(super) fn any_in(&mut self, cell: &Cell) -> ExprId {
+        let var = &self.cfa.vars[cell.var.index()];
+        let (name, width, ty) = (var.name.clone(), var.width, var.ty.clone());
+        self.fresh(&name, width, ty)
     }
 
     pub(super) fn zero(&mut self, object: ObjectId) {

@@ -67,6 +67,9 @@ fn types_are_seen_through_casts_and_calls() {
 fn calloc_gives_zeros_and_realloc_keeps_what_was_there() {
     holds(DECLARATIONS, "int *p = calloc(4, 4);", "p[0] == 0 && p[3] == 0");
     holds(DECLARATIONS, "void *p = calloc(0x10000u, 0x10000u);", "p == 0");
+    // The first argument is what it was before the second one was evaluated.
+    let changes = format!("{DECLARATIONS} int n = 3; int f(void) {{ n = 1; return 4; }}");
+    holds(&changes, "int *p = calloc(n, f()); p[2] = 5;", "p[2] == 5");
     holds(
         DECLARATIONS,
         "char *p = malloc(4); for (int i = 0; i < 4; i++) p[i] = i + 1; p = realloc(p, 8); p[7] = 9;",
