@@ -1,5 +1,5 @@
 // A mailbox that handlers of interrupts fill and the step empties. GUARD disables interrupts meanwhile: by
-// the instructions, or with what was before saved and restored.
+// the instructions, or with what was before saved and restored, all or those from a priority on.
 #include "vouch.h"
 
 #if GUARD == 1
@@ -11,6 +11,15 @@
     __asm volatile("mrs %0, primask" : "=r"(before));        \
     __asm volatile("cpsid i" : : : "memory")
 #define LEAVE() __asm volatile("msr primask, %0" : : "r"(before) : "memory")
+#elif GUARD == 3
+#define ENTER()                                                        \
+    uint32_t before, level;                                            \
+    __asm volatile("mrs %0, basepri\n\tmov %1, %2\n\tmsr basepri, %1\n" \
+                   "\tisb\n\tdsb"                                       \
+                   : "=&r"(before), "=&r"(level)                       \
+                   : "i"(0x20)                                         \
+                   : "memory")
+#define LEAVE() __asm volatile("msr basepri, %[was]" : : [was] "r"(before) : "memory")
 #else
 #define ENTER()
 #define LEAVE()

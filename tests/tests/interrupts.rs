@@ -11,6 +11,7 @@ use vouch_host::judge::Question;
 use vouch_host::pipeline;
 use vouch_host::verdict::Verdict;
 use vouch_tests::machine::programs;
+use vouch_tests::rng::Rng;
 
 const TARGETS: [&str; 3] =
     ["thumbv6m-none-eabi", "thumbv7m-none-eabi", "riscv32imac-unknown-none-elf"];
@@ -88,12 +89,15 @@ fn c_and_its_machine_code_agree() {
     let one: &[(&str, u8)] = &[("handler", 0)];
     let equal: &[(&str, u8)] = &[("handler", 64), ("urgent", 64)];
     let nested: &[(&str, u8)] = &[("handler", 64), ("urgent", 32)];
+    let above: &[(&str, u8)] = &[("handler", 64), ("urgent", 16)];
     let cases = [
         ("-DGUARD=1", one, Verdict::Safe),
         ("-DGUARD=2", one, Verdict::Safe),
         ("-DGUARD=0", one, Verdict::Unsafe),
         ("-DGUARD=1", equal, Verdict::Safe),
         ("-DGUARD=1", nested, Verdict::Unsafe),
+        ("-DGUARD=3", equal, Verdict::Safe),
+        ("-DGUARD=3", above, Verdict::Unsafe),
     ];
     for (guard, handlers, expected) in cases {
         let options = options("step", handlers);
@@ -111,6 +115,10 @@ fn c_and_its_machine_code_agree() {
         let c = pipeline::Options { c, ..pipeline::Options::default() };
         assert_eq!(checked(&path, &c), expected, "C {guard} {handlers:?}");
         for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+            // The smallest have no BASEPRI.
+            if guard == "-DGUARD=3" && cpu == "-mcpu=cortex-m0" {
+                continue;
+            }
             for level in ["-O0", "-O2"] {
                 let keep = "-Wl,-u,handler,-u,urgent";
                 let mut flags = vec![cpu, level, guard, "-ffunction-sections"];
@@ -123,4 +131,208 @@ fn c_and_its_machine_code_agree() {
             }
         }
     }
+}
+
+/// A handler runs while the program waits for nothing that it shares, in C and in machine code.
+#[test]
+fn handlers_run_in_loops_that_never_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let handlers: &[(&str, u8)] = &[("handler", 0)];
+    let path = programs::source("waits.c");
+    for wait in ["WAIT=0", "WAIT=1", "WAIT=2", "WAIT=3"] {
+        for (armed, expected) in [("ARMED=1", Verdict::Unsafe), ("ARMED=0", Verdict::Safe)] {
+            let options = options("step", handlers);
+            let macros = [wait, armed, "vouch_fail=reach_error"];
+            let macros = macros.map(|text| Macro::Define(text.into())).to_vec();
+            let interrupts = options.interrupts.clone();
+            let c = COptions { entry: "step".into(), macros, interrupts, ..COptions::default() };
+            let c = pipeline::Options { c, ..pipeline::Options::default() };
+            assert_eq!(checked(&path, &c), expected, "C {wait} {armed}");
+            let (wait, armed) = (format!("-D{wait}"), format!("-D{armed}"));
+            let flags = ["-mcpu=cortex-m0", "-O2", &wait, &armed, "-Wl,-u,handler"];
+            let elf = programs::c("waits", &flags, folder.path());
+            assert_eq!(verdict(&elf, &options), expected, "{wait} {armed}");
+        }
+    }
+}
+
+/// A register that keeps its value is shared with a handler as a variable is.
+#[test]
+fn a_handler_changes_a_register_that_keeps_its_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, registers) = (folder.path().join("port.c"), folder.path().join("port.txt"));
+    std::fs::write(&registers, "PORT.OUT 0x40020014 32 keeps 0\n").unwrap();
+    let verdict = |main: &str, handler: &str| {
+        let text = format!(
+            "#define OUT (*(volatile unsigned *)0x40020014)\n\
+             #define IN (*(volatile unsigned *)0x40020010)\n\
+             extern void reach_error(void), __disable_irq(void), __enable_irq(void);\n\
+             void handler(void) {{ {handler} }}\nvoid step(void) {{ {main} }}\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        let c = COptions {
+            entry: "step".into(),
+            repeat: true,
+            interrupts: vec![("handler".into(), 0)],
+            registers: vec![registers.to_str().unwrap().into()],
+            ..COptions::default()
+        };
+        checked(&path, &pipeline::Options { c, ..pipeline::Options::default() })
+    };
+    let toggles = "OUT = 3; OUT |= 4; if (OUT != 7) reach_error();";
+    assert_eq!(verdict(toggles, "OUT |= 8;"), Verdict::Unsafe);
+    let masked = format!("__disable_irq(); {toggles} __enable_irq();");
+    assert_eq!(verdict(&masked, "OUT |= 8;"), Verdict::Safe);
+    assert_eq!(verdict(toggles, "unsigned now = IN; IN = now;"), Verdict::Safe);
+    // Through a pointer, on either side.
+    let pointed = "volatile unsigned *out = &OUT; *out = 3; if (*out != 3) reach_error();";
+    assert_eq!(verdict(pointed, "OUT = 8;"), Verdict::Unsafe);
+    let handler = "volatile unsigned *out = IN ? &OUT : &IN; *out = 8;";
+    assert_eq!(verdict(toggles, handler), Verdict::Unsafe);
+}
+
+/// Random statements in the manner of a main loop and its handlers: each does one access to what is shared. `#` stands where handlers
+/// may run.
+struct Statements {
+    rng: Rng,
+    /// The variable that the statements hold values in.
+    held: &'static str,
+    is_main: bool,
+}
+
+impl Statements {
+    fn shared(&mut self) -> char {
+        self.rng.pick(&['a', 'b', 'c'])
+    }
+
+    fn some(&mut self, most: usize, depth: u32) -> String {
+        let count = 1 + self.rng.below(most);
+        (0..count).map(|_| self.one(depth)).collect()
+    }
+
+    fn one(&mut self, depth: u32) -> String {
+        let (k, x, held) = (self.rng.below(4), self.shared(), self.held);
+        let kinds = match (depth, self.is_main) {
+            (0, _) => 5,
+            (_, false) => 7,
+            (_, true) => 15,
+        };
+        match self.rng.below(kinds) {
+            0 | 1 => format!("{held} = {x}; # "),
+            2 | 3 => format!("{x} = ({held} + {k}) & 3; # "),
+            4 => format!("if ({held} == {k}) reach_error(); "),
+            5 | 6 => {
+                let (then, other) = (self.some(2, depth - 1), self.some(2, depth - 1));
+                format!("if ({held} == {k}) {{ {then}}} else {{ {other}}} ")
+            }
+            7 => format!("for (;;) {{ # {}}} ", self.some(2, depth - 1)),
+            8 => format!("while ({held} != {k}) {{ # {}}} ", self.some(2, depth - 1)),
+            9 => format!("for (i = 0; i < 2; i++) {{ {}}} ", self.some(2, 0)),
+            10 => format!("do {{ # {}}} while ({held} < {k}); ", self.some(2, depth - 1)),
+            11 => format!("if ({held} == {k}) exit(0); "),
+            12 => format!("__VERIFIER_assume({held} != {k}); "),
+            13 => format!("OFF # {}ON # ", self.some(3, 0)),
+            _ => {
+                let label = self.rng.below(1 << 30);
+                let body = self.some(2, depth - 1);
+                format!("l{label}: # {body}if ({held} == {k}) goto l{label}; ")
+            }
+        }
+    }
+}
+
+/// A program of random statements: what is in it where handlers may run, in `step` and in the handler that is less urgent.
+struct Program {
+    step: String,
+    low: String,
+    high: String,
+}
+
+impl Program {
+    fn random(seed: u64) -> Program {
+        let mut step = Statements { rng: Rng::new(seed), held: "t", is_main: true };
+        let text = step.some(4, 2);
+        let mut handler = Statements { rng: step.rng, held: "u", is_main: false };
+        Program { step: text, low: handler.some(3, 1), high: handler.some(2, 1) }
+    }
+
+    fn text(&self, in_step: &str, in_low: &str, off: &str, on: &str) -> String {
+        let step = self.step.replace('#', in_step).replace("OFF", off).replace("ON", on);
+        let (low, high) = (self.low.replace('#', in_low), self.high.replace('#', ""));
+        format!(
+            "extern void reach_error(void), exit(int), __VERIFIER_assume(int);\n\
+             extern _Bool nondet_bool(void);\n\
+             volatile unsigned char a, b, c; unsigned char masked;\n\
+             void high(void) {{ unsigned char u = 0; {high}}}\n\
+             void low(void) {{ unsigned char u = 0; {in_low} {low}}}\n\
+             void step(void) {{ unsigned char t = 0, i = 0; {in_step} {step}}}\n"
+        )
+    }
+
+    /// As it is: handlers are named.
+    fn alone(&self) -> String {
+        self.text("", "", "__asm volatile(\"cpsid i\");", "__asm volatile(\"cpsie i\");")
+    }
+
+    /// With calls of handlers instead.
+    fn called(&self) -> String {
+        let in_step = "while (!masked && nondet_bool()) { if (nondet_bool()) low(); else high(); }";
+        self.text(in_step, "while (nondet_bool()) high();", "masked = 1;", "masked = 0;")
+    }
+}
+
+const URGENT: &[(&str, u8)] = &[("low", 64), ("high", 32)];
+
+/// Handlers run between any two accesses, in any loop and at the end: what is found is what a program finds in which they
+/// are called there.
+#[test]
+fn handlers_run_wherever_it_matters() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut found = [0; 2];
+    for seed in 0..120 {
+        let program = Program::random(seed);
+        let verdict = |name: &str, text: &str, handlers: &[(&str, u8)], engine: Engine| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let interrupts = handlers.iter().map(|(name, p)| (name.to_string(), *p)).collect();
+            // Once, or again and again.
+            let repeat = seed % 2 == 0;
+            let c = COptions { entry: "step".into(), repeat, interrupts, ..COptions::default() };
+            let model = pipeline::load(&path, &pipeline::Options { c, ..Default::default() })
+                .unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let request = Request::new(Question::new(&model.cfa, None, vec![]));
+            let by = By::Host { engine, threads: 1, memory: Memory::default() };
+            check::check(&model, &request, by, &mut |_| {}).unwrap().judgement.verdict()
+        };
+        let is = verdict("alone.c", &program.alone(), URGENT, Engine::default());
+        let expected = verdict("called.c", &program.called(), &[], Engine::Explicit);
+        assert_eq!(is, expected, "seed {seed}:\n{}", program.alone());
+        found[usize::from(is == Verdict::Safe)] += 1;
+    }
+    assert!(found.iter().all(|count| *count >= 20), "{found:?}");
+}
+
+/// The same for what a compiler makes of such programs.
+#[test]
+fn handlers_of_machine_code_run_wherever_it_matters() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, called) = (folder.path().join("alone"), folder.path().join("called.c"));
+    let mut found = [0; 2];
+    // There is no such thing as an assumption, and whoever exits is gone.
+    let is_plain = |program: &Program| !["exit", "assume"].iter().any(|w| program.step.contains(w));
+    for seed in (0..).filter(|seed| is_plain(&Program::random(*seed))).take(40) {
+        let program = Program::random(seed);
+        let text = program.alone().replace("reach_error", "vouch_fail");
+        std::fs::write(path.with_extension("c"), &text).unwrap();
+        let level = if seed % 2 == 0 { "-O1" } else { "-Os" };
+        let flags = ["-mcpu=cortex-m3", level, "-Wl,-u,low,-u,high"];
+        let elf = programs::c(path.to_str().unwrap(), &flags, folder.path());
+        let is = verdict(&elf, &options("step", URGENT));
+        std::fs::write(&called, program.called()).unwrap();
+        let c = COptions { entry: "step".into(), repeat: true, ..COptions::default() };
+        let expected = checked(&called, &pipeline::Options { c, ..Default::default() });
+        assert_eq!(is, expected, "seed {seed}:\n{text}");
+        found[usize::from(is == Verdict::Safe)] += 1;
+    }
+    assert!(found.iter().all(|count| *count >= 8), "{found:?}");
 }

@@ -6,9 +6,10 @@
 //! handlers that are more urgent.
 //!
 //! It is enough that a handler may run right before each access to what it shares with the code that it
-//! interrupts, before interrupts are disabled, and between two steps: everything else commutes with it.
+//! interrupts, before interrupts are disabled, and between two steps: everything else commutes with it. After the last
+//! of these, too: where a run ends, and somewhere on each cycle ([`on_cycles`]), where a run may stay forever.
 
-use super::{Cfa, Edge, ExprId, LocId, Span, deadline};
+use super::{Cfa, Edge, EdgeId, ExprId, LocId, Span, deadline};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
 
@@ -45,6 +46,50 @@ pub fn interleave(cfa: &mut Cfa, handlers: &[Handler], pauses: &[Pause]) -> Vec<
         }
     }
     all.copied
+}
+
+/// A location on each cycle that has none of `pauses`. Edges by which a run cannot go round forever are not followed.
+pub fn on_cycles(
+    cfa: &Cfa,
+    pauses: &BTreeSet<LocId>,
+    is_followed: impl Fn(EdgeId) -> bool,
+) -> BTreeSet<LocId> {
+    let mut next: Vec<Vec<LocId>> = vec![vec![]; cfa.locations.len()];
+    for (number, edge) in cfa.edges.iter().enumerate() {
+        let is_cut = pauses.contains(&edge.from) || pauses.contains(&edge.to);
+        if !is_cut && is_followed(EdgeId(number as u32)) {
+            next[edge.from.index()].push(edge.to);
+        }
+    }
+    // Depth first: each cycle has an edge back to a location that is being visited.
+    let (mut seen, mut visited) = (vec![false; next.len()], vec![false; next.len()]);
+    let mut found = BTreeSet::new();
+    for start in (0..next.len()).map(|start| LocId(start as u32)) {
+        let mut path = vec![(start, 0)];
+        while let Some((at, followed)) = path.last_mut() {
+            deadline::tick();
+            let at = *at;
+            if *followed == 0 && std::mem::replace(&mut seen[at.index()], true) {
+                path.pop();
+                continue;
+            }
+            match next[at.index()].get(*followed) {
+                Some(to) if seen[to.index()] && !visited[to.index()] => {
+                    found.insert(*to);
+                    *followed += 1;
+                }
+                Some(to) => {
+                    *followed += 1;
+                    path.push((*to, 0));
+                }
+                None => {
+                    visited[at.index()] = true;
+                    path.pop();
+                }
+            }
+        }
+    }
+    found
 }
 
 /// What a handler consists of.

@@ -63,6 +63,10 @@ pub enum Builtin {
     Masked,
     /// They are disabled if the argument is odd.
     SetMask,
+    /// From which priority on they are disabled; zero: from none.
+    Level,
+    /// That is set, or only if more are disabled then.
+    SetLevel { only_up: bool },
 }
 
 /// Functions of the bits of a number.
@@ -100,6 +104,7 @@ impl Builtin {
                 | Builtin::Pause
                 | Builtin::Mask(_)
                 | Builtin::SetMask
+                | Builtin::SetLevel { .. }
         )
     }
 }
@@ -142,8 +147,13 @@ pub fn find(name: &str) -> Option<Builtin> {
         "__builtin_va_copy" => Builtin::VaCopy,
         super::interrupt::PAUSE => Builtin::Pause,
         // As CMSIS calls them, and what the instructions do.
-        "__disable_irq" | "__vouch_disable_irq" => Builtin::Mask(true),
-        "__enable_irq" | "__vouch_enable_irq" => Builtin::Mask(false),
+        "__disable_irq" | "__vouch_disable_irq" | "__disable_interrupt" => Builtin::Mask(true),
+        "__enable_irq" | "__vouch_enable_irq" | "__enable_interrupt" => Builtin::Mask(false),
+        "__get_BASEPRI" | "__vouch_get_BASEPRI" => Builtin::Level,
+        "__set_BASEPRI" | "__vouch_set_BASEPRI" => Builtin::SetLevel { only_up: false },
+        "__set_BASEPRI_MAX" | "__vouch_set_BASEPRI_MAX" => Builtin::SetLevel { only_up: true },
+        "__NOP" | "__WFI" | "__WFE" | "__SEV" | "__ISB" | "__DSB" | "__DMB" | "__nop" | "__wfi"
+        | "__no_operation" => Builtin::Nothing,
         "__get_PRIMASK" | "__vouch_get_PRIMASK" => Builtin::Masked,
         "__set_PRIMASK" | "__vouch_set_PRIMASK" => Builtin::SetMask,
         _ => return bits(name).or_else(|| overflow(name)).or_else(|| math(name)),

@@ -7,8 +7,8 @@
 //! Handlers get copies of the functions that they call: each has variables of its own.
 
 use super::tree::{Expr, ExprKind, FunctionId, GlobalId, Local, LocalId, Unit};
-use super::types::{INT, Type};
-use super::{Fail, builtin, fail};
+use super::types::{INT, Type, Types};
+use super::{Fail, builtin, constant, fail};
 use crate::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::Span;
@@ -28,11 +28,12 @@ pub struct Handler {
     pub function: FunctionId,
 }
 
-/// Rewrites a program that is interrupted by these functions.
+/// Rewrites a program that is interrupted by these functions, and whose devices may keep what is written.
 pub fn prepare(
     unit: &mut Unit,
     called: &[&String],
     handlers: &[(String, u8)],
+    devices_keep: bool,
 ) -> Result<Vec<Handler>, Fail> {
     if handlers.is_empty() {
         return Ok(vec![]);
@@ -79,9 +80,14 @@ pub fn prepare(
                 unit.warnings.push(warning.help(help));
             }
         }
-        let through_pointers = theirs.derefs || shared.iter().any(|id| addressed.contains(id));
+        // What a device gives is the same whoever comes first, unless it keeps what was written.
+        let in_devices = devices_keep && (theirs.devices || theirs.derefs);
+        let in_objects = theirs.derefs || shared.iter().any(|id| addressed.contains(id));
+        let through_pointers = in_objects || in_devices;
+        let shared =
+            Shared { globals: shared, through_pointers, in_devices, in_locals: theirs.derefs };
         for id in code {
-            rewrite(unit, id, pause, &shared, through_pointers, theirs.derefs);
+            rewrite(unit, id, pause, &shared);
         }
     }
     Ok(found)
@@ -199,7 +205,7 @@ fn addressed(unit: &Unit, code: &BTreeSet<FunctionId>) -> BTreeSet<GlobalId> {
     let mut found = BTreeSet::new();
     let mut visit = |e: &Expr| {
         if let ExprKind::Address(place) = &e.kind
-            && let Some(Root::Global(id)) = root(place)
+            && let Some(Root::Global(id)) = root(&unit.types, place)
         {
             found.insert(id);
         }
@@ -214,16 +220,21 @@ fn addressed(unit: &Unit, code: &BTreeSet<FunctionId>) -> BTreeSet<GlobalId> {
 enum Root {
     Global(GlobalId),
     Local(LocalId),
+    /// What lies at an address that is a number.
+    Device,
     /// Whatever a pointer points to.
     Pointed,
 }
 
-fn root(place: &Expr) -> Option<Root> {
+fn root(types: &Types, place: &Expr) -> Option<Root> {
     match &place.kind {
         ExprKind::Global(id) => Some(Root::Global(*id)),
         ExprKind::Local(id) | ExprKind::Literal(id, _) => Some(Root::Local(*id)),
-        ExprKind::Deref(_) => Some(Root::Pointed),
-        ExprKind::Index(of, _) | ExprKind::Member { of, .. } => root(of),
+        ExprKind::Deref(pointer) => match constant::raw(types, pointer) {
+            None | Some(0) => Some(Root::Pointed),
+            Some(_) => Some(Root::Device),
+        },
+        ExprKind::Index(of, _) | ExprKind::Member { of, .. } => root(types, of),
         _ => None,
     }
 }
@@ -234,6 +245,8 @@ struct Touched {
     named: BTreeSet<GlobalId>,
     /// Whether pointers are followed.
     derefs: bool,
+    /// Whether devices are used whose address is a number.
+    devices: bool,
 }
 
 impl Touched {
@@ -244,7 +257,11 @@ impl Touched {
                 ExprKind::Global(id) => {
                     touched.named.insert(*id);
                 }
-                ExprKind::Deref(_) | ExprKind::VaArg(_) => touched.derefs = true,
+                ExprKind::Deref(_) => match root(&unit.types, e) {
+                    Some(Root::Device) => touched.devices = true,
+                    _ => touched.derefs = true,
+                },
+                ExprKind::VaArg(_) => touched.derefs = true,
                 _ => {}
             });
         }
@@ -254,6 +271,7 @@ impl Touched {
     fn add(&mut self, other: &Touched) {
         self.named.extend(&other.named);
         self.derefs |= other.derefs;
+        self.devices |= other.devices;
     }
 
     /// What both may use.
@@ -273,28 +291,32 @@ impl Touched {
     }
 }
 
-/// Puts pauses into a function.
-fn rewrite(
-    unit: &mut Unit,
-    id: FunctionId,
-    pause: FunctionId,
-    shared: &BTreeSet<GlobalId>,
+/// What code shares with the handlers that interrupt it.
+struct Shared {
+    globals: BTreeSet<GlobalId>,
+    /// Whether what a pointer points to may be shared.
     through_pointers: bool,
-    reaches_locals: bool,
-) {
+    /// Whether devices are.
+    in_devices: bool,
+    /// Whether locals are whose address is taken.
+    in_locals: bool,
+}
+
+/// Puts pauses into a function.
+fn rewrite(unit: &mut Unit, id: FunctionId, pause: FunctionId, shared: &Shared) {
     let Some(mut body) = unit.functions[id].body.take() else { return };
     let mut own = BTreeSet::new();
     body.expressions(&mut |e| {
         e.walk(&mut |e| {
             if let ExprKind::Address(place) = &e.kind
-                && let Some(Root::Local(local)) = root(place)
+                && let Some(Root::Local(local)) = root(&unit.types, place)
             {
                 own.insert(local);
             }
         });
     });
     let locals = std::mem::take(&mut unit.functions[id].locals);
-    let mut pauses = Pauses { unit, pause, shared, through_pointers, own, reaches_locals, locals };
+    let mut pauses = Pauses { unit, pause, shared, own, locals };
     body.expressions_mut(&mut |e| pauses.change(e));
     let locals = pauses.locals;
     unit.functions[id].locals = locals;
@@ -304,12 +326,9 @@ fn rewrite(
 struct Pauses<'a> {
     unit: &'a Unit,
     pause: FunctionId,
-    shared: &'a BTreeSet<GlobalId>,
-    /// Whether what a pointer points to may be shared.
-    through_pointers: bool,
-    /// Locals whose address is taken, and whether handlers may have it.
+    shared: &'a Shared,
+    /// Locals whose address is taken.
     own: BTreeSet<LocalId>,
-    reaches_locals: bool,
     locals: Vec<Local>,
 }
 
@@ -336,10 +355,11 @@ fn sequence(before: Vec<Expr>, last: Expr) -> Expr {
 
 impl Pauses<'_> {
     fn access(&self, place: &Expr) -> Option<Access> {
-        let is_shared = match root(place)? {
-            Root::Global(id) => self.shared.contains(&id),
-            Root::Local(id) => self.reaches_locals && self.own.contains(&id),
-            Root::Pointed => self.through_pointers,
+        let is_shared = match root(&self.unit.types, place)? {
+            Root::Global(id) => self.shared.globals.contains(&id),
+            Root::Local(id) => self.shared.in_locals && self.own.contains(&id),
+            Root::Device => self.shared.in_devices,
+            Root::Pointed => self.shared.through_pointers,
         };
         let is_field = matches!(place.kind, ExprKind::Member { bits: Some(_), .. });
         let width = self.unit.types.width(&place.ty);
@@ -481,7 +501,7 @@ impl Pauses<'_> {
                 args.iter_mut().for_each(|arg| self.change(arg));
                 // What the library does with memory is done at once here.
                 let is_library = self.unit.functions.get(id).is_some_and(|f| f.library);
-                if is_library && self.through_pointers {
+                if is_library && self.shared.through_pointers {
                     before.push(self.pause(Access::Torn, span));
                 }
                 sequence(before, expr(ExprKind::Call(id, args), ty, span))

@@ -12,6 +12,7 @@ mod commands;
 mod constant;
 mod definitions;
 pub mod edges;
+mod ending;
 mod float;
 pub mod harness;
 mod headers;
@@ -45,6 +46,7 @@ use super::lint::Lint;
 use super::origin::Parts;
 use super::{Compiled, Diagnostic, Options, Origin, Source};
 use places::Places;
+use registers::Registers;
 use std::sync::Arc;
 use vouch_ir::deadline;
 use vouch_ir::{Cfa, Span};
@@ -315,9 +317,11 @@ impl Program {
         }
         let mut unit = parser::parse(lexed, types::Types::new(model))?;
         let called: Vec<&String> = options.c.called().collect();
-        let handlers = interrupt::prepare(&mut unit, &called, &options.c.interrupts)?;
+        let registers = Registers::read(&options.c.registers)?;
+        let (interrupts, keep) = (&options.c.interrupts, registers.keep_anything());
+        let handlers = interrupt::prepare(&mut unit, &called, interrupts, keep)?;
         deadline::phase("making an automaton of the program");
-        let (cfa, notes) = lower::lower(&unit, line, &handlers, options)?;
+        let (cfa, notes) = lower::lower(&unit, line, &handlers, registers, options)?;
         Ok(Program { text, places: None, unit, cfa, notes })
     }
 

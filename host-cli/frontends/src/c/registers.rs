@@ -1,7 +1,8 @@
 //! Descriptions of registers: what they are called, and what they do with what is written.
 //!
 //! Either lines of text, `NAME ADDRESS BITS BEHAVIOUR`, or an SVD file, as vendors of microcontrollers publish it for
-//! theirs. The latter gives names alone: that a register can be read and written does not say that it keeps what is written.
+//! theirs. The latter gives names, and whether a register can be read and written, which does not say that it keeps what is
+//! written.
 
 use super::{Fail, fail};
 use roxmltree::{Document, Node};
@@ -23,6 +24,17 @@ pub enum Behaviour {
     Clears(Option<u64>),
 }
 
+/// Who may do what with a register; other accesses are of no use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// It can be read and written.
+    Both,
+    /// What is written is lost.
+    ReadOnly,
+    /// What is read means nothing.
+    WriteOnly,
+}
+
 /// A device register as a description gives it; its address is the key in [`Registers`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Register {
@@ -32,6 +44,8 @@ pub struct Register {
     pub bits: u32,
     /// What it does.
     pub behaviour: Behaviour,
+    /// What it is there for.
+    pub access: Access,
 }
 
 /// Registers by their address.
@@ -118,7 +132,8 @@ impl Registers {
         if peripherals.is_empty() {
             return Err((1, "there is no `peripheral` in this file".into()));
         }
-        let bits = size(document.root_element(), 32);
+        let root = document.root_element();
+        let (bits, access) = (size(root, 32), access(root, Access::Both));
         for peripheral in &peripherals {
             let wrong = |what: String| (line(*peripheral), what);
             let name = child(*peripheral, "name")
@@ -131,7 +146,8 @@ impl Registers {
             let others = peripherals.iter().find(is_like);
             let others = || others.and_then(|p| Some((*p, list_of(*p)?)));
             let Some((of, list)) = own.or_else(others) else { continue };
-            self.group(list, name, base, size(of, bits))
+            let inherited = Inherited { bits: size(of, bits), access: self::access(of, access) };
+            self.group(list, name, base, inherited)
                 .map_err(|(node, what)| (document.get_node(node).map_or(1, line), what))?;
         }
         Ok(())
@@ -143,7 +159,7 @@ impl Registers {
         list: Node,
         prefix: &str,
         base: u64,
-        bits: u32,
+        inherited: Inherited,
     ) -> Result<(), (roxmltree::NodeId, String)> {
         for node in list.children().filter(Node::is_element) {
             let is_cluster = node.has_tag_name("cluster");
@@ -154,7 +170,8 @@ impl Registers {
             let name = child(node, "name").ok_or_else(|| wrong("a register without a name"))?;
             let offset = child(node, "addressOffset").and_then(number);
             let offset = offset.ok_or_else(|| wrong("a register without an offset"))?;
-            let bits = size(node, bits);
+            let Inherited { bits, access } = inherited;
+            let (bits, access) = (size(node, bits), self::access(node, access));
             let count = child(node, "dim").and_then(number).unwrap_or(1);
             let step = child(node, "dimIncrement").and_then(number).unwrap_or(0);
             for i in 0..count.min(MOST as u64) {
@@ -162,10 +179,10 @@ impl Registers {
                 let name = format!("{prefix}.{name}");
                 let at = base.wrapping_add(offset).wrapping_add(i.wrapping_mul(step));
                 if is_cluster {
-                    self.group(node, &name, at, bits)?;
+                    self.group(node, &name, at, Inherited { bits, access })?;
                 } else if bits.is_multiple_of(8) && (8..=64).contains(&bits) {
-                    let behaviour = Behaviour::Any;
-                    let added = self.add(at, Register { name, bits, behaviour });
+                    let (behaviour, access) = (Behaviour::Any, with_fields(node, access));
+                    let added = self.add(at, Register { name, bits, behaviour, access });
                     added.map_err(|what| (node.id(), what))?;
                 }
             }
@@ -196,17 +213,19 @@ fn register(words: &[&str]) -> Result<(u64, Register), String> {
         },
         [_, more, ..] => Err(format!("`{more}` is one word too many")),
     };
-    let behaviour = match behaviour {
-        ["keeps", rest @ ..] => Behaviour::Keeps(value(rest)?),
-        ["clears", rest @ ..] => Behaviour::Clears(value(rest)?),
-        [] | ["any"] | ["read-only"] => Behaviour::Any,
+    let (behaviour, access) = match behaviour {
+        ["keeps", rest @ ..] => (Behaviour::Keeps(value(rest)?), Access::Both),
+        ["clears", rest @ ..] => (Behaviour::Clears(value(rest)?), Access::Both),
+        [] | ["any"] => (Behaviour::Any, Access::Both),
+        ["read-only"] => (Behaviour::Any, Access::ReadOnly),
+        ["write-only"] => (Behaviour::Any, Access::WriteOnly),
         [word, ..] => {
             return Err(format!(
-                "`{word}` is nothing that a register does; there are any, read-only, keeps, clears"
+                "`{word}` is nothing that a register does; there are any, read-only, write-only, keeps, clears"
             ));
         }
     };
-    Ok((at, Register { name: name.to_string(), bits, behaviour }))
+    Ok((at, Register { name: name.to_string(), bits, behaviour, access }))
 }
 
 /// A number as these files write it.
@@ -229,7 +248,34 @@ fn child<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
     node.children().find(|n| n.has_tag_name(name))?.text().map(str::trim)
 }
 
-/// How wide registers are, unless the node says nothing.
+/// What registers have that say nothing else.
+#[derive(Clone, Copy)]
+struct Inherited {
+    bits: u32,
+    access: Access,
+}
+
+/// What registers are there for; what was said before counts if the node says nothing.
+fn access(node: Node, before: Access) -> Access {
+    match child(node, "access") {
+        Some("read-only") => Access::ReadOnly,
+        Some("write-only" | "writeOnce") => Access::WriteOnly,
+        Some(_) => Access::Both,
+        None => before,
+    }
+}
+
+/// The same for a register some of whose fields may say something else.
+fn with_fields(register: Node, access: Access) -> Access {
+    let fields = register.children().filter(|n| n.has_tag_name("fields"));
+    let mut fields = fields.flat_map(|list| list.children()).filter(|n| n.has_tag_name("field"));
+    match fields.all(|field| self::access(field, access) == access) {
+        true => access,
+        false => Access::Both,
+    }
+}
+
+/// How wide registers are; what was said before counts if the node says nothing.
 fn size(node: Node, before: u32) -> u32 {
     child(node, "size").and_then(number).and_then(|bits| u32::try_from(bits).ok()).unwrap_or(before)
 }
@@ -266,7 +312,7 @@ mod tests {
             ("A 0x11 32", 1, "not aligned"),
             ("\nA 0x10 8 keeps 256", 2, "not a value of 8 bits"),
             ("A 0x10 8 keeps 1 2", 1, "too many"),
-            ("A 0x10 8 forgets", 1, "any, read-only, keeps, clears"),
+            ("A 0x10 8 forgets", 1, "any, read-only, write-only, keeps, clears"),
         ];
         for (text, line, part) in wrong {
             let (at, what) = lines(text).unwrap_err();
@@ -277,10 +323,15 @@ mod tests {
     }
 
     #[test]
-    fn svd_files_give_names() {
+    fn svd_files_give_names_and_access() {
         let text = "<?xml version='1.0'?>\n<device><size>32</size><peripherals>\n\
             <peripheral><name>GPIOA</name><baseAddress>0x40020000</baseAddress><registers>\n\
             <register><name>MODER</name><addressOffset>0x0</addressOffset></register>\n\
+            <register><name>IDR</name><addressOffset>0x10</addressOffset><access>read-only</access></register>\n\
+            <register><name>BSRR</name><addressOffset>0x18</addressOffset><access>write-only</access><fields>\n\
+            <field><name>BS0</name></field></fields></register>\n\
+            <register><name>SR</name><addressOffset>0x1c</addressOffset><access>read-only</access><fields>\n\
+            <field><name>RXNE</name></field><field><name>TC</name><access>read-write</access></field></fields></register>\n\
             <register><dim>2</dim><dimIncrement>4</dimIncrement><name>AFR%s</name><addressOffset>0x20</addressOffset></register>\n\
             <cluster><name>CH[%s]</name><dim>2</dim><dimIncrement>0x10</dimIncrement><addressOffset>0x100</addressOffset>\n\
             <register><name>DR</name><addressOffset>4</addressOffset><size>16</size></register></cluster>\n\
@@ -294,6 +345,11 @@ mod tests {
         assert_eq!(at(0x4002_0024), Some(("GPIOA.AFR1", 32)));
         assert_eq!(at(0x4002_0114), Some(("GPIOA.CH[1].DR", 16)));
         assert_eq!(at(0x4002_0400), Some(("GPIOB.MODER", 32)));
+        let access = |address| all.at(address).map(|r| r.access);
+        assert_eq!(access(0x4002_0000), Some(Access::Both));
+        assert_eq!(access(0x4002_0010), Some(Access::ReadOnly));
+        assert_eq!(access(0x4002_0418), Some(Access::WriteOnly));
+        assert_eq!(access(0x4002_001c), Some(Access::Both));
         let (line, what) = Registers::default().svd("<device>\n<peripheral></device>").unwrap_err();
         assert!(line == 2 && what.contains("not XML"), "{line}: {what}");
         assert!(Registers::default().svd("<device/>").unwrap_err().1.contains("no `peripheral`"));

@@ -27,7 +27,19 @@ pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
         too_large(program),
         enough_memory(program, options),
     ];
-    parsed.chain(looked_for.into_iter().flatten()).collect()
+    parsed.chain(looked_for.into_iter().flatten()).chain(useless(program)).collect()
+}
+
+/// A register is written that can only be read, or the other way round.
+fn useless(program: &Program) -> impl Iterator<Item = Diagnostic> {
+    program.notes.useless.iter().map(|((name, written), at)| {
+        let (message, label) = match written {
+            true => (format!("`{name}` is read-only: what is written is lost"), "written here"),
+            false => (format!("`{name}` is write-only: a read may give any value"), "read here"),
+        };
+        let warning = Diagnostic::warning(message, program.original(*at), label);
+        warning.help("so the description of the registers says, `--registers`")
+    })
 }
 
 fn entry(program: &Program, options: &Options) -> Span {

@@ -55,6 +55,8 @@ impl Place {
 pub struct Pause {
     /// Where the program is when one of the handlers begins.
     pub at: Place,
+    /// Whether that is before an access to what they share, or before they are disabled.
+    pub is_access: bool,
     /// The handlers, and when.
     pub handlers: Vec<(u32, ExprId)>,
 }
@@ -502,7 +504,11 @@ fn finish(
     for (place, shape) in shapes {
         let handlers = pauses(place, shape, &mut executor);
         if !handlers.is_empty() {
-            open.push(Pause { at: place.clone(), handlers });
+            let is_access = match place {
+                Place::Loop(point) => executor.interrupts.pauses.contains(point),
+                _ => false,
+            };
+            open.push(Pause { at: place.clone(), is_access, handlers });
         }
     }
     for number in 0..task.always.len() as u32 {

@@ -90,13 +90,10 @@ pub fn meet(task: &Task, shapes: &mut BTreeMap<Place, Shape>, executor: &mut Exe
 
 /// The handlers that may run at a location, each with when.
 pub fn pauses(place: &Place, shape: &Shape, executor: &mut Executor) -> Vec<(u32, ExprId)> {
-    let is_pause = match place {
-        Place::Step => true,
-        Place::Loop(point) => executor.interrupts.pauses.contains(point),
-        Place::Init | Place::Handler(_) | Place::Handled(_) | Place::Always(_) => false,
-    };
-    if !is_pause {
-        return vec![];
+    match place {
+        // A run may stay in a loop forever; other points are pauses themselves.
+        Place::Step | Place::Loop(_) => {}
+        Place::Init | Place::Handler(_) | Place::Handled(_) | Place::Always(_) => return vec![],
     }
     let mut specials = [executor.values.word(0); 3];
     for (index, special) in (SPECIALS..).zip(&mut specials) {

@@ -93,8 +93,8 @@ impl<'a> Names<'a> {
             Place::Handled(number) => format!("{} returns", handler(number)),
             Place::Always(number) => format!("always {number}"),
             Place::Loop(point) => {
-                let is_pause = pauses.iter().any(|pause| pause.at == *place);
-                let what = if is_pause { "access" } else { "loop" };
+                let is_access = pauses.iter().any(|pause| pause.at == *place && pause.is_access);
+                let what = if is_access { "access" } else { "loop" };
                 match elf.lines.place(point.pc) {
                     Some(place) => format!("{what} in {place}"),
                     None => format!("{what} at {:#010x}", point.pc),

@@ -143,6 +143,14 @@ impl Lower<'_> {
         self.add_edge(Edge { from, to, guard, updates, span });
     }
 
+    /// Runs in which `condition` holds where the expression is evaluated continue at `to`, too.
+    pub(super) fn leave_if(&mut self, to: LocId, condition: ExprId) {
+        let condition = self.under_context(condition);
+        if self.cfa.pool.as_const(condition) != Some(0) {
+            self.leave(to, Some(condition), true);
+        }
+    }
+
     /// Ends the block: every run continues at `to`.
     pub(super) fn jump(&mut self, to: LocId) {
         self.leave(to, None, true);

@@ -426,6 +426,10 @@ impl Lower<'_> {
                     let fails = self.cfa.pool.not(holds);
                     self.break_property(name, fails, span);
                 }
+                if builtin == Builtin::Assume {
+                    let not = self.cfa.pool.not(holds);
+                    self.pause_at_stop(not, span);
+                }
                 // Who claims something in passing hides nothing of what follows.
                 if matches!(builtin, Builtin::Assert | Builtin::Assume) {
                     self.assume(holds);
@@ -440,6 +444,8 @@ impl Lower<'_> {
             }
             Builtin::Stop => {
                 self.arguments(args)?;
+                let always = self.cfa.pool.bool(true);
+                self.pause_at_stop(always, span);
                 self.stop();
             }
             Builtin::Unreachable => self.claimed_unreachable(span),
@@ -452,13 +458,19 @@ impl Lower<'_> {
                 self.set_masked(value)?;
             }
             Builtin::Masked => return self.is_masked(result, span),
-            Builtin::SetMask => {
+            Builtin::Level => return self.level_now(result, span),
+            Builtin::SetMask | Builtin::SetLevel { .. } => {
                 let Some(value) = args.first() else {
                     return Err(fail("the argument is missing", span, "called without one"));
                 };
                 let value = self.scalar(value)?;
-                let value = self.cfa.pool.slice(value, 0, 1);
-                self.set_masked(value)?;
+                match builtin {
+                    Builtin::SetLevel { only_up } => self.set_level(value, only_up)?,
+                    _ => {
+                        let value = self.cfa.pool.slice(value, 0, 1);
+                        self.set_masked(value)?;
+                    }
+                }
             }
             Builtin::Bits(bits) => {
                 let param = function.locals[..function.params].first().map(|l| &l.ty);

@@ -4,8 +4,8 @@
 use super::block::Hazard;
 use super::memory::Candidate;
 use super::object::{Cell, Object, ObjectId};
-use super::{Fail, Lower, Reach, fail};
-use crate::c::registers::Behaviour;
+use super::{Lower, Reach};
+use crate::c::registers::{Access, Behaviour};
 use crate::c::types::{Type, Types, unsigned};
 use std::ops::Range;
 use vouch_ir::{self as ir, BinOp, ExprId, Span, Var, VarKind};
@@ -76,6 +76,15 @@ impl Lower<'_> {
         any
     }
 
+    /// Notes an access that the description of the register says is of no use.
+    pub(super) fn note_access(&mut self, address: ExprId, write: bool, span: Span) {
+        let known = self.cfa.pool.as_const(address).and_then(|a| u64::try_from(a).ok());
+        let Some(register) = known.and_then(|address| self.registers.at(address)) else { return };
+        if register.access == if write { Access::ReadOnly } else { Access::WriteOnly } {
+            self.notes.useless.entry((register.name.clone(), write)).or_insert(span);
+        }
+    }
+
     /// An access to a device.
     pub(super) fn device(&mut self, address: ExprId, when: Option<ExprId>) -> Candidate {
         let known = self.cfa.pool.as_const(address);
@@ -109,12 +118,7 @@ impl Lower<'_> {
     }
 
     /// The registers that keep something, as far as the program may get at them.
-    pub(super) fn declare_registers(&mut self) -> Result<(), Fail> {
-        if self.interrupts.are_there() && self.registers.keep_anything() {
-            let what = "registers that keep their value cannot be shared with a handler";
-            let help = "leave `--registers` out, or have them give any value";
-            return Err(Box::new(fail(what, Span::default(), "with `--interrupt`").help(help)));
-        }
+    pub(super) fn declare_registers(&mut self) {
         for (address, register) in self.registers.clone().iter() {
             let bytes = register.bits as u64 / 8;
             let (clears, reset) = match register.behaviour {
@@ -145,7 +149,6 @@ impl Lower<'_> {
             });
             self.kept.push(Kept { object: self.objects.len() - 1, clears, reset });
         }
-        Ok(())
     }
 
     /// Registers have the values that they begin with; others have any.

@@ -274,6 +274,7 @@ impl Lower<'_> {
             let (mut list, kept) = self.kept_at(at, offset % 8, width, span);
             if self.cfa.pool.as_const(kept) != Some(1) {
                 list.push(self.device(at, None));
+                self.note_access(at, write, span);
             }
             return Ok(list);
         }
@@ -341,6 +342,7 @@ impl Lower<'_> {
             let other = self.cfa.pool.not(kept);
             let other = self.cfa.pool.and(is_device, other);
             list.push(self.device(at, Some(other)));
+            self.note_access(at, write, span);
             let not = self.cfa.pool.not(is_device);
             outside = self.cfa.pool.and(outside, not);
         }

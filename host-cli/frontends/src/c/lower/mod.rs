@@ -144,6 +144,7 @@ pub fn lower(
     unit: &Unit,
     lines: &dyn Fn(u32) -> String,
     handlers: &[Handler],
+    registers: Registers,
     options: &Options,
 ) -> Result<(Cfa, Notes), Fail> {
     let entry = named(unit, &options.c.entry, "--entry")?;
@@ -169,7 +170,7 @@ pub fn lower(
         unit,
         options,
         devices: device::ranges(&reach, &unit.types),
-        registers: Registers::read(&options.c.registers)?,
+        registers,
         kept: vec![],
         heap: heap::Heap::default(),
         points: Points::new(unit, &roots, &reach, repeat),
@@ -270,7 +271,7 @@ impl Lower<'_> {
         self.declare_addressed()?;
         self.declare_heap()?;
         self.declare_variadic()?;
-        self.declare_registers()?;
+        self.declare_registers();
         let start = self.cfa.add_location("start", span);
         self.block = self.fresh_block(start);
         self.call_all(&constructors(self.unit, entry))?;
@@ -289,6 +290,7 @@ impl Lower<'_> {
             self.call_all(&after)?;
             let end = self.cfa.add_location("end", span);
             self.jump(end);
+            self.pause_at(end);
         }
         self.handlers()?;
         let mut next = 0;

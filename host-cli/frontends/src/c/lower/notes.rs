@@ -39,6 +39,8 @@ pub struct Notes {
     pub allocates: Option<Span>,
     /// Objects with an array that is too large to be followed, and where they are declared.
     pub open: Vec<(String, Span)>,
+    /// Registers that are written though they can only be read (`true`), or the other way round, and where.
+    pub useless: BTreeMap<(String, bool), Span>,
     /// Functions of which the automaton has the body.
     pub functions: Vec<String>,
     /// Variables that live as long as the program.

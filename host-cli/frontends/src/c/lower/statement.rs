@@ -2,8 +2,8 @@
 
 use super::notes::Answer;
 use super::{Fail, Lower};
-use crate::c::fail;
 use crate::c::tree::{Expr, LocalId, Stmt, StmtKind};
+use crate::c::{ending, fail};
 use std::rc::Rc;
 use vouch_ir::{BinOp, LocId, Span};
 
@@ -183,6 +183,12 @@ impl Lower<'_> {
     ) -> Result<(), Fail> {
         self.note_head(head, span);
         let (inside, end) = (self.location("", body.span), self.location("", body.span));
+        let function = &self.unit.functions[self.current().0];
+        if let (Some(condition), Some(next)) = (condition, next)
+            && ending::ends(&self.unit.types, function, condition, next, body)
+        {
+            self.note_ending(head);
+        }
         let again = match next {
             Some(next) => self.location("", next.span),
             None => head,

@@ -1,10 +1,11 @@
 //! Assembly. What the processor does is not known here, but programs write assembly without any
 //! instruction, to keep a compiler from knowing too much; that does nothing but move its operands. And they
-//! disable and enable interrupts.
+//! disable and enable interrupts, for which there are functions here.
 
 use super::Parser;
 use crate::c::token::TokenKind;
 use crate::c::tree::{Expr, ExprKind, Stmt, StmtKind};
+use crate::c::types::{Type, unsigned};
 use crate::c::{Fail, fail};
 
 impl Parser {
@@ -33,30 +34,13 @@ impl Parser {
             }
             _ => None,
         };
-        let words: Vec<String> = (text.iter())
-            .flat_map(|text| text.split([' ', ',', '\t', '\n', '\r']))
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let of_mask = match words[..] {
-            ["cpsid", "i"] => Some("__vouch_disable_irq"),
-            ["cpsie", "i"] => Some("__vouch_enable_irq"),
-            ["mrs", "%0", "primask"] => Some("__vouch_get_PRIMASK"),
-            ["msr", "primask", "%0"] => Some("__vouch_set_PRIMASK"),
-            // Barriers order what happens in order here.
-            [] | ["dmb" | "dsb" | "isb"] | ["dmb" | "dsb" | "isb", "sy" | "0xf"] => None,
-            _ => {
-                self.skip_parens()?;
-                self.expect(";")?;
-                return Ok(StmtKind::Refused("inline assembly"));
-            }
-        };
-        if text.is_none() {
+        let instructions = text.as_deref().map(instructions);
+        let known = instructions.filter(|all| all.iter().all(|words| is_known(words)));
+        let Some(instructions) = known else {
             self.skip_parens()?;
             self.expect(";")?;
             return Ok(StmtKind::Refused("inline assembly"));
-        }
+        };
         self.expect("(")?;
         self.advance();
         let outputs = if self.eat(":") { self.operands()? } else { vec![] };
@@ -64,49 +48,94 @@ impl Parser {
         self.at = start;
         self.skip_parens()?;
         self.expect(";")?;
-        let done = match of_mask {
-            Some(function) => self.mask(function, outputs, inputs)?,
-            None => moves(outputs, inputs),
+        let done = match instructions.is_empty() {
+            true => moves(outputs, inputs),
+            false => self.instructions(&instructions, outputs, inputs)?,
         };
         Ok(done.unwrap_or(StmtKind::Refused("inline assembly")))
     }
 
-    /// An instruction that disables or enables interrupts, as a function that does the same. `None` if its operands
-    /// are others.
-    fn mask(
+    /// What instructions do. `None` if their operands are others than those that are known.
+    fn instructions(
         &mut self,
-        function: &str,
-        outputs: Vec<(String, Expr)>,
-        inputs: Vec<(String, Expr)>,
+        instructions: &[Vec<String>],
+        outputs: Vec<Operand>,
+        inputs: Vec<Operand>,
     ) -> Result<Option<StmtKind>, Fail> {
         let span = self.span();
-        let id = self.implicit_function(&function.into(), span)?;
-        let ty = self.unit.functions[id].result.clone();
-        let arguments = match (function, inputs.len()) {
-            ("__vouch_set_PRIMASK", 1) => inputs.into_iter().map(|(_, value)| value).collect(),
-            ("__vouch_set_PRIMASK", _) | (_, 1..) => return Ok(None),
-            _ => vec![],
-        };
-        let call = Expr { kind: ExprKind::Call(id, arguments), ty: ty.clone(), span };
-        let mut outputs = outputs.into_iter();
-        Ok(match (function, outputs.next(), outputs.next()) {
-            ("__vouch_get_PRIMASK", Some((_, place)), None) if place.is_place() => {
-                let to = place.ty.clone();
-                let value = Expr { kind: ExprKind::Cast(Box::new(call)), ty: to.clone(), span };
-                let kind = ExprKind::Assign(Box::new(place), Box::new(value));
-                Some(StmtKind::Expr(Expr { kind, ty: to, span }))
+        let mut steps = vec![];
+        // What is only written has a value when an instruction has given it one, or an input that lies in the same place.
+        let mut written: Vec<bool> = outputs.iter().map(|o| o.constraint.contains('+')).collect();
+        for input in &inputs {
+            let Ok(number) = input.constraint.trim().parse::<usize>() else { continue };
+            let Some(output) = outputs.get(number) else { return Ok(None) };
+            steps.push(assign(output.value.clone(), input.value.clone()));
+            written[number] = true;
+        }
+        let number = |word: &str| -> Option<usize> {
+            let word = word.strip_prefix('%')?;
+            let named = word.strip_prefix('[').and_then(|word| word.strip_suffix(']'));
+            let all = || outputs.iter().chain(&inputs);
+            match named {
+                Some(name) => all().position(|o| o.name.as_deref() == Some(name)),
+                None => word.parse().ok(),
             }
-            ("__vouch_get_PRIMASK", ..) | (_, Some(_), _) => None,
-            _ => Some(StmtKind::Expr(call)),
-        })
+        };
+        for words in instructions {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let what = what(&words);
+            let Some(What { to, function, from }) = what else { return Ok(None) };
+            let mut value = match from {
+                None => None,
+                Some(word) => {
+                    let immediate = word.trim_start_matches('#').parse::<u32>().ok();
+                    let operand = number(word).and_then(|n| match n.checked_sub(outputs.len()) {
+                        Some(input) => inputs.get(input).map(|o| &o.value),
+                        None => outputs.get(n).filter(|_| written[n]).map(|o| &o.value),
+                    });
+                    let immediate = || {
+                        let kind = ExprKind::Int(immediate?.into());
+                        Some(Expr { kind, ty: unsigned(32), span })
+                    };
+                    let Some(value) = operand.cloned().or_else(immediate) else { return Ok(None) };
+                    Some(value)
+                }
+            };
+            if let Some(function) = function {
+                let id = self.implicit_function(&function.into(), span)?;
+                let ty = self.unit.functions[id].result.clone();
+                let arguments = value.take().map(|value| cast(value, unsigned(32)));
+                let call = ExprKind::Call(id, arguments.into_iter().collect());
+                value = Some(Expr { kind: call, ty, span });
+            }
+            match (to, value) {
+                (Some(to), Some(value)) => {
+                    let Some(at) = number(to).filter(|n| *n < outputs.len()) else {
+                        return Ok(None);
+                    };
+                    let place = &outputs[at].value;
+                    if !place.is_place() || !place.ty.is_scalar() {
+                        return Ok(None);
+                    }
+                    steps.push(assign(place.clone(), value));
+                    written[at] = true;
+                }
+                (None, Some(value)) => steps.push(value),
+                (_, None) => {}
+            }
+        }
+        let steps = steps.into_iter().map(|e| Stmt { span: e.span, kind: StmtKind::Expr(e) });
+        let steps = steps.collect();
+        Ok(written.into_iter().all(|is| is).then_some(StmtKind::Block(steps)))
     }
 
     /// Operands, each with its constraint.
-    fn operands(&mut self) -> Result<Vec<(String, Expr)>, Fail> {
+    fn operands(&mut self) -> Result<Vec<Operand>, Fail> {
         let mut found = vec![];
         while !self.is(":") && !self.is(")") {
+            let mut name = None;
             if self.eat("[") {
-                self.word()?;
+                name = Some(self.word()?.0.to_lowercase());
                 self.expect("]")?;
             }
             let TokenKind::Text(text) = self.peek().clone() else {
@@ -117,7 +146,7 @@ impl Parser {
             self.expect("(")?;
             let value = self.expression()?;
             self.expect(")")?;
-            found.push((constraint, value));
+            found.push(Operand { name, constraint, value });
             if !self.eat(",") {
                 break;
             }
@@ -129,31 +158,115 @@ impl Parser {
     }
 }
 
+/// An operand of assembly.
+struct Operand {
+    name: Option<String>,
+    constraint: String,
+    value: Expr,
+}
+
+/// What an instruction does.
+struct What<'a> {
+    /// The operand that it writes.
+    to: Option<&'a str>,
+    /// The function that does the same.
+    function: Option<&'static str>,
+    /// The operand that it reads.
+    from: Option<&'a str>,
+}
+
+/// The instructions of a text: each its words.
+fn instructions(text: &str) -> Vec<Vec<String>> {
+    let lines = text.split(['\n', ';', '\r']);
+    let words = |line: &str| {
+        let words = line.split([' ', ',', '\t']).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect::<Vec<_>>()
+    };
+    lines.map(words).filter(|words| !words.is_empty()).collect()
+}
+
+fn is_known(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    what(&words).is_some()
+}
+
+/// What an instruction does that disables or enables interrupts, or nothing that a program could notice: barriers order what happens
+/// in order here, and who waits for an interrupt may wait for one that has come before.
+fn what<'a>(words: &[&'a str]) -> Option<What<'a>> {
+    let (mut to, mut from) = (None, None);
+    let function = match words {
+        [
+            "nop" | "wfi" | "wfe" | "sev" | "yield" | "dmb" | "dsb" | "isb" | "sleep" | "fence"
+            | "fence.i",
+        ]
+        | ["dmb" | "dsb" | "isb", "sy" | "ish" | "0xf" | "15"]
+        | [".syntax", "unified"]
+        | [".align" | ".balign", _] => None,
+        ["cpsid", "i"] | ["cli"] | ["csrci", "mstatus", "8"] => Some("__vouch_disable_irq"),
+        ["cpsie", "i"] | ["sei"] | ["csrsi", "mstatus", "8"] => Some("__vouch_enable_irq"),
+        ["mov" | "movs", target, source] => {
+            (to, from) = (Some(*target), Some(*source));
+            None
+        }
+        ["mrs", target, "primask"] => {
+            to = Some(*target);
+            Some("__vouch_get_PRIMASK")
+        }
+        ["mrs", target, "basepri"] => {
+            to = Some(*target);
+            Some("__vouch_get_BASEPRI")
+        }
+        ["msr", "primask", source] => {
+            from = Some(*source);
+            Some("__vouch_set_PRIMASK")
+        }
+        ["msr", "basepri", source] => {
+            from = Some(*source);
+            Some("__vouch_set_BASEPRI")
+        }
+        ["msr", "basepri_max", source] => {
+            from = Some(*source);
+            Some("__vouch_set_BASEPRI_MAX")
+        }
+        _ => return None,
+    };
+    Some(What { to, function, from })
+}
+
+fn cast(value: Expr, ty: Type) -> Expr {
+    let span = value.span;
+    Expr { kind: ExprKind::Cast(Box::new(value)), ty, span }
+}
+
+fn assign(place: Expr, value: Expr) -> Expr {
+    let (ty, span) = (place.ty.clone(), place.span);
+    let value = cast(value, ty.clone());
+    Expr { kind: ExprKind::Assign(Box::new(place), Box::new(value)), ty, span }
+}
+
 /// Assembly without instructions: what is only read is evaluated, what is read and written stays as it
 /// is, and what is only written gets the input that is to lie in the same place. `None` if there is no
 /// such input.
-fn moves(outputs: Vec<(String, Expr)>, inputs: Vec<(String, Expr)>) -> Option<StmtKind> {
+fn moves(outputs: Vec<Operand>, inputs: Vec<Operand>) -> Option<StmtKind> {
     let mut steps = vec![];
     let mut step = |expr: Expr| {
         let span = expr.span;
         steps.push(Stmt { kind: StmtKind::Expr(expr), span });
     };
-    for (number, (constraint, place)) in outputs.into_iter().enumerate() {
+    for (number, Operand { constraint, value: place, .. }) in outputs.into_iter().enumerate() {
         if constraint.contains('+') {
             step(place);
             continue;
         }
         let number = number.to_string();
-        let (_, value) = inputs.iter().find(|input| input.0.trim() == number)?;
+        let value = &inputs.iter().find(|input| input.constraint.trim() == number)?.value;
         if !place.is_place() || !place.ty.is_scalar() || !value.ty.is_scalar() {
             return None;
         }
-        let (ty, span) = (place.ty.clone(), place.span);
-        let value = Expr { kind: ExprKind::Cast(Box::new(value.clone())), ty: ty.clone(), span };
-        step(Expr { kind: ExprKind::Assign(Box::new(place), Box::new(value)), ty, span });
+        step(assign(place, value.clone()));
     }
     let matched = |constraint: &str| constraint.trim().parse::<usize>().is_ok();
-    let rest = inputs.into_iter().filter(|input| !matched(&input.0));
-    rest.map(|input| input.1).filter(|value| value.ty.is_scalar()).for_each(step);
+    let rest = inputs.into_iter().filter(|input| !matched(&input.constraint));
+    rest.map(|input| input.value).filter(|value| value.ty.is_scalar()).for_each(step);
     Some(StmtKind::Block(steps))
 }

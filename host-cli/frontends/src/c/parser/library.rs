@@ -11,11 +11,29 @@ use std::rc::Rc;
 use vouch_ir::Span;
 
 /// `unsigned long` is `size_t` in every data model, and `long` is `ptrdiff_t`.
-const LIBRARY: [&str; 104] = [
+const LIBRARY: [&str; 122] = [
     "void __disable_irq(void)",
     "void __enable_irq(void)",
+    "void __disable_interrupt(void)",
+    "void __enable_interrupt(void)",
     "unsigned int __get_PRIMASK(void)",
     "void __set_PRIMASK(unsigned int)",
+    "unsigned int __get_BASEPRI(void)",
+    "void __set_BASEPRI(unsigned int)",
+    "void __set_BASEPRI_MAX(unsigned int)",
+    "unsigned int __vouch_get_BASEPRI(void)",
+    "void __vouch_set_BASEPRI(unsigned int)",
+    "void __vouch_set_BASEPRI_MAX(unsigned int)",
+    "void __NOP(void)",
+    "void __WFI(void)",
+    "void __WFE(void)",
+    "void __SEV(void)",
+    "void __ISB(void)",
+    "void __DSB(void)",
+    "void __DMB(void)",
+    "void __nop(void)",
+    "void __wfi(void)",
+    "void __no_operation(void)",
     "void __vouch_disable_irq(void)",
     "void __vouch_enable_irq(void)",
     "unsigned int __vouch_get_PRIMASK(void)",

@@ -112,3 +112,26 @@ fn what_cannot_handle_an_interrupt() {
         assert!(found[0].message.contains(message), "{}", found[0].message);
     }
 }
+
+#[test]
+fn instructions_and_functions_that_mask_interrupts() {
+    let programs = [
+        (
+            "int x = 3, y, z; asm volatile(\"nop\\n\\twfi; mov %[to], %[from]\\n dsb sy\" : [to] \"=r\"(y) : [from] \"r\"(x + 1));
+             asm(\"msr basepri, %1; mrs %0, basepri\" : \"=r\"(z) : \"r\"(0x140)); __WFI(); __DSB(); return y * 256 + z;",
+            0x440,
+        ),
+        (
+            "__set_BASEPRI(0x40); __set_BASEPRI_MAX(0x80); int x = __get_BASEPRI(); __set_BASEPRI_MAX(0x20);
+             int y = __get_BASEPRI(); __set_BASEPRI_MAX(0); return x * 0x10000 + y * 0x100 + __get_BASEPRI();",
+            0x40_2020,
+        ),
+        ("__set_PRIMASK(3); int x = __get_PRIMASK(); __enable_irq(); return x * 2 + __get_PRIMASK();", 2),
+        ("int x; asm(\"mov %0, #7\" : \"=r\"(x)); asm(\"cpsid i\"); return x * 2 + __get_PRIMASK();", 15),
+    ];
+    for (body, expected) in programs {
+        let text = format!("int main(void) {{ {body} }}");
+        let ended = run(&compile(&text, &options("main")).unwrap().cfa, 0, 1000);
+        assert_eq!((&*ended.location, ended.values["main::result"]), ("end", expected), "{body}");
+    }
+}

@@ -219,7 +219,10 @@ fn what_is_not_supported_is_refused_where_it_stands() {
         format!("float x; int *p, n; void *malloc(unsigned); int main(void) {{ {body} }}")
     };
     refused(&main("int a[n][n];"), "length is not a constant", "int a[n][n]");
-    refused(&main("asm(\"nop\");"), "assembly", "asm(\"nop\");");
+    for text in ["svc 0", "nop; svc 0", "mov r0, %0", "mrs %0, control", "mov %0, %1"] {
+        let text = format!("asm(\"{text}\" : \"=r\"(n));");
+        refused(&main(&text), "assembly", &text);
+    }
     refused(&main("n = y;"), "not declared", "y");
     // Where it is missing, not at what comes next.
     refused(&main("n = 1"), "expected `;`", "");

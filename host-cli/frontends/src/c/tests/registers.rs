@@ -69,9 +69,25 @@ fn what_is_wrong_with_a_description_is_told() {
     let error = compile("int main(void) { return 0; }", &options).unwrap_err();
     let path = file.path().to_str().unwrap();
     assert!(error[0].message.starts_with(&format!("{path}:2: `forgets`")), "{}", error[0].message);
-    let (_file, mut options) = described(DESCRIPTION);
-    options.c.interrupts = vec![("handler".into(), 0)];
-    let text = "void handler(void) {} int main(void) { return 0; }";
-    let error = compile(text, &options).unwrap_err();
-    assert!(error[0].message.contains("cannot be shared with a handler"));
+}
+
+#[test]
+fn accesses_of_no_use_are_warned_of() {
+    let (_file, options) = described(&format!("{DESCRIPTION}PORT.SET 0x4002001c 32 write-only\n"));
+    let warnings = |body: &str| -> Vec<String> {
+        let text = format!(
+            "{HEAD}#define SET (*(volatile unsigned *)0x4002001c)\nint main(void) {{ {body} }}"
+        );
+        let found = compile(&text, &options).unwrap().warnings.into_iter();
+        found.map(|w| w.message).filter(|m| m.contains("-only")).collect()
+    };
+    assert_eq!(warnings("SET = 1; OUT |= 1; return PORT->in;"), [""; 0]);
+    assert_eq!(
+        warnings("PORT->in = 1; return 0;"),
+        ["`PORT.IN` is read-only: what is written is lost"]
+    );
+    assert_eq!(
+        warnings("SET |= 1; return 0;"),
+        ["`PORT.SET` is write-only: a read may give any value"]
+    );
 }
