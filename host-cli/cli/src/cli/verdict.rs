@@ -476,8 +476,8 @@ fn write_harness(
     let options = Options { overflow: args.overflow, c: args.c.options(), ..Options::default() };
     // The program may lie elsewhere: it names the source by its whole path.
     let place = std::fs::canonicalize(&args.model).unwrap_or_else(|_| args.model.clone());
-    let include = place.display().to_string();
-    let text = harness::write(&model.source, &include, &options, &model.cfa, &broken.trace);
+    let (place, name) = (place.display().to_string(), path.display().to_string());
+    let text = harness::write(&model.source, &place, &name, &options, &model.cfa, &broken.trace);
     let text = text.map_err(|e| {
         let text = vouch_host::frontend::render(&model.source, &e);
         Failure::new(Kind::Output, format!("no program can be made of the run\n{text}"))

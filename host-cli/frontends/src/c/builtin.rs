@@ -120,7 +120,9 @@ pub fn find(name: &str) -> Option<Builtin> {
         | "__builtin_assume" => Builtin::Assume,
         "assert" => Builtin::Assert,
         "__CPROVER_assert" | "vouch_assert" => Builtin::Claim,
-        "vouch_input" | "__vouch_input" => Builtin::Input,
+        "vouch_input" | "__vouch_input_float" | "__vouch_input_double" | "__vouch_input" => {
+            Builtin::Input
+        }
         "__vouch_text" => Builtin::Text,
         "__vouch_format_length" => Builtin::FormatLength,
         "vouch_assert_named" => Builtin::ClaimNamed,

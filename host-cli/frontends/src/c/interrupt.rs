@@ -118,6 +118,7 @@ fn add_pause(unit: &mut Unit) -> FunctionId {
         body: None,
         span,
         library: false,
+        internal: true,
         undeclared: false,
         noreturn: false,
         constructor: None,

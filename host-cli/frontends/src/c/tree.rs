@@ -268,6 +268,8 @@ pub struct Function {
     pub span: Span,
     /// Whether its body is that of the C library.
     pub library: bool,
+    /// Whether only its unit knows it: `static`.
+    pub internal: bool,
     /// Whether it is called, but never declared.
     pub undeclared: bool,
     /// Whether a call of it never comes back.

@@ -33,11 +33,15 @@ extern void vouch_assert(int condition);
 extern void vouch_assert_named(const char *name, int condition);
 extern void vouch_assume(int condition);
 extern unsigned long long vouch_input(const char *name);
+extern float __vouch_input_float(const char *name);
+extern double __vouch_input_double(const char *name);
 
 #define VOUCH_ASSERT(condition) vouch_assert(!!(condition))
 #define VOUCH_ASSERT_NAMED(name, condition) vouch_assert_named(name, !!(condition))
 #define VOUCH_ASSUME(condition) vouch_assume(!!(condition))
-#define VOUCH_INPUT(variable) ((void)((variable) = (__typeof__(variable))vouch_input(#variable)))
+#define VOUCH_INPUT_(variable) \
+    _Generic((variable), float: __vouch_input_float, double: __vouch_input_double, default: vouch_input)
+#define VOUCH_INPUT(variable) ((void)((variable) = (__typeof__(variable))VOUCH_INPUT_(variable)(#variable)))
 #define VOUCH_PARAM(min, max) __attribute__((vouch_param(min, max)))
 
 #define VOUCH_STEP(function) struct vouch_marker

@@ -203,6 +203,7 @@ pub fn lower(
     lower.run(&steps, init)?;
     lower.note_names();
     lower.note_parts();
+    lower.notes.devices = lower.devices;
     let (mut cfa, notes) = (lower.cfa, lower.notes);
     if cfa.properties.is_empty() {
         // Nothing can go wrong; that is worth a verdict too.

@@ -7,6 +7,7 @@ use crate::c::tree::{Function, FunctionId, GlobalId, LocalId, Stmt, StmtKind};
 use crate::c::types::Type;
 use crate::origin::{self, Variable};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use vouch_ir::requirements::Requirements;
 use vouch_ir::{EdgeId, ExprId, InputId, LocId, Span, VarId};
 
@@ -39,6 +40,8 @@ pub struct Notes {
     pub allocates: Option<Span>,
     /// Objects with an array that is too large to be followed, and where they are declared.
     pub open: Vec<(String, Span)>,
+    /// Where devices are.
+    pub devices: Vec<Range<u64>>,
     /// Registers that are written though they can only be read (`true`), or the other way round, and where.
     pub useless: BTreeMap<(String, bool), Span>,
     /// Functions of which the automaton has the body.

@@ -83,6 +83,7 @@ impl Parser {
         }
         for (id, unit) in &self.linker.internal_functions {
             let function = &mut self.unit.functions[*id];
+            function.internal = true;
             if named.get(&*function.name).is_some_and(|n| *n > 1) {
                 function.name = format!("{}@{}", function.name, base(unit)).into();
             }

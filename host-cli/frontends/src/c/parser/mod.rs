@@ -437,6 +437,7 @@ impl Parser {
             body: None,
             span,
             library: false,
+            internal: false,
             undeclared: false,
             constructor: None,
             destructor: None,

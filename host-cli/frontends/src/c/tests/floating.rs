@@ -150,3 +150,16 @@ fn other_numbers_are_refused() {
         refused(&format!("float x; int *p; int main(void) {{ return (int)({wrong}); }}"));
     }
 }
+
+#[test]
+fn inputs_may_be_any_number() {
+    let text = "extern float __vouch_input_float(const char *); extern double __vouch_input_double(const char *);\n\
+        extern unsigned long long vouch_input(const char *);\n\
+        #define ANY(v) ((v) = (__typeof__(v))_Generic((v), float: __vouch_input_float, \\\n\
+        double: __vouch_input_double, default: vouch_input)(#v))\n\
+        float x; volatile double y; int z; int main(void) { ANY(x); ANY(y); ANY(z); return 0; }";
+    let cfa = compile(text, &options("main")).unwrap().cfa;
+    assert!(cfa.approximate.is_empty());
+    let width = |name: &str| cfa.inputs.iter().find(|i| i.name == name).map(|i| i.width);
+    assert_eq!([width("x"), width("y"), width("z")], [Some(32), Some(64), Some(64)]);
+}

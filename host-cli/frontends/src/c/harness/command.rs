@@ -1,0 +1,147 @@
+//! How the program of a run is compiled, and what it shows.
+
+use super::machine::FAULTS;
+use crate::Source;
+use crate::c::commands;
+use crate::c::{COMPILE_COMMANDS, COptions, DataModel, Fail, Macro};
+use std::path::Path;
+
+/// Properties that only a sanitizer sees broken.
+const SILENT: [&str; 3] = ["bounds", "shift", "no_overflow"];
+/// Where there is an empty `vouch.h`.
+const HEADER: &str = "vouch-header";
+
+/// The whole path of a file, since the program may lie elsewhere.
+pub fn whole(path: &str) -> String {
+    std::fs::canonicalize(path).map_or(path.to_string(), |path| path.display().to_string())
+}
+
+/// How the program is compiled as the check compiled the source.
+pub struct Command<'a> {
+    pub options: &'a COptions,
+    pub source: &'a Source,
+    pub property: &'a str,
+    /// The unit that is part of the program.
+    pub main: &'a str,
+    /// The other units.
+    pub others: &'a [String],
+    /// The program's own path.
+    pub name: &'a str,
+}
+
+impl Command<'_> {
+    /// The commands, one after the other.
+    pub fn text(&self, header: bool, machine: bool) -> Result<String, Fail> {
+        let name = quoted(self.name);
+        let database = self.database()?;
+        let common = self.common(header);
+        let include =
+            if self.others.is_empty() { String::new() } else { format!(" -include {name}") };
+        let mut steps = vec![];
+        if header {
+            steps.push(format!("mkdir -p {HEADER} && : > {HEADER}/vouch.h"));
+        }
+        let mut objects = vec![];
+        if machine {
+            let object = format!("{name}.machine.o");
+            steps.push(format!("{} -DVOUCH_MACHINE -c {name} -o {object}", self.target()));
+            objects.push(object);
+        }
+        let flags = |unit: &str| match database.iter().find(|command| command.file == unit) {
+            Some(command) => of_command(command),
+            None => of_options(self.options),
+        };
+        for (number, unit) in self.others.iter().enumerate() {
+            let object = format!("{name}.{number}.o");
+            let unit_name = quoted(&whole(unit));
+            steps.push(format!("{common}{include}{} -c {unit_name} -o {object}", flags(unit)));
+            objects.push(object);
+        }
+        let objects: String = objects.iter().map(|object| format!(" {object}")).collect();
+        steps.push(format!("{common}{} {name}{objects} -o {name}.out", flags(self.main)));
+        let run = if self.name.contains('/') { "" } else { "./" };
+        steps.push(format!("{run}{name}.out"));
+        Ok(steps.join(" && "))
+    }
+
+    /// The commands that the source was compiled with.
+    fn database(&self) -> Result<Vec<commands::Command>, Fail> {
+        let path = Path::new(&self.source.path);
+        if path.file_name().is_some_and(|name| name == COMPILE_COMMANDS) {
+            let text = self.source.files().next().map_or("", |file| file.text);
+            return commands::parse(path, text);
+        }
+        let Some(path) = &self.options.compile_commands else { return Ok(vec![]) };
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        commands::parse(Path::new(path), &text)
+    }
+
+    fn target(&self) -> String {
+        let wide = if self.options.model == DataModel::Lp64 { "" } else { " -m32" };
+        format!("gcc -w{wide}")
+    }
+
+    fn common(&self, header: bool) -> String {
+        let mut words = vec![self.target(), "-fwrapv".to_string()];
+        if self.options.model == DataModel::Arm32 {
+            words.push("-funsigned-char -fshort-enums".into());
+        }
+        if SILENT.contains(&self.property) {
+            words.push("-fsanitize=address,undefined -fno-sanitize-recover=all".into());
+        }
+        if header {
+            words.push(format!("-I {HEADER}"));
+        }
+        words.join(" ")
+    }
+}
+
+fn of_options(options: &COptions) -> String {
+    let folders = options.include.iter().map(|folder| format!(" -I {}", quoted(folder)));
+    let forced = options.forced.iter().map(|file| format!(" -include {}", quoted(file)));
+    folders.chain(options.macros.iter().map(of_macro)).chain(forced).collect()
+}
+
+fn of_command(command: &commands::Command) -> String {
+    let folders = command.include.iter().map(|(quoted_only, folder)| {
+        let flag = if *quoted_only { "-iquote" } else { "-I" };
+        format!(" {flag} {}", quoted(folder))
+    });
+    let forced = command.forced.iter().map(|file| format!(" -include {}", quoted(file)));
+    folders.chain(command.macros.iter().map(of_macro)).chain(forced).collect()
+}
+
+fn of_macro(change: &Macro) -> String {
+    match change {
+        Macro::Define(text) => format!(" -D {}", quoted(text)),
+        Macro::Undefine(name) => format!(" -U {name}"),
+    }
+}
+
+/// As a shell takes it for one word.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@:".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_string(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// What running the program shows.
+pub fn promise(options: &COptions, property: &str, machine: bool) -> String {
+    let mut text = String::new();
+    if SILENT.contains(&property) {
+        text += " * The sanitizer ends it with exit code 1 where the property is broken. Without it, nothing is seen.\n";
+    } else if FAULTS.contains(&property) {
+        text += " * The exit code is 1: the processor's fault ends it.\n";
+    } else {
+        text += " * The exit code is 1, or that of a failed assertion.\n";
+    }
+    if machine {
+        text += " * It sees what processors of PCs see under Linux.\n";
+    }
+    if options.model != DataModel::Lp64 {
+        text += " * Where -m32 is not installed, leave it out: unless the sizes of long and pointers matter, nothing changes.\n";
+    }
+    text
+}

@@ -1,0 +1,231 @@
+//! A counterexample as a C program that runs into the failure when it is compiled with the original
+//! source.
+//!
+//! The program includes the source and defines what the source only declares: each function returns,
+//! call by call, and each register holds, read by read, what it did in the run. Values of variables that
+//! the source does not initialise cannot be set from outside; a failure that depends on one need not
+//! show.
+//!
+//! One file, in three parts: [`COMMON`] is what every unit of the program is compiled with, so that `-include` can name the file; the
+//! rest is compiled as a file of its own, with the unit that has the entry function in it; and [`machine`] for itself.
+
+mod command;
+mod defined;
+mod machine;
+
+use super::registers::Registers;
+use super::tree::{Global, Linkage, Unit};
+use super::types::Type;
+use super::{COptions, Fail, Program, calls, fail, on_large_stack};
+use crate::{Diagnostic, Options, Source};
+use defined::{Used, conversion};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use vouch_ir::{Cfa, Span, Trace, Word};
+
+/// What is in every unit.
+const COMMON: &str = include_str!("common.c");
+/// What is in the program itself.
+const OWN: &str = include_str!("own.c");
+/// What a parameter is declared with.
+const PARAM: &str = "#define VOUCH_PARAM(min, max)";
+
+/// The program for a run of the automaton that was compiled from `source`. `path` is how it names
+/// the source's file, `program` what it will be called itself.
+pub fn write(
+    source: &Source,
+    path: &str,
+    program: &str,
+    options: &Options,
+    cfa: &Cfa,
+    trace: &Trace,
+) -> Result<String, Vec<Diagnostic>> {
+    on_large_stack(|| {
+        if !options.c.interrupts.is_empty() {
+            return refuse("a C program cannot say when an interrupt comes", "use `--trace`");
+        }
+        let run = Run { program: Program::new(source, options)?, options: &options.c, cfa, trace };
+        run.text(source, path, program)
+    })
+}
+
+fn refuse<T>(what: &str, help: &str) -> Result<T, Fail> {
+    Err(Box::new(fail(what, Span::default(), "no harness of this").help(help)))
+}
+
+struct Run<'a> {
+    program: Program,
+    options: &'a COptions,
+    cfa: &'a Cfa,
+    trace: &'a Trace,
+}
+
+impl Run<'_> {
+    fn text(&self, source: &Source, path: &str, name: &str) -> Result<String, Fail> {
+        let Run { program, options, cfa, trace } = self;
+        let unit = &program.unit;
+        let values = calls::sequences(program, trace);
+        let property = cfa.properties.get(trace.property.index()).map_or("", |p| &p.name);
+        let used = Used::of(unit);
+        let main = self.unit_of(&options.entry).unwrap_or(path.to_string());
+        for other in options.called() {
+            let is_elsewhere = self.unit_of(other).is_some_and(|unit| unit != main);
+            if is_elsewhere && self.is_static(other) {
+                let what = format!("`{other}` is static in another file than `{}`", options.entry);
+                return refuse(&what, "use `--trace`, or make it known to other files");
+            }
+        }
+        let has_machine = machine::is_needed(program, property);
+        let units = match &program.places {
+            Some(places) => places.units.iter().map(|(_, path)| path.clone()).collect(),
+            None => vec![],
+        };
+        let others: Vec<String> = units.into_iter().filter(|unit| *unit != main).collect();
+        let command =
+            command::Command { options, source, property, main: &main, others: &others, name };
+        let command = command.text(uses_header(program), has_machine)?;
+        let include = command::whole(if main == source.path { path } else { &main });
+        let mut text = format!(
+            "/* A run of {path} that breaks {property}. Compile and run it:\n *\n *     {command}\n *\n{} */\n",
+            command::promise(options, property, has_machine)
+        );
+        if has_machine {
+            let registers = Registers::read(&options.registers)?;
+            let machine = machine::text(program, &registers, property, &values, trace);
+            let _ = writeln!(text, "#ifdef VOUCH_MACHINE\n{machine}\n#else\n");
+        }
+        let renamed = match !is_whole(options) && is_function(unit, "main") {
+            true => "#define main vouch_main\n",
+            false => "",
+        };
+        let macros = defined::macros(unit, &used);
+        let common = COMMON.replace("#endif\n", &format!("{macros}{renamed}#endif\n"));
+        // A compiler knows the value of a constant, but not of one that another file may define as well.
+        let is_static = |g: &Global| g.param.is_some() && g.linkage == Linkage::Internal;
+        text += &match unit.globals.iter().any(is_static) {
+            true => common,
+            false => common.replace(PARAM, &format!("{PARAM} __attribute__((weak))")),
+        };
+        let _ = writeln!(
+            text,
+            "#if __INCLUDE_LEVEL__ == 0\n#define VOUCH_PROPERTY {property:?}\n#define VOUCH_FILE {path:?}\n{OWN}\n\
+             #include \"{include}\"\n"
+        );
+        text += &defined::definitions(unit, &used, property, &values);
+        text += &defined::input_function(unit, &values);
+        if has_machine {
+            text += &self.parameters(&main);
+        }
+        if !is_whole(options) {
+            let calls = calls_of(unit, options, cfa, trace, &values);
+            let _ = writeln!(text, "\n#undef main\nint main(void)\n{{\n{calls}    return 0;\n}}");
+        }
+        text += if has_machine { "#endif\n#endif\n" } else { "#endif\n" };
+        Ok(text)
+    }
+
+    /// The file that a function is defined in, if there are several.
+    fn unit_of(&self, name: &str) -> Option<String> {
+        let function =
+            self.program.unit.functions.iter().find(|f| *f.name == *name && f.body.is_some())?;
+        self.unit_at(function.span.start)
+    }
+
+    fn unit_at(&self, at: u32) -> Option<String> {
+        let places = self.program.places.as_ref()?;
+        let (_, path) = places.units.iter().rfind(|(start, _)| *start <= at)?;
+        Some(path.clone())
+    }
+
+    fn is_static(&self, name: &str) -> bool {
+        let function =
+            self.program.unit.functions.iter().find(|f| *f.name == *name && f.body.is_some());
+        function.is_some_and(|f| f.internal)
+    }
+
+    /// The parameters that the run has other values of than the source, as a table.
+    fn parameters(&self, main: &str) -> String {
+        let Program { unit, notes, .. } = &self.program;
+        let (mut declared, mut rows) = (String::new(), String::new());
+        for (var, value) in &self.trace.initial {
+            let Some(global) = notes.globals.get(var).map(|id| &unit.globals[*id]) else {
+                continue;
+            };
+            let Some(bytes) = unit.types.size(&global.ty) else { continue };
+            let is_here = self.unit_at(global.span.start).is_none_or(|unit| unit == main);
+            let name = &global.name;
+            let at = match global.linkage {
+                _ if global.param.is_none() => continue,
+                Linkage::Internal if !is_here || name.contains("::") => continue,
+                Linkage::Internal => format!("(void *)&{name}"),
+                _ => {
+                    let _ = writeln!(
+                        declared,
+                        "extern char vouch_parameter_{name}[] __asm__(\"{name}\");"
+                    );
+                    format!("vouch_parameter_{name}")
+                }
+            };
+            let _ = writeln!(rows, "    {{ {at}, {bytes}, {}ull }},", *value as u64);
+        }
+        format!(
+            "{declared}struct vouch_parameter {{\n    void *at;\n    unsigned bytes;\n    unsigned long long value;\n}};\n\
+             const struct vouch_parameter vouch_parameters[] = {{\n{rows}    {{ 0 }}\n}};\n"
+        )
+    }
+}
+
+/// Whether the source itself is the program.
+fn is_whole(options: &COptions) -> bool {
+    options.entry == "main" && options.tasks.is_empty() && options.init.is_none()
+}
+
+/// Whether the source wants `vouch.h`, which then has to be there, if only to be skipped.
+fn uses_header(program: &Program) -> bool {
+    program.places.is_some() && program.text.contains("vouch.h")
+}
+
+fn is_function(unit: &Unit, name: &str) -> bool {
+    unit.functions.iter().any(|f| *f.name == *name)
+}
+
+/// Calls what the run called, one after the other.
+fn calls_of(
+    unit: &Unit,
+    options: &COptions,
+    cfa: &Cfa,
+    trace: &Trace,
+    values: &BTreeMap<String, Vec<Word>>,
+) -> String {
+    let arguments = |name: &str| -> Vec<(String, Type)> {
+        let function = unit.functions.iter().find(|f| *f.name == *name && f.body.is_some());
+        let params = function.map_or(&[][..], |f| &f.locals[..f.params]);
+        params.iter().map(|p| (format!("{name}::{}", p.name), p.ty.clone())).collect()
+    };
+    // Arguments of a call are evaluated in any order, but each has a sequence of its own.
+    let call = |name: &str| {
+        let args = arguments(name);
+        let args = args.iter().map(|(n, ty)| format!("{}(vouch_input({n:?}))", conversion(ty)));
+        let args: Vec<String> = args.collect();
+        let name = match name.split('@').next().unwrap_or(name) {
+            "main" => "vouch_main",
+            name => name,
+        };
+        format!("{name}({});\n", args.join(", "))
+    };
+    let mut text = String::new();
+    text.extend(options.init.iter().map(|init| format!("    {}", call(init))));
+    if !options.tasks.is_empty() {
+        let at = |step: &vouch_ir::Step| Some(cfa.edges.get(step.edge.index())?.to);
+        let entered = trace.steps.iter().filter_map(at).map(|to| &cfa.locations[to.index()].name);
+        let tasks = entered.filter_map(|name| name.strip_prefix(super::lower::TASK));
+        text.extend(tasks.map(|task| format!("    {}", call(task))));
+        return text;
+    }
+    // As often as the arguments were chosen; without arguments, as often as it takes.
+    let entry = &options.entry;
+    let times = arguments(entry).iter().filter_map(|(n, _)| values.get(n)).map(Vec::len).max();
+    let times = if options.repeat { times.unwrap_or(1_000_000) } else { 1 };
+    let _ = write!(text, "    for (unsigned i = 0; i < {times}u; i++)\n        {}", call(entry));
+    text
+}
