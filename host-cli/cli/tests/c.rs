@@ -216,6 +216,18 @@ fn a_harness_says_how_it_is_compiled() {
     }
 }
 
+/// A run of many steps in which inputs stay the same.
+#[test]
+fn a_harness_repeats_inputs_of_a_long_run() {
+    let text = format!(
+        "{TASK}int main(void) {{ unsigned n = __VERIFIER_nondet_int(), sum = 0;\n\
+         for (unsigned i = 0; i < 300000; i++) sum += n;\nif (sum == 300000) reach_error(); return 0; }}"
+    );
+    let (code, said, run) = task(&text, &["--engine", "execute"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(run.is_none_or(|run| run.status.code() == Some(1)));
+}
+
 /// Faults are seen without a sanitizer.
 #[test]
 fn a_harness_notices_faults() {

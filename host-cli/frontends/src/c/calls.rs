@@ -29,15 +29,27 @@ pub fn of_step(program: &Program, step: &Step) -> Vec<Chosen> {
     chosen.collect()
 }
 
-/// For each name the values that it had, one after the other.
+/// For each name the values that it had, one after the other; what comes after the last one is the same again.
 pub fn sequences(program: &Program, trace: &Trace) -> BTreeMap<String, Vec<Word>> {
     let mut values: BTreeMap<String, Vec<Word>> = BTreeMap::new();
+    // Steps that are not listed: the same values in each of them.
+    if trace.forced.steps > 0 {
+        for (input, value) in &trace.forced.inputs {
+            let name = plain(&program.cfa.inputs[input.index()].name);
+            values.insert(name.to_string(), vec![*value]);
+        }
+        return values;
+    }
     for step in &trace.steps {
         for chosen in of_step(program, step) {
-            let name = &program.cfa.inputs[chosen.input.index()].name;
-            let name = name.split('#').next().unwrap_or(name);
+            let name = plain(&program.cfa.inputs[chosen.input.index()].name);
             values.entry(name.to_string()).or_default().push(chosen.value);
         }
     }
     values
+}
+
+/// What an input is called without its number.
+pub fn plain(name: &str) -> &str {
+    name.split('#').next().unwrap_or(name)
 }

@@ -8,9 +8,6 @@ use std::path::Path;
 
 /// Properties that only a sanitizer sees broken.
 const SILENT: [&str; 3] = ["bounds", "shift", "no_overflow"];
-/// Where there is an empty `vouch.h`.
-const HEADER: &str = "vouch-header";
-
 /// The whole path of a file, since the program may lie elsewhere.
 pub fn whole(path: &str) -> String {
     std::fs::canonicalize(path).map_or(path.to_string(), |path| path.display().to_string())
@@ -39,7 +36,7 @@ impl Command<'_> {
             if self.others.is_empty() { String::new() } else { format!(" -include {name}") };
         let mut steps = vec![];
         if header {
-            steps.push(format!("mkdir -p {HEADER} && : > {HEADER}/vouch.h"));
+            steps.push(format!("mkdir -p {name}.include && : > {name}.include/vouch.h"));
         }
         let mut objects = vec![];
         if machine {
@@ -90,7 +87,8 @@ impl Command<'_> {
             words.push("-fsanitize=address,undefined -fno-sanitize-recover=all".into());
         }
         if header {
-            words.push(format!("-I {HEADER}"));
+            // It is empty: what it would define is there already.
+            words.push(format!("-I {}.include", quoted(self.name)));
         }
         words.join(" ")
     }

@@ -1,7 +1,7 @@
 //! What the source only declares, as the run has it: registers, other variables, functions, inputs.
 
-use super::machine::plain;
 use crate::c::builtin::{self, Builtin};
+use crate::c::calls::plain;
 use crate::c::tree::{Expr, ExprKind, Function, Global, Unit};
 use crate::c::types::{Type, Types};
 use std::collections::{BTreeMap, HashSet};
@@ -172,7 +172,7 @@ fn define(
         None => match values.get(&**name) {
             Some(values) => format!(
                 "{{\n    static const unsigned long long v[] = {{ {} }};\n    static unsigned n;\n    \
-                 (void)c;\n    return {}(n < sizeof v / sizeof *v ? v[n++] : 0);\n}}",
+                 (void)c;\n    return {}(v[n < sizeof v / sizeof *v - 1 ? n++ : n]);\n}}",
                 list(values),
                 conversion(&function.result)
             ),
@@ -204,7 +204,7 @@ pub fn input_function(unit: &Unit, values: &BTreeMap<String, Vec<Word>>) -> Stri
             text,
             "    static const unsigned long long v{i}[] = {{ {values} }};\n    static unsigned n{i};\n    \
              if (!__builtin_strcmp(name, {name:?}))\n        \
-             return n{i} < sizeof v{i} / sizeof *v{i} ? v{i}[n{i}++] : 0;"
+             return v{i}[n{i} < sizeof v{i} / sizeof *v{i} - 1 ? n{i}++ : n{i}];"
         );
     }
     text + "    (void)name;\n    return 0;\n}\n"

@@ -76,7 +76,7 @@ static void vouch_fault(int signal_number, siginfo_t *info, void *context)
         vouch_open[vouch_open[0] != 0] = page;
         if (!(u->uc_mcontext.gregs[FAULT] & WRITES) && r) {
             if (!r->keeps)
-                vouch_store(r, at, r->next < r->count ? r->values[r->next++] : 0);
+                vouch_store(r, at, r->values[r->next < r->count - 1 ? r->next++ : r->next]);
             else if (r->clears)
                 vouch_cleared = r;
         }

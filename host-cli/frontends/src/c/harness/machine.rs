@@ -3,6 +3,7 @@
 
 use super::defined::list;
 use crate::c::Program;
+use crate::c::calls::plain;
 use crate::c::registers::{Behaviour, Registers};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -66,11 +67,6 @@ pub fn text(
     }
     tables += "    0, 0\n};";
     TEXT.replace("/* TABLES */", &tables)
-}
-
-/// What an input is called without its number.
-pub fn plain(name: &str) -> &str {
-    name.split('#').next().unwrap_or(name)
 }
 
 /// The address of the register that an input is the value of; of one that has no name of its own, 0.

@@ -18,7 +18,7 @@ pub struct Interrupts<'a> {
     level: Option<VarId>,
     /// Where they may run.
     pauses: BTreeSet<LocId>,
-    /// Where they still may when the program has ended.
+    /// Where they still may when the program has ended, in the code that is being lowered: a handler has its own.
     stopped: Option<LocId>,
     /// Heads of loops that surely end, with the number of edges when they were entered.
     ending: BTreeMap<LocId, usize>,
@@ -115,6 +115,11 @@ impl Lower<'_> {
         self.pause_at(stopped);
     }
 
+    /// What is lowered next may belong to other code.
+    pub(super) fn stop_elsewhere(&mut self) {
+        self.interrupts.stopped = None;
+    }
+
     /// A loop that surely ends is entered at its head.
     pub(super) fn note_ending(&mut self, head: LocId) {
         if self.interrupts.are_there() {
@@ -205,6 +210,7 @@ impl Lower<'_> {
             let exit = self.cfa.add_location(format!("{} returns", handler.name), span);
             // What it keeps over a cut is its own.
             self.instance = before - 1 - number;
+            self.stop_elsewhere();
             self.block = self.fresh_block(entry);
             self.call_entry(handler.function, span)?;
             self.jump(exit);

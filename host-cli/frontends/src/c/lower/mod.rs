@@ -296,6 +296,7 @@ impl Lower<'_> {
         self.handlers()?;
         let mut next = 0;
         while next < self.instances.len() {
+            self.stop_elsewhere();
             self.instance_body(next)?;
             next += 1;
         }
