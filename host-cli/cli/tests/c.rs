@@ -7,9 +7,6 @@ use place::Place;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Where `vouch.h` is.
-const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../frontends/src/c/include");
-
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c")
 }
@@ -262,6 +259,25 @@ fn a_harness_shows_devices_and_numbers() {
     let described = registers.to_str().unwrap();
     let flags = ["--entry", "step", "--loop", "--registers", described, "--timeout", "60"];
     let (code, said, run) = task(text, &flags);
+    assert_eq!(code, Some(1), "{said}");
+    let Some(run) = run else { return };
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(run.status.code() == Some(1) && said.contains("the property is broken"), "{said}");
+}
+
+/// What functions that are declared only have changed is what it was in the run: variables of their callers, parts of
+/// them, and those that they know by their names.
+#[test]
+fn a_harness_changes_what_declared_functions_change() {
+    let text = "#include \"vouch.h\"\n#include <stdint.h>\nstruct sample { uint8_t kind: 3, on: 1; int16_t value[3]; };\n\
+        extern int mode; int mode; static struct { int before; struct sample last; } kept;\n\
+        int read(int channel, struct sample *to); void fill(double x, uint8_t *at, unsigned n); void turn(void);\n\
+        void step(void) { struct sample now; uint8_t text[4]; static int n;\n\
+        if (read(3, &now) == 5 && now.kind == 6 && now.on && now.value[2] == -300) n++;\n\
+        fill(1.5, text + 1, 3); if (text[0] == 1 && text[3] == 7) n++;\n\
+        read(4, &kept.last); if (kept.last.value[1] == 77 && kept.before == 9) n++;\n\
+        turn(); if (mode == 12345) n++;\nVOUCH_ASSERT_NAMED(\"few\", n < 7); }\n";
+    let (code, said, run) = task(text, &["--entry", "step", "--loop", "--timeout", "60"]);
     assert_eq!(code, Some(1), "{said}");
     let Some(run) = run else { return };
     let said = String::from_utf8_lossy(&run.stderr).into_owned();

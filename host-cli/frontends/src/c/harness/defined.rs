@@ -3,7 +3,7 @@
 use crate::c::builtin::{self, Builtin};
 use crate::c::calls::plain;
 use crate::c::tree::{Expr, ExprKind, Function, Global, Unit};
-use crate::c::types::{Type, Types};
+use crate::c::types::Type;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use vouch_ir::Word;
@@ -12,6 +12,20 @@ use vouch_ir::Word;
 const KEPT: [&str; 13] = [
     "memcpy", "memset", "memmove", "memcmp", "strcmp", "strlen", "strrchr", "snprintf", "exit",
     "_Exit", "atexit", "syscall", "main",
+];
+
+/// What CMSIS has for instructions that do nothing here.
+const CMSIS: [&str; 10] = [
+    "__NOP",
+    "__WFI",
+    "__WFE",
+    "__SEV",
+    "__ISB",
+    "__DSB",
+    "__DMB",
+    "__nop",
+    "__wfi",
+    "__no_operation",
 ];
 
 /// What functions of the source use.
@@ -73,6 +87,7 @@ pub fn definitions(
     used: &Used,
     property: &str,
     values: &BTreeMap<String, Vec<Word>>,
+    changes: &BTreeMap<String, Vec<String>>,
 ) -> String {
     let mut text = String::new();
     for (id, global) in unit.globals.iter().enumerate().filter(|(id, g)| used.defines(*id, g)) {
@@ -89,9 +104,17 @@ pub fn definitions(
         }
     }
     for (id, function) in unit.functions.iter().enumerate().filter(|(_, f)| f.body.is_none()) {
-        define(function, &unit.types, property, used.functions.contains(&id), values, &mut text);
+        let calls = changes.get(&*function.name).map_or(&[][..], |calls| calls);
+        let known = Known { values: values.get(&*function.name), calls };
+        define(function, property, used.functions.contains(&id), known, &mut text);
     }
     text
+}
+
+/// What is known of a function that is declared only: what it returned, and what it changed.
+struct Known<'a> {
+    values: Option<&'a Vec<Word>>,
+    calls: &'a [String],
 }
 
 /// The function that a register has become: each call shows the next value of the run. A value that was
@@ -129,68 +152,80 @@ pub fn conversion(ty: &Type) -> &'static str {
 }
 
 /// A function that the source declares only.
-fn define(
-    function: &Function,
-    types: &Types,
-    property: &str,
-    used: bool,
-    values: &BTreeMap<String, Vec<Word>>,
-    text: &mut String,
-) {
+fn define(function: &Function, property: &str, used: bool, known: Known, text: &mut String) {
     let name = &function.name;
     if KEPT.contains(&&**name) {
         return;
     }
-    let body = match builtin::of(function) {
-        Some(Builtin::Error | Builtin::AssertFail) => "{ vouch_failed(); return 0; }".to_string(),
-        Some(Builtin::Assume) => "{ if (!(int)c) vouch_exit(0); return 0; }".into(),
-        Some(Builtin::Assert) => "{ if (!(int)c) vouch_failed(); return 0; }".into(),
+    let one = "unsigned long long c".to_string();
+    let (params, body) = match builtin::of(function) {
+        Some(Builtin::Error | Builtin::AssertFail) => (one, "    vouch_failed();\n".to_string()),
+        Some(Builtin::Assume) => (one, "    if (!(int)c)\n        vouch_exit(0);\n".into()),
+        Some(Builtin::Assert) => (one, "    if (!(int)c)\n        vouch_failed();\n".into()),
         Some(Builtin::Claim) => {
             // Called without the macro, it does not say from which line.
             let which = if property.starts_with("assert_") { property } else { "an assertion" };
-            format!("{{ if (!(int)c) vouch_broken({which:?}); return 0; }}")
+            (one, format!("    if (!(int)c)\n        vouch_broken({which:?});\n"))
         }
         Some(Builtin::ClaimNamed) => {
-            let _ = writeln!(
-                text,
-                "void vouch_of_{name}(const char *n, int c) __asm__(\"{name}\");\n\
-                 void vouch_of_{name}(const char *n, int c)\n{{ if (!c) vouch_broken(n); }}\n"
-            );
-            return;
+            ("const char *name, int c".into(), "    if (!c)\n        vouch_broken(name);\n".into())
         }
-        // What masks interrupts, and waits for them, is the processor's.
-        Some(Builtin::Mask(_) | Builtin::SetMask | Builtin::SetLevel { .. }) if used => {
-            "{ return 0; }".into()
-        }
-        Some(Builtin::Nothing)
-            if used && !name.starts_with("__builtin") && !name.starts_with("__sync") =>
-        {
-            "{ return 0; }".into()
-        }
-        Some(Builtin::Masked | Builtin::Level) if used => "{ return 0; }".into(),
+        // Masking interrupts, and waiting for them, is the processor's.
+        Some(
+            Builtin::Mask(_)
+            | Builtin::Masked
+            | Builtin::SetMask
+            | Builtin::Level
+            | Builtin::SetLevel { .. },
+        ) if used => (one, String::new()),
+        Some(Builtin::Nothing) if used && CMSIS.contains(&&**name) => (one, String::new()),
         Some(_) => return,
-        None => match values.get(&**name) {
-            Some(values) => format!(
-                "{{\n    static const unsigned long long v[] = {{ {} }};\n    static unsigned n;\n    \
-                 (void)c;\n    return {}(v[n < sizeof v / sizeof *v - 1 ? n++ : n]);\n}}",
-                list(values),
-                conversion(&function.result)
-            ),
-            // Never called in this run, or what it returns is nothing.
-            None if used => "{ (void)c; return 0; }".into(),
-            None => return,
-        },
+        None if known.values.is_some() || used => (parameters(function), changed(known.calls)),
+        None => return,
     };
-    let result = match (&function.result, types.size(&function.result)) {
-        (Type::Float(4), _) => "float",
-        (Type::Float(_), _) => "double",
-        _ => "unsigned long long",
+    let (result, conversion) = match function.result {
+        Type::Float(4) => ("float", "vouch_float"),
+        Type::Float(_) => ("double", "vouch_double"),
+        _ => ("unsigned long long", ""),
     };
+    let values = list(known.values.map_or(&[], |values| values));
     let _ = writeln!(
         text,
-        "{result} vouch_of_{name}(unsigned long long c) __asm__(\"{name}\");\n\
-         {result} vouch_of_{name}(unsigned long long c)\n{body}\n"
+        "{result} vouch_of_{name}({params}) __asm__(\"{name}\");\n{result} vouch_of_{name}({params})\n{{\n    \
+         static const unsigned long long v[] = {{ {values} }};\n    static unsigned n;\n{body}    \
+         return {conversion}(v[n < sizeof v / sizeof *v - 1 ? n++ : n]);\n}}\n"
     );
+}
+
+/// What the calls of a function change, one after the other.
+fn changed(calls: &[String]) -> String {
+    if calls.iter().all(String::is_empty) {
+        return String::new();
+    }
+    let cases = calls.iter().enumerate().filter(|(_, call)| !call.is_empty());
+    let cases: String =
+        cases.map(|(number, call)| format!("    case {number}:\n{call}        break;\n")).collect();
+    format!("    static unsigned calls;\n    switch (calls++) {{\n{cases}    }}\n")
+}
+
+/// The parameters of a function that are where C passes numbers: those before the first struct.
+pub fn plain_parameters(function: &Function) -> Vec<&'static str> {
+    let types = function.locals[..function.params].iter().map_while(|local| match &local.ty {
+        Type::Float(4) => Some("float"),
+        Type::Float(_) => Some("double"),
+        Type::Pointer(..) => Some("void *"),
+        ty => match ty.integer()? {
+            (..=32, _) => Some("unsigned"),
+            _ => Some("unsigned long long"),
+        },
+    });
+    types.collect()
+}
+
+fn parameters(function: &Function) -> String {
+    let all = plain_parameters(function);
+    let all: Vec<String> = all.iter().enumerate().map(|(i, ty)| format!("{ty} a{i}")).collect();
+    if all.is_empty() { "void".into() } else { all.join(", ") }
 }
 
 /// The function that gives inputs their values, by their names.

@@ -9,6 +9,7 @@
 //! One file, in three parts: [`COMMON`] is what every unit of the program is compiled with, so that `-include` can name the file; the
 //! rest is compiled as a file of its own, with the unit that has the entry function in it; and [`machine`] for itself.
 
+mod changes;
 mod command;
 mod defined;
 mod machine;
@@ -111,7 +112,9 @@ impl Run<'_> {
             "#if __INCLUDE_LEVEL__ == 0\n#define VOUCH_PROPERTY {property:?}\n#define VOUCH_FILE {path:?}\n{OWN}\n\
              #include \"{include}\"\n"
         );
-        text += &defined::definitions(unit, &used, property, &values);
+        text += &changes::symbols(program);
+        let changes = changes::of(program, trace);
+        text += &defined::definitions(unit, &used, property, &values, &changes);
         text += &defined::input_function(unit, &values);
         if has_machine {
             text += &self.parameters(&main);

@@ -57,3 +57,11 @@ unsigned long long vouch_same(unsigned long long bits)
 {
     return bits;
 }
+/* What a function that is declared only has changed. */
+static void vouch_put(char *base, unsigned long long bit, unsigned width, unsigned long long value)
+{
+    for (unsigned i = 0; i < width; i++, bit++) {
+        unsigned char *byte = (unsigned char *)base + bit / 8, mask = 1 << bit % 8;
+        *byte = (i < 64 && value >> i & 1) ? *byte | mask : *byte & ~mask;
+    }
+}

@@ -36,6 +36,8 @@ pub struct Notes {
     pub unknown: BTreeMap<String, Span>,
     /// Functions that are declared only, and where one is called.
     pub elsewhere: BTreeMap<String, Span>,
+    /// Calls of them, in the order in which they come within an edge.
+    pub changes: Vec<Change>,
     /// A call that allocates.
     pub allocates: Option<Span>,
     /// Objects with an array that is too large to be followed, and where they are declared.
@@ -62,6 +64,32 @@ pub struct Claim {
     pub at: LocId,
     /// When runs at that location get to it. `None` if they are those that have failed already.
     pub reached: Option<ExprId>,
+}
+
+/// A call of a function that is declared only.
+pub struct Change {
+    /// Its name.
+    pub function: String,
+    /// Location that the edges leave which make the call.
+    pub at: LocId,
+    /// When runs at that location get to it.
+    pub reached: ExprId,
+    /// Its arguments that are pointers: their number and value.
+    pub pointers: Vec<(usize, ExprId)>,
+    /// What it may have changed.
+    pub objects: Vec<Changed>,
+}
+
+/// An object that a function which is declared only may have changed.
+pub struct Changed {
+    /// Where the automaton has it.
+    pub address: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// When it is meant.
+    pub when: ExprId,
+    /// Its cells: the offset in bits, the variable, and what chooses its value.
+    pub cells: Vec<(u64, VarId, InputId)>,
 }
 
 /// A value that a run chooses on the edges that leave a location.

@@ -4,6 +4,7 @@
 //! to, unless they promise not to write it (`const`); and the variables that are declared `extern`, which other units
 //! know. Nothing else changes, and nothing after they return; where that takes some trust, it is said.
 
+use super::notes::{Change, Changed};
 use super::object::ObjectId;
 use super::{Fail, Lower, Value, fail};
 use crate::c::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage};
@@ -57,13 +58,21 @@ impl Lower<'_> {
                         .help("define the function, or declare its parameter as pointer to const"),
                 ));
             }
-            given.extend(self.pointers(value, ty));
+            let is_pointer = ty.pointee().is_some();
+            given
+                .extend(self.pointers(value, ty).into_iter().map(|p| (is_pointer.then_some(i), p)));
         }
         let name = function.name.clone();
         if self.options.c.declared_only == DeclaredOnly::Havoc && !builtin::only_chooses(&name) {
             let known = self.known_elsewhere(&name, span)?;
-            if !given.is_empty() || !known.is_empty() {
-                self.havoc_given(&name, given, &known);
+            let (at, reached) = (self.block.start(), self.reached());
+            let pointers = given.iter().filter_map(|(i, p)| Some(((*i)?, *p))).collect();
+            let has_effect = !given.is_empty() || !known.is_empty();
+            let given = given.into_iter().map(|(_, pointer)| pointer).collect();
+            let objects = if has_effect { self.havoc_given(&name, given, &known) } else { vec![] };
+            let function = name.to_string();
+            self.notes.changes.push(Change { function, at, reached, pointers, objects });
+            if has_effect {
                 self.notes.unknown.entry(name.to_string()).or_insert(span);
             }
             self.notes.elsewhere.entry(name.to_string()).or_insert(span);
@@ -121,7 +130,12 @@ impl Lower<'_> {
     }
 
     /// Gives any value to all that these pointers lead to, and to what is known.
-    fn havoc_given(&mut self, name: &str, pointers: Vec<ExprId>, known: &[ObjectId]) {
+    fn havoc_given(
+        &mut self,
+        name: &str,
+        pointers: Vec<ExprId>,
+        known: &[ObjectId],
+    ) -> Vec<Changed> {
         let objects: Vec<ObjectId> = (0..self.objects.len())
             .filter(|o| self.objects[*o].addressed && !self.objects[*o].constant)
             .filter(|o| self.is_alive(*o) && !known.contains(o))
@@ -158,19 +172,26 @@ impl Lower<'_> {
                 break;
             }
         }
+        let mut changed = vec![];
         for (object, when) in objects.into_iter().zip(meant) {
             if self.cfa.pool.as_const(when) == Some(0) {
                 continue;
             }
+            let mut cells = vec![];
             for cell in self.objects[object].cells.clone() {
                 let var = &self.cfa.vars[cell.var.index()];
                 let (what, width, ty) = (var.name.clone(), var.width, var.ty.clone());
                 let any = self.fresh(&crate::c::changed_by(&what, name), width, ty);
+                let chosen = self.notes.samples.last().map(|sample| sample.input);
+                cells.extend(chosen.map(|input| (cell.offset, cell.var, input)));
                 let old = self.read_var(cell.var);
                 let new = self.cfa.pool.ite(when, any, old);
                 self.write_var(cell.var, new);
             }
+            let (address, size) = (self.objects[object].address, self.objects[object].size);
+            changed.push(Changed { address, size, when, cells });
         }
+        changed
     }
 
     fn points_into(&mut self, pointer: ExprId, object: ObjectId) -> ExprId {
