@@ -30,6 +30,10 @@ pub fn ends(
         }
         _ => return false,
     };
+    // A truth value does not count.
+    if width == 1 {
+        return false;
+    }
     let (least, most) = match signed {
         true => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
         false => (0, mask(width) as i128),
@@ -98,9 +102,10 @@ fn stays(function: &Function, body: &Stmt, local: LocalId) -> bool {
     });
     let Some(whole) = &function.body else { return false };
     whole.expressions(&mut |e| {
-        e.walk(&mut |e| match &e.kind {
-            ExprKind::Address(place) => stays &= !is_it(place),
-            _ => {}
+        e.walk(&mut |e| {
+            if let ExprKind::Address(place) = &e.kind {
+                stays &= !is_it(place);
+            }
         });
     });
     stays

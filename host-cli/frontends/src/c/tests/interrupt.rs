@@ -135,3 +135,55 @@ fn instructions_and_functions_that_mask_interrupts() {
         assert_eq!((&*ended.location, ended.values["main::result"]), ("end", expected), "{body}");
     }
 }
+
+/// Handlers run in each loop, unless it is one that surely ends.
+#[test]
+fn handlers_run_in_loops_that_may_never_end() {
+    let is_paused = |body: &str| {
+        let text = format!(
+            "int x, *p; void handler(void) {{ x++; }}
+             int main(void) {{ unsigned char c = 0; int i, n = 9; unsigned u; long long w; _Bool b; {body} return 0; }}"
+        );
+        let cfa = compile(&text, &with(&[("handler", 0)])).unwrap().cfa;
+        let names: Vec<&str> = cfa.locations.iter().map(|l| l.name.as_str()).collect();
+        assert!(names.contains(&"handler at end"), "{body}: {names:?}");
+        names.iter().any(|name| name.starts_with("handler at main"))
+    };
+    let end = [
+        "for (i = 0; i < 10; i++) c++;",
+        "for (i = 10; i > 0; i--) { if (c) break; if (n) continue; c++; }",
+        "for (i = 0; i < n; ++i) c++;",
+        "for (i = 0; i != n; i++) c++;",
+        "for (u = 0; 7 > u; u++) c++;",
+        "for (c = 0; c <= 254; c++) n++;",
+        "for (i = 0; i < (int)sizeof n; i++) c++;",
+        "for (i = 0; i < sizeof n; i++) c++;",
+        "for (i = 0; i < 3; i++) for (u = 0; u < 3; u++) c++;",
+    ];
+    for body in end {
+        assert!(!is_paused(body), "{body}");
+    }
+    let forever = [
+        "for (;;) c++;",
+        "while (n) c++;",
+        "do c++; while (c < 200);",
+        "again: c++; if (c < 9) goto again;",
+        "for (i = 0; i < 10; i++) if (c) i = 0;",
+        "for (i = 0; i < 10; i++) i--;",
+        "p = &i; for (i = 0; i < 10; i++) --*p;",
+        "for (i = 0; i < n; i++) n++;",
+        "for (i = 0; i < 10; i += 3) c++;",
+        "for (i = 0; i < 10; i--) c++;",
+        "for (c = 0; c < 256; c++) n++;",
+        "for (c = 0; c <= 255; c++) n++;",
+        "for (c = 0; c != 300; c++) n++;",
+        "for (c = 0; c < n; c++) ;",
+        "for (u = 5; u >= 0; u--) c++;",
+        "for (i = 0; i < w; i++) c++;",
+        "for (b = 1; b != 0; b++) c++;",
+        "while (n) for (i = 0; i < 3; i++) c++;",
+    ];
+    for body in forever {
+        assert!(is_paused(body), "{body}");
+    }
+}
