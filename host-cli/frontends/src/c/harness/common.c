@@ -9,13 +9,6 @@
 #define VOUCH_INPUT(v) \
     ((void)((v) = (__typeof__(v))_Generic((v), float: vouch_float, double: vouch_double, default: vouch_same)(vouch_input(#v))))
 #define VOUCH_PARAM(min, max)
-#define VOUCH_STEP(function) struct vouch_marker
-#define VOUCH_INIT(function) struct vouch_marker
-#define VOUCH_ALWAYS(function) struct vouch_marker
-#define VOUCH_ANY(variable) struct vouch_marker
-#define VOUCH_RESULT(function, type) struct vouch_marker
-#define VOUCH_INTERRUPT(function, priority) struct vouch_marker
-#define VOUCH_PARAM_OF(variable, min, max) struct vouch_marker
 void vouch_broken(const char *name);
 const char *vouch_place(const char *file, int line);
 unsigned long long vouch_input(const char *name);

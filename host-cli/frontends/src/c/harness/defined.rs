@@ -183,11 +183,12 @@ fn define(function: &Function, property: &str, used: bool, known: Known, text: &
         None if known.values.is_some() || used => (parameters(function), changed(known.calls)),
         None => return,
     };
-    let (result, conversion) = match function.result {
-        Type::Float(4) => ("float", "vouch_float"),
-        Type::Float(_) => ("double", "vouch_double"),
-        _ => ("unsigned long long", ""),
+    let result = match function.result {
+        Type::Float(4) => "float",
+        Type::Float(_) => "double",
+        _ => "unsigned long long",
     };
+    let conversion = conversion(&function.result);
     let values = list(known.values.map_or(&[], |values| values));
     let _ = writeln!(
         text,

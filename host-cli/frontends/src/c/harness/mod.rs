@@ -17,10 +17,10 @@ mod machine;
 use super::registers::Registers;
 use super::tree::{Global, Linkage, Unit};
 use super::types::Type;
-use super::{COptions, Fail, Program, calls, fail, on_large_stack};
+use super::{COptions, Fail, Program, calls, fail, headers, on_large_stack};
 use crate::{Diagnostic, Options, Source};
 use defined::{Used, conversion};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use vouch_ir::{Cfa, Span, Trace, Word};
 
@@ -95,18 +95,7 @@ impl Run<'_> {
             let machine = machine::text(program, &registers, property, &values, trace);
             let _ = writeln!(text, "#ifdef VOUCH_MACHINE\n{machine}\n#else\n");
         }
-        let renamed = match !is_whole(options) && is_function(unit, "main") {
-            true => "#define main vouch_main\n",
-            false => "",
-        };
-        let macros = defined::macros(unit, &used);
-        let common = COMMON.replace("#endif\n", &format!("{macros}{renamed}#endif\n"));
-        // A compiler knows the value of a constant, but not of one that another file may define as well.
-        let is_static = |g: &Global| g.param.is_some() && g.linkage == Linkage::Internal;
-        text += &match unit.globals.iter().any(is_static) {
-            true => common,
-            false => common.replace(PARAM, &format!("{PARAM} __attribute__((weak))")),
-        };
+        text += &self.common(&used);
         let _ = writeln!(
             text,
             "#if __INCLUDE_LEVEL__ == 0\n#define VOUCH_PROPERTY {property:?}\n#define VOUCH_FILE {path:?}\n{OWN}\n\
@@ -125,6 +114,25 @@ impl Run<'_> {
         }
         text += if has_machine { "#endif\n#endif\n" } else { "#endif\n" };
         Ok(text)
+    }
+
+    /// What every unit is compiled with.
+    fn common(&self, used: &Used) -> String {
+        let unit = &self.program.unit;
+        let mut more = defined::macros(unit, used);
+        // Markers are for machine code.
+        let header = headers::text("vouch.h").unwrap_or_default();
+        let markers = header.lines().filter(|line| line.ends_with("struct vouch_marker"));
+        let markers: BTreeSet<&str> = markers.collect();
+        more.extend(markers.iter().map(|line| format!("{line}\n")));
+        if !is_whole(self.options) && is_function(unit, "main") {
+            more += "#define main vouch_main\n";
+        }
+        // A compiler knows the value of a constant, but not of one that another file may define as well.
+        let is_static = |g: &Global| g.param.is_some() && g.linkage == Linkage::Internal;
+        let weak = if unit.globals.iter().any(is_static) { "" } else { " __attribute__((weak))" };
+        let text = COMMON.replace(PARAM, &format!("{PARAM}{weak}"));
+        text.replace("#endif\n", &format!("{more}#endif\n"))
     }
 
     /// The file that a function is defined in, if there are several.
