@@ -64,6 +64,10 @@ impl Parser {
     ) -> Result<Option<StmtKind>, Fail> {
         let span = self.span();
         let mut steps = vec![];
+        // Each operand is evaluated once, whether an instruction names it or not.
+        if outputs.iter().chain(&inputs).any(|operand| operand.value.has_effect()) {
+            return Ok(None);
+        }
         // What is only written has a value when an instruction has given it one, or an input that lies in the same place.
         let mut written: Vec<bool> = outputs.iter().map(|o| o.constraint.contains('+')).collect();
         for input in &inputs {

@@ -223,6 +223,8 @@ fn what_is_not_supported_is_refused_where_it_stands() {
         let text = format!("asm(\"{text}\" : \"=r\"(n));");
         refused(&main(&text), "assembly", &text);
     }
+    let text = "asm(\"dsb\" : : \"r\"(n++));";
+    refused(&main(text), "assembly", text);
     refused(&main("n = y;"), "not declared", "y");
     // Where it is missing, not at what comes next.
     refused(&main("n = 1"), "expected `;`", "");
