@@ -225,6 +225,16 @@ fn a_harness_repeats_inputs_of_a_long_run() {
     assert!(run.is_none_or(|run| run.status.code() == Some(1)));
 }
 
+/// A `main` that takes numbers is called with those of the run.
+#[test]
+fn a_harness_calls_main_with_its_arguments() {
+    let text =
+        format!("{TASK}void main(int n, short m) {{ if (n == 77 && m == -5) reach_error(); }}");
+    let (code, said, run) = task(&text, &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(run.is_none_or(|run| run.status.code() == Some(1)));
+}
+
 /// Faults are seen without a sanitizer.
 #[test]
 fn a_harness_notices_faults() {

@@ -108,7 +108,7 @@ impl Run<'_> {
         if has_machine {
             text += &self.parameters(&main);
         }
-        if !is_whole(options) {
+        if !is_whole(unit, options) {
             let calls = calls_of(unit, options, cfa, trace, &values);
             let _ = writeln!(text, "\n#undef main\nint main(void)\n{{\n{calls}    return 0;\n}}");
         }
@@ -125,7 +125,7 @@ impl Run<'_> {
         let markers = header.lines().filter(|line| line.ends_with("struct vouch_marker"));
         let markers: BTreeSet<&str> = markers.collect();
         more.extend(markers.iter().map(|line| format!("{line}\n")));
-        if !is_whole(self.options) && is_function(unit, "main") {
+        if !is_whole(unit, self.options) && is_function(unit, "main") {
             more += "#define main vouch_main\n";
         }
         // A compiler knows the value of a constant, but not of one that another file may define as well.
@@ -186,9 +186,13 @@ impl Run<'_> {
     }
 }
 
-/// Whether the source itself is the program.
-fn is_whole(options: &COptions) -> bool {
-    options.entry == "main" && options.tasks.is_empty() && options.init.is_none()
+/// Whether the source itself is the program. One whose `main` is given numbers gets those of the run.
+fn is_whole(unit: &Unit, options: &COptions) -> bool {
+    let main = unit.functions.iter().find(|f| &*f.name == "main" && f.body.is_some());
+    let params = main.map_or(&[][..], |main| &main.locals[..main.params]);
+    let takes_numbers = !params.is_empty() && params.iter().all(|p| p.ty.is_integer());
+    let is_called = options.entry == "main" && options.tasks.is_empty() && options.init.is_none();
+    is_called && !takes_numbers
 }
 
 /// Whether the source wants `vouch.h`, which then has to be there, if only to be skipped.
