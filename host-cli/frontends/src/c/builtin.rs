@@ -33,6 +33,8 @@ pub enum Builtin {
     First,
     /// Nothing that a program could notice.
     Nothing,
+    /// The same, of a function that stands for an instruction.
+    Instruction,
     /// A function of the bits of a number.
     Bits(Bits),
     /// Arithmetic that tells whether its exact result fits where it is stored.
@@ -155,7 +157,7 @@ pub fn find(name: &str) -> Option<Builtin> {
         "__set_BASEPRI" | "__vouch_set_BASEPRI" => Builtin::SetLevel { only_up: false },
         "__set_BASEPRI_MAX" | "__vouch_set_BASEPRI_MAX" => Builtin::SetLevel { only_up: true },
         "__NOP" | "__WFI" | "__WFE" | "__SEV" | "__ISB" | "__DSB" | "__DMB" | "__nop" | "__wfi"
-        | "__no_operation" => Builtin::Nothing,
+        | "__no_operation" => Builtin::Instruction,
         "__get_PRIMASK" | "__vouch_get_PRIMASK" => Builtin::Masked,
         "__set_PRIMASK" | "__vouch_set_PRIMASK" => Builtin::SetMask,
         _ => return bits(name).or_else(|| overflow(name)).or_else(|| math(name)),

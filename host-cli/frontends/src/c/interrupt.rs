@@ -94,8 +94,7 @@ pub fn prepare(
 }
 
 fn named(unit: &Unit, name: &str) -> Result<FunctionId, Fail> {
-    let function = unit.functions.iter().position(|f| *f.name == *name && f.body.is_some());
-    let Some(function) = function else {
+    let Some(function) = unit.definition(name) else {
         let message = format!("there is no function `{name}` to handle an interrupt");
         let help = "`--interrupt` names a function that the program defines";
         return Err(Box::new(fail(message, Span::default(), "not in this file").help(help)));

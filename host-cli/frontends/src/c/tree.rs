@@ -293,6 +293,17 @@ pub struct Unit {
     pub warnings: Vec<Diagnostic>,
 }
 
+impl Unit {
+    /// The function of a name that has a body.
+    pub fn definition(&self, name: &str) -> Option<FunctionId> {
+        self.functions.iter().position(|f| *f.name == *name && f.body.is_some())
+    }
+    /// The same, itself.
+    pub fn defined(&self, name: &str) -> Option<&Function> {
+        self.definition(name).map(|id| &self.functions[id])
+    }
+}
+
 impl Expr {
     /// Whether it names an object.
     pub fn is_place(&self) -> bool {

@@ -43,8 +43,7 @@ fn useless(program: &Program) -> impl Iterator<Item = Diagnostic> {
 }
 
 fn entry(program: &Program, options: &Options) -> Span {
-    let mut functions = program.unit.functions.iter();
-    let entry = functions.find(|f| *f.name == *options.c.entry && f.body.is_some());
+    let entry = program.unit.defined(&options.c.entry);
     program.original(entry.map_or(Span::default(), |f| f.span))
 }
 

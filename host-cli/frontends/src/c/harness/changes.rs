@@ -4,7 +4,7 @@ use super::defined::plain_parameters;
 use crate::c::Program;
 use crate::c::lower::notes::{Change, Changed};
 use crate::c::tree::Linkage;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use vouch_ir::{ExprId, InputId, Step, Trace, VarId, Word, eval};
 
@@ -70,14 +70,10 @@ impl Now<'_> {
 
     /// Where an object begins: known by its name, or by an argument that points into it.
     fn base(&self, change: &Change, changed: &Changed) -> Option<String> {
-        let Program { unit, notes, .. } = self.program;
-        let global = changed.cells.first().and_then(|(_, var, _)| notes.globals.get(var));
-        if let Some(global) = global.map(|id| &unit.globals[*id])
-            && global.linkage != Linkage::Internal
-        {
-            return Some(format!("vouch_symbol_{}", global.name));
+        if let Some(name) = symbol(self.program, changed) {
+            return Some(format!("vouch_symbol_{name}"));
         }
-        let function = unit.functions.iter().find(|f| *f.name == *change.function)?;
+        let function = self.program.unit.functions.iter().find(|f| *f.name == *change.function)?;
         let passed = plain_parameters(function).len();
         let mut pointers = change.pointers.iter().filter(|(number, _)| *number < passed);
         pointers.find_map(|(number, pointer)| {
@@ -87,18 +83,17 @@ impl Now<'_> {
     }
 }
 
-/// The globals that are known by their names, as whoever changes them sees them.
+/// The name of an object that every unit may know.
+fn symbol<'a>(program: &'a Program, changed: &Changed) -> Option<&'a str> {
+    let (_, var, _) = changed.cells.first()?;
+    let global = &program.unit.globals[*program.notes.globals.get(var)?];
+    (global.linkage != Linkage::Internal).then_some(&*global.name)
+}
+
+/// Declares them, as whoever changes them sees them.
 pub fn symbols(program: &Program) -> String {
-    let Program { unit, notes, .. } = program;
-    let objects = notes.changes.iter().flat_map(|change| &change.objects);
-    let vars = objects.filter_map(|changed| changed.cells.first());
-    let ids = vars.filter_map(|(_, var, _)| notes.globals.get(var));
-    let globals = ids.map(|id| &unit.globals[*id]).filter(|g| g.linkage != Linkage::Internal);
-    let mut names: Vec<&str> = globals.map(|global| global.name.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-        .iter()
-        .map(|name| format!("extern char vouch_symbol_{name}[] __asm__(\"{name}\");\n"))
-        .collect()
+    let objects = program.notes.changes.iter().flat_map(|change| &change.objects);
+    let names: BTreeSet<&str> = objects.filter_map(|changed| symbol(program, changed)).collect();
+    let declared = |name| format!("extern char vouch_symbol_{name}[] __asm__(\"{name}\");\n");
+    names.into_iter().map(declared).collect()
 }

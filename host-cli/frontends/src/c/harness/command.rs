@@ -8,6 +8,7 @@ use std::path::Path;
 
 /// Properties that only a sanitizer sees broken.
 const SILENT: [&str; 3] = ["bounds", "shift", "no_overflow"];
+
 /// The whole path of a file, since the program may lie elsewhere.
 pub fn whole(path: &str) -> String {
     std::fs::canonicalize(path).map_or(path.to_string(), |path| path.display().to_string())
@@ -45,8 +46,16 @@ impl Command<'_> {
             objects.push(object);
         }
         let flags = |unit: &str| match database.iter().find(|command| command.file == unit) {
-            Some(command) => of_command(command),
-            None => of_options(self.options),
+            Some(command) => {
+                let flag = |for_quotes: bool| if for_quotes { "-iquote" } else { "-I" };
+                let folders =
+                    command.include.iter().map(|(quotes, folder)| (flag(*quotes), folder));
+                flags(folders, &command.macros, &command.forced)
+            }
+            None => {
+                let COptions { include, macros, forced, .. } = self.options;
+                flags(include.iter().map(|folder| ("-I", folder)), macros, forced)
+            }
         };
         for (number, unit) in self.others.iter().enumerate() {
             let object = format!("{name}.{number}.o");
@@ -94,26 +103,19 @@ impl Command<'_> {
     }
 }
 
-fn of_options(options: &COptions) -> String {
-    let folders = options.include.iter().map(|folder| format!(" -I {}", quoted(folder)));
-    let forced = options.forced.iter().map(|file| format!(" -include {}", quoted(file)));
-    folders.chain(options.macros.iter().map(of_macro)).chain(forced).collect()
-}
-
-fn of_command(command: &commands::Command) -> String {
-    let folders = command.include.iter().map(|(quoted_only, folder)| {
-        let flag = if *quoted_only { "-iquote" } else { "-I" };
-        format!(" {flag} {}", quoted(folder))
-    });
-    let forced = command.forced.iter().map(|file| format!(" -include {}", quoted(file)));
-    folders.chain(command.macros.iter().map(of_macro)).chain(forced).collect()
-}
-
-fn of_macro(change: &Macro) -> String {
-    match change {
+/// The flags of the preprocessor; folders with the flag that names them.
+fn flags<'a>(
+    folders: impl Iterator<Item = (&'a str, &'a String)>,
+    macros: &[Macro],
+    forced: &[String],
+) -> String {
+    let folders = folders.map(|(flag, folder)| format!(" {flag} {}", quoted(folder)));
+    let macros = macros.iter().map(|change| match change {
         Macro::Define(text) => format!(" -D {}", quoted(text)),
         Macro::Undefine(name) => format!(" -U {name}"),
-    }
+    });
+    let forced = forced.iter().map(|file| format!(" -include {}", quoted(file)));
+    folders.chain(macros).chain(forced).collect()
 }
 
 /// As a shell takes it for one word.

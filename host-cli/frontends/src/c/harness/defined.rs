@@ -14,20 +14,6 @@ const KEPT: [&str; 13] = [
     "_Exit", "atexit", "syscall", "main",
 ];
 
-/// What CMSIS has for instructions that do nothing here.
-const CMSIS: [&str; 10] = [
-    "__NOP",
-    "__WFI",
-    "__WFE",
-    "__SEV",
-    "__ISB",
-    "__DSB",
-    "__DMB",
-    "__nop",
-    "__wfi",
-    "__no_operation",
-];
-
 /// What functions of the source use.
 #[derive(Default)]
 pub struct Used {
@@ -176,9 +162,9 @@ fn define(function: &Function, property: &str, used: bool, known: Known, text: &
             | Builtin::Masked
             | Builtin::SetMask
             | Builtin::Level
-            | Builtin::SetLevel { .. },
+            | Builtin::SetLevel { .. }
+            | Builtin::Instruction,
         ) if used => (one, String::new()),
-        Some(Builtin::Nothing) if used && CMSIS.contains(&&**name) => (one, String::new()),
         Some(_) => return,
         None if known.values.is_some() || used => (parameters(function), changed(known.calls)),
         None => return,

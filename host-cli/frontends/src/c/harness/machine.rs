@@ -22,11 +22,11 @@ pub fn is_needed(program: &Program, property: &str) -> bool {
 /// The part, with what the run saw of devices.
 pub fn text(
     program: &Program,
-    registers: &Registers,
     property: &str,
     values: &BTreeMap<String, Vec<Word>>,
     trace: &Trace,
 ) -> String {
+    let registers = &program.notes.registers;
     let mut tables = format!("#define VOUCH_FAULTS {}\n", FAULTS.contains(&property) as u8);
     let mut rows = String::new();
     for (number, (name, values)) in values.iter().enumerate() {

@@ -14,7 +14,6 @@ mod command;
 mod defined;
 mod machine;
 
-use super::registers::Registers;
 use super::tree::{Global, Linkage, Unit};
 use super::types::Type;
 use super::{COptions, Fail, Program, calls, fail, headers, on_large_stack};
@@ -91,8 +90,7 @@ impl Run<'_> {
             command::promise(options, property, has_machine)
         );
         if has_machine {
-            let registers = Registers::read(&options.registers)?;
-            let machine = machine::text(program, &registers, property, &values, trace);
+            let machine = machine::text(program, property, &values, trace);
             let _ = writeln!(text, "#ifdef VOUCH_MACHINE\n{machine}\n#else\n");
         }
         text += &self.common(&used);
@@ -137,9 +135,7 @@ impl Run<'_> {
 
     /// The file that a function is defined in, if there are several.
     fn unit_of(&self, name: &str) -> Option<String> {
-        let function =
-            self.program.unit.functions.iter().find(|f| *f.name == *name && f.body.is_some())?;
-        self.unit_at(function.span.start)
+        self.unit_at(self.program.unit.defined(name)?.span.start)
     }
 
     fn unit_at(&self, at: u32) -> Option<String> {
@@ -149,9 +145,7 @@ impl Run<'_> {
     }
 
     fn is_static(&self, name: &str) -> bool {
-        let function =
-            self.program.unit.functions.iter().find(|f| *f.name == *name && f.body.is_some());
-        function.is_some_and(|f| f.internal)
+        self.program.unit.defined(name).is_some_and(|f| f.internal)
     }
 
     /// The parameters that the run has other values of than the source, as a table.
@@ -188,8 +182,7 @@ impl Run<'_> {
 
 /// Whether the source itself is the program. One whose `main` is given numbers gets those of the run.
 fn is_whole(unit: &Unit, options: &COptions) -> bool {
-    let main = unit.functions.iter().find(|f| &*f.name == "main" && f.body.is_some());
-    let params = main.map_or(&[][..], |main| &main.locals[..main.params]);
+    let params = unit.defined("main").map_or(&[][..], |main| &main.locals[..main.params]);
     let takes_numbers = !params.is_empty() && params.iter().all(|p| p.ty.is_integer());
     let is_called = options.entry == "main" && options.tasks.is_empty() && options.init.is_none();
     is_called && !takes_numbers
@@ -213,8 +206,7 @@ fn calls_of(
     values: &BTreeMap<String, Vec<Word>>,
 ) -> String {
     let arguments = |name: &str| -> Vec<(String, Type)> {
-        let function = unit.functions.iter().find(|f| *f.name == *name && f.body.is_some());
-        let params = function.map_or(&[][..], |f| &f.locals[..f.params]);
+        let params = unit.defined(name).map_or(&[][..], |f| &f.locals[..f.params]);
         params.iter().map(|p| (format!("{name}::{}", p.name), p.ty.clone())).collect()
     };
     // Arguments of a call are evaluated in any order, but each has a sequence of its own.

@@ -444,12 +444,10 @@ impl Lower<'_> {
             }
             Builtin::Stop => {
                 self.arguments(args)?;
-                let always = self.cfa.pool.bool(true);
-                self.pause_at_stop(always, span);
-                self.stop();
+                self.end_program(span);
             }
             Builtin::Unreachable => self.claimed_unreachable(span),
-            Builtin::Nothing => {
+            Builtin::Nothing | Builtin::Instruction => {
                 self.arguments(args)?;
             }
             Builtin::Pause => self.pause(args, span)?,

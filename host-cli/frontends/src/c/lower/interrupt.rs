@@ -103,6 +103,13 @@ impl Lower<'_> {
         }
     }
 
+    /// The program ends here.
+    pub(super) fn end_program(&mut self, span: Span) {
+        let always = self.cfa.pool.bool(true);
+        self.pause_at_stop(always, span);
+        self.stop();
+    }
+
     /// The program ends in runs in which a condition holds; handlers may have run before, and see what it left.
     pub(super) fn pause_at_stop(&mut self, when: ExprId, span: Span) {
         if !self.interrupts.are_there() {

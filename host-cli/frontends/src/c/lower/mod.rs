@@ -203,7 +203,7 @@ pub fn lower(
     lower.run(&steps, init)?;
     lower.note_names();
     lower.note_parts();
-    lower.notes.devices = lower.devices;
+    (lower.notes.devices, lower.notes.registers) = (lower.devices, lower.registers);
     let (mut cfa, notes) = (lower.cfa, lower.notes);
     if cfa.properties.is_empty() {
         // Nothing can go wrong; that is worth a verdict too.
@@ -217,8 +217,7 @@ pub fn lower(
 
 /// The function that an option names.
 fn named(unit: &Unit, name: &str, option: &str) -> Result<FunctionId, Fail> {
-    let found = unit.functions.iter().position(|f| *f.name == *name && f.body.is_some());
-    found.ok_or_else(|| {
+    unit.definition(name).ok_or_else(|| {
         let names: Vec<&str> =
             unit.functions.iter().filter(|f| f.body.is_some()).map(|f| &*f.name).collect();
         let message = format!("there is no function `{name}` to run");

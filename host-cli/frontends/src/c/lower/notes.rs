@@ -3,6 +3,7 @@
 
 use super::Lower;
 use super::object::Cell;
+use crate::c::registers::Registers;
 use crate::c::tree::{Function, FunctionId, GlobalId, LocalId, Stmt, StmtKind};
 use crate::c::types::Type;
 use crate::origin::{self, Variable};
@@ -44,6 +45,8 @@ pub struct Notes {
     pub open: Vec<(String, Span)>,
     /// Where devices are.
     pub devices: Vec<Range<u64>>,
+    /// What is known of their registers.
+    pub registers: Registers,
     /// Registers that are written though they can only be read (`true`), or the other way round, and where.
     pub useless: BTreeMap<(String, bool), Span>,
     /// Functions of which the automaton has the body.

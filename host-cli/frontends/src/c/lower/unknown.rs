@@ -81,9 +81,7 @@ impl Lower<'_> {
         let value = self.any(&name, &function.result, span)?;
         self.notes.samples[before..].iter_mut().for_each(|s| s.call = Some(span));
         if function.noreturn {
-            let always = self.cfa.pool.bool(true);
-            self.pause_at_stop(always, span);
-            self.stop();
+            self.end_program(span);
         }
         Ok(value)
     }

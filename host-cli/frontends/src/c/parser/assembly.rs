@@ -34,9 +34,7 @@ impl Parser {
             }
             _ => None,
         };
-        let instructions = text.as_deref().map(instructions);
-        let known = instructions.filter(|all| all.iter().all(|words| is_known(words)));
-        let Some(instructions) = known else {
+        let Some(instructions) = text.as_deref().and_then(instructions) else {
             self.skip_parens()?;
             self.expect(";")?;
             return Ok(StmtKind::Refused("inline assembly"));
@@ -50,7 +48,7 @@ impl Parser {
         self.expect(";")?;
         let done = match instructions.is_empty() {
             true => moves(outputs, inputs),
-            false => self.instructions(&instructions, outputs, inputs)?,
+            false => self.instructions(instructions, outputs, inputs)?,
         };
         Ok(done.unwrap_or(StmtKind::Refused("inline assembly")))
     }
@@ -58,7 +56,7 @@ impl Parser {
     /// What instructions do. `None` if their operands are others than those that are known.
     fn instructions(
         &mut self,
-        instructions: &[Vec<String>],
+        instructions: Vec<What>,
         outputs: Vec<Operand>,
         inputs: Vec<Operand>,
     ) -> Result<Option<StmtKind>, Fail> {
@@ -85,11 +83,8 @@ impl Parser {
                 None => word.parse().ok(),
             }
         };
-        for words in instructions {
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let what = what(&words);
-            let Some(What { to, function, from }) = what else { return Ok(None) };
-            let mut value = match from {
+        for What { to, function, from } in instructions {
+            let mut value = match from.as_deref() {
                 None => None,
                 Some(word) => {
                     let immediate = word.trim_start_matches('#').parse::<u32>().ok();
@@ -114,7 +109,7 @@ impl Parser {
             }
             match (to, value) {
                 (Some(to), Some(value)) => {
-                    let Some(at) = number(to).filter(|n| *n < outputs.len()) else {
+                    let Some(at) = number(&to).filter(|n| *n < outputs.len()) else {
                         return Ok(None);
                     };
                     let place = &outputs[at].value;
@@ -170,71 +165,52 @@ struct Operand {
 }
 
 /// What an instruction does.
-struct What<'a> {
+struct What {
     /// The operand that it writes.
-    to: Option<&'a str>,
+    to: Option<String>,
     /// The function that does the same.
     function: Option<&'static str>,
     /// The operand that it reads.
-    from: Option<&'a str>,
+    from: Option<String>,
 }
 
-/// The instructions of a text: each its words.
-fn instructions(text: &str) -> Vec<Vec<String>> {
-    let lines = text.split(['\n', ';', '\r']);
-    let words = |line: &str| {
-        let words = line.split([' ', ',', '\t']).filter(|word| !word.is_empty());
-        words.map(str::to_lowercase).collect::<Vec<_>>()
+/// The instructions of a text, if all of them are known.
+fn instructions(text: &str) -> Option<Vec<What>> {
+    let text = text.to_lowercase();
+    let words = |line: &str| -> Option<What> {
+        let words: Vec<&str> = line.split([' ', ',', '\t']).filter(|w| !w.is_empty()).collect();
+        what(&words)
     };
-    lines.map(words).filter(|words| !words.is_empty()).collect()
-}
-
-fn is_known(words: &[String]) -> bool {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    what(&words).is_some()
+    let lines = text.split(['\n', ';', '\r']).filter(|line| !line.trim().is_empty());
+    lines.map(words).collect()
 }
 
 /// What an instruction does that disables or enables interrupts, or nothing that a program could notice: barriers order what happens
 /// in order here, and who waits for an interrupt may wait for one that has come before.
-fn what<'a>(words: &[&'a str]) -> Option<What<'a>> {
-    let (mut to, mut from) = (None, None);
-    let function = match words {
+fn what(words: &[&str]) -> Option<What> {
+    let (to, function, from) = match words {
         [
             "nop" | "wfi" | "wfe" | "sev" | "yield" | "dmb" | "dsb" | "isb" | "sleep" | "fence"
             | "fence.i",
         ]
         | ["dmb" | "dsb" | "isb", "sy" | "ish" | "0xf" | "15"]
         | [".syntax", "unified"]
-        | [".align" | ".balign", _] => None,
-        ["cpsid", "i"] | ["cli"] | ["csrci", "mstatus", "8"] => Some("__vouch_disable_irq"),
-        ["cpsie", "i"] | ["sei"] | ["csrsi", "mstatus", "8"] => Some("__vouch_enable_irq"),
-        ["mov" | "movs", target, source] => {
-            (to, from) = (Some(*target), Some(*source));
-            None
+        | [".align" | ".balign", _] => (None, None, None),
+        ["cpsid", "i"] | ["cli"] | ["csrci", "mstatus", "8"] => {
+            (None, Some("__vouch_disable_irq"), None)
         }
-        ["mrs", target, "primask"] => {
-            to = Some(*target);
-            Some("__vouch_get_PRIMASK")
+        ["cpsie", "i"] | ["sei"] | ["csrsi", "mstatus", "8"] => {
+            (None, Some("__vouch_enable_irq"), None)
         }
-        ["mrs", target, "basepri"] => {
-            to = Some(*target);
-            Some("__vouch_get_BASEPRI")
-        }
-        ["msr", "primask", source] => {
-            from = Some(*source);
-            Some("__vouch_set_PRIMASK")
-        }
-        ["msr", "basepri", source] => {
-            from = Some(*source);
-            Some("__vouch_set_BASEPRI")
-        }
-        ["msr", "basepri_max", source] => {
-            from = Some(*source);
-            Some("__vouch_set_BASEPRI_MAX")
-        }
+        ["mov" | "movs", to, from] => (Some(to), None, Some(from)),
+        ["mrs", to, "primask"] => (Some(to), Some("__vouch_get_PRIMASK"), None),
+        ["mrs", to, "basepri"] => (Some(to), Some("__vouch_get_BASEPRI"), None),
+        ["msr", "primask", from] => (None, Some("__vouch_set_PRIMASK"), Some(from)),
+        ["msr", "basepri", from] => (None, Some("__vouch_set_BASEPRI"), Some(from)),
+        ["msr", "basepri_max", from] => (None, Some("__vouch_set_BASEPRI_MAX"), Some(from)),
         _ => return None,
     };
-    Some(What { to, function, from })
+    Some(What { to: to.map(ToString::to_string), function, from: from.map(ToString::to_string) })
 }
 
 fn cast(value: Expr, ty: Type) -> Expr {
