@@ -521,10 +521,18 @@ impl Lower<'_> {
         let size = self.unit.types.size(&place.ty).unwrap_or(0) * 8;
         let open = self.unit.types.open(&place.ty);
         for (offset, width) in types::gaps(cells, &open, size) {
-            let (ty, bits) = raw(width);
-            let part = place.clone().part(offset, ty, bits);
+            // In a packed object no place may begin where the padding does, but one does where the
+            // member before it begins.
+            let before = cells.iter().rfind(|c| c.offset < offset).map_or(offset, |c| c.offset);
+            let by = offset - before;
+            let whole = by as u32 + width;
+            let (ty, bits) = raw(whole);
+            let part = place.clone().part(before, ty, bits);
             let any = self.fresh("padding", width, ir::Type::Unsigned);
-            self.write_raw(&part, width, any, span)?;
+            for candidate in self.candidates(&part, whole, true, span)? {
+                let Candidate { object, offset, when } = candidate;
+                self.write_bits(object, offset + by, width, any, when);
+            }
         }
         Ok(())
     }

@@ -50,6 +50,15 @@ fn padding_of_a_copy_is_anything() {
 }
 
 #[test]
+fn padding_in_a_packed_struct_is_no_place_of_its_own() {
+    let s = "struct S { char a; _Alignas(8) int b; } t = {1, 2}; int zero;
+        struct __attribute__((packed)) P { char x; struct S s; char y; } q = {3, {4, 5}, 6};";
+    let copy = "struct S *p = zero ? &t : &q.s; *p = t;";
+    stays(s, copy);
+    holds(s, copy, "q.x == 3 && q.s.a == 1 && q.s.b == 2 && q.y == 6");
+}
+
+#[test]
 fn narrower_pointers_find_the_parts_of_a_scalar() {
     holds("int x = 0x40003;", "short *s = (short *)&x; s[1] = 7;", "x == 0x70003 && s[0] == 3");
     holds("long long x;", "int *p = (int *)&x; p[1] = 1; p[0] = -1;", "x == 0x1ffffffffll");
