@@ -8,5 +8,7 @@ pub const HEAP: &str = "heap_limit";
 pub const RECURSION: &str = "recursion_limit";
 /// An access that a handler of an interrupt may run in the middle of.
 pub const INTERRUPT: &str = "interrupt_limit";
+/// A property is broken if operands are evaluated in another order than the usual one.
+pub const ORDER: &str = "order_limit";
 /// A place that the source says is never reached.
 pub const UNREACHABLE: &str = "unreachable_limit";

@@ -190,6 +190,10 @@ pub fn advice(reason: &Reason, engine_is_here: bool) -> Option<String> {
             "a run may read or write outside of every object\n\
              help: see where with `--checks bounds,null`",
         ),
+        Reason::Limit(name) if name == limits::ORDER => Some(
+            "a run breaks a property if operands are evaluated in another order, which C allows\n\
+             help: give one of those that the warning shows a statement of its own",
+        ),
         Reason::Approximate(_) => Some(
             "help: look at the run above: if the program can get to that value, the property is broken",
         ),

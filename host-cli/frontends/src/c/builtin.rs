@@ -57,6 +57,8 @@ pub enum Builtin {
     VaStart,
     /// The list in the first argument becomes that in the second.
     VaCopy,
+    /// Whether operands are evaluated in another order than the usual one.
+    Order,
     /// Handlers of interrupts may run.
     Pause,
     /// Interrupts are disabled, or enabled.
@@ -149,6 +151,7 @@ pub fn find(name: &str) -> Option<Builtin> {
         "alloca" | "__builtin_alloca" => Builtin::Alloca,
         "__builtin_va_start" => Builtin::VaStart,
         "__builtin_va_copy" => Builtin::VaCopy,
+        super::order::ORDER => Builtin::Order,
         super::interrupt::PAUSE => Builtin::Pause,
         // As CMSIS calls them, and what the instructions do.
         "__disable_irq" | "__vouch_disable_irq" | "__disable_interrupt" => Builtin::Mask(true),

@@ -6,7 +6,7 @@
 //!
 //! Handlers get copies of the functions that they call: each has variables of its own.
 
-use super::tree::{Expr, ExprKind, FunctionId, GlobalId, Local, LocalId, Unit};
+use super::tree::{Expr, ExprKind, Function, FunctionId, GlobalId, Local, LocalId, Unit};
 use super::types::{INT, Type, Types};
 use super::{Fail, builtin, constant, fail};
 use crate::Diagnostic;
@@ -108,28 +108,15 @@ fn named(unit: &Unit, name: &str) -> Result<FunctionId, Fail> {
 }
 
 fn add_pause(unit: &mut Unit) -> FunctionId {
-    let span = Span::default();
-    unit.functions.push(super::tree::Function {
-        name: PAUSE.into(),
-        result: Type::Void,
-        params: 1,
-        locals: vec![Local { name: "torn".into(), ty: INT, span, length: None }],
-        body: None,
-        span,
-        library: false,
-        internal: true,
-        undeclared: false,
-        noreturn: false,
-        constructor: None,
-        destructor: None,
-    });
+    let torn = Local { name: "torn".into(), ty: INT, span: Span::default(), length: None };
+    unit.functions.push(Function::inner(PAUSE, Type::Void, vec![torn]));
     unit.functions.len() - 1
 }
 
 /// What runs apart from handlers.
 fn roots(unit: &Unit, called: &[&String]) -> Vec<FunctionId> {
     let all = unit.functions.iter().enumerate().filter(|(_, f)| f.body.is_some());
-    let runs = |f: &super::tree::Function| {
+    let runs = |f: &Function| {
         let is_called = called.iter().any(|name| *f.name == ***name);
         is_called || f.constructor.is_some() || f.destructor.is_some()
     };
@@ -173,7 +160,7 @@ fn reached(
 }
 
 /// Calls `visit` for each expression of a function.
-fn each<'a>(unit: &'a Unit, id: FunctionId, visit: &mut dyn FnMut(&'a Expr)) {
+pub fn each<'a>(unit: &'a Unit, id: FunctionId, visit: &mut dyn FnMut(&'a Expr)) {
     if let Some(body) = &unit.functions[id].body {
         body.expressions(&mut |e| e.walk(visit));
     }
@@ -201,7 +188,7 @@ fn copy(unit: &mut Unit, all: &BTreeSet<FunctionId>) -> BTreeMap<FunctionId, Fun
 }
 
 /// The objects whose address is taken.
-fn addressed(unit: &Unit, code: &BTreeSet<FunctionId>) -> BTreeSet<GlobalId> {
+pub fn addressed(unit: &Unit, code: &BTreeSet<FunctionId>) -> BTreeSet<GlobalId> {
     let mut found = BTreeSet::new();
     let mut visit = |e: &Expr| {
         if let ExprKind::Address(place) = &e.kind
@@ -217,7 +204,7 @@ fn addressed(unit: &Unit, code: &BTreeSet<FunctionId>) -> BTreeSet<GlobalId> {
 }
 
 /// What a place is a part of.
-enum Root {
+pub enum Root {
     Global(GlobalId),
     Local(LocalId),
     /// What lies at an address that is a number.
@@ -226,7 +213,7 @@ enum Root {
     Pointed,
 }
 
-fn root(types: &Types, place: &Expr) -> Option<Root> {
+pub fn root(types: &Types, place: &Expr) -> Option<Root> {
     match &place.kind {
         ExprKind::Global(id) => Some(Root::Global(*id)),
         ExprKind::Local(id) | ExprKind::Literal(id, _) => Some(Root::Local(*id)),
@@ -346,7 +333,7 @@ fn expr(kind: ExprKind, ty: Type, span: Span) -> Expr {
 }
 
 /// One after the other; the value of the last.
-fn sequence(before: Vec<Expr>, last: Expr) -> Expr {
+pub fn sequence(before: Vec<Expr>, last: Expr) -> Expr {
     before.into_iter().rev().fold(last, |rest, first| {
         let (ty, span) = (rest.ty.clone(), rest.span);
         expr(ExprKind::Comma(Box::new(first), Box::new(rest)), ty, span)

@@ -46,6 +46,8 @@ pub struct Points<'a> {
     functions: BTreeSet<FunctionId>,
     contents: HashMap<Thing, Contents>,
     callees: Callees,
+    /// Functions that one which is declared only is given a pointer to: that one, and where.
+    pub given: BTreeMap<FunctionId, (FunctionId, Span)>,
     /// Calls through pointers of which nothing is known.
     open: HashSet<(FunctionId, Span)>,
     /// Whether anything allocates, where, and the numbers that locals always have.
@@ -77,6 +79,7 @@ impl<'a> Points<'a> {
             functions: reach.functions.clone(),
             contents: HashMap::new(),
             callees: Callees::new(),
+            given: BTreeMap::new(),
             open: HashSet::new(),
             allocates: (unit.functions.iter().enumerate()).any(|(id, function)| {
                 matches!(builtin::of(function), Some(Builtin::Allocate { .. }))
@@ -390,16 +393,24 @@ impl<'a> Points<'a> {
             None => {}
         }
         if function.body.is_none() {
-            for arg in args.iter().filter(|arg| unit.types.lets_change(&arg.ty)) {
+            for arg in args {
                 let given = match arg.ty {
                     Type::Record(_) => self.all_in(&self.places(context, arg)),
                     _ => self.value(context, arg),
                 };
-                self.forget(&given);
+                let things = self.led_to(&given);
+                for thing in &things {
+                    if let Thing::Function(f) = thing {
+                        self.given.entry(*f).or_insert((id, span));
+                    }
+                }
+                if unit.types.lets_change(&arg.ty) {
+                    self.forget(things);
+                }
             }
             for (id, global) in unit.globals.iter().enumerate() {
                 if global.linkage == Linkage::Declared && !global.constant {
-                    self.forget(&Targets::one(Thing::Global(id)));
+                    self.forget(self.led_to(&Targets::one(Thing::Global(id))));
                 }
             }
             return;
@@ -440,17 +451,22 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// Nothing is known any more of what pointers lead to.
-    fn forget(&mut self, given: &Targets) {
+    /// All that pointers lead to, and pointers in that.
+    fn led_to(&self, given: &Targets) -> BTreeSet<Thing> {
         let mut all: BTreeSet<Thing> = BTreeSet::new();
         let mut todo: Vec<Thing> = given.things().map(|t| t.0).collect();
         while let Some(thing) = todo.pop() {
-            if !matches!(thing, Thing::Function(_)) && all.insert(thing) {
+            if all.insert(thing) {
                 let inside = self.contents.get(&thing).map(|c| c.all());
                 todo.extend(inside.iter().flat_map(|t| t.things()).map(|t| t.0));
             }
         }
-        for thing in all {
+        all
+    }
+
+    /// Nothing is known any more of the pointers in these.
+    fn forget(&mut self, things: BTreeSet<Thing>) {
+        for thing in things.into_iter().filter(|t| !matches!(t, Thing::Function(_))) {
             self.store(&Targets::one(thing).anywhere(), &Targets::unknown());
         }
     }

@@ -289,6 +289,8 @@ pub struct Unit {
     pub globals: Vec<Global>,
     /// All functions, with and without body; [`FunctionId`] is the index.
     pub functions: Vec<Function>,
+    /// Operands of a function of which it is not said which is evaluated first, though that may matter.
+    pub orders: Vec<(FunctionId, Span, Span)>,
     /// What looks odd.
     pub warnings: Vec<Diagnostic>,
 }
@@ -419,6 +421,24 @@ impl Expr {
 }
 
 impl Function {
+    /// One that no program defines, with these parameters.
+    pub fn inner(name: &str, result: Type, params: Vec<Local>) -> Function {
+        Function {
+            name: name.into(),
+            result,
+            params: params.len(),
+            locals: params,
+            body: None,
+            span: Span::default(),
+            library: false,
+            internal: true,
+            undeclared: false,
+            noreturn: false,
+            constructor: None,
+            destructor: None,
+        }
+    }
+
     /// Whether a variable dies with the block that declares it, not with the call: those that have no
     /// name of their own are in no block.
     pub fn dies_with_block(&self, local: LocalId) -> bool {
@@ -492,31 +512,37 @@ impl Stmt {
     /// Calls `visit` for each expression that stands directly in it or in a statement below; it may be
     /// changed.
     pub fn expressions_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        self.regions_mut(&mut |region| region.iter_mut().for_each(|e| visit(e)));
+    }
+
+    /// The same for expressions that are evaluated together: initial values of one object are, others are alone.
+    pub fn regions_mut(&mut self, visit: &mut dyn FnMut(&mut [&mut Expr])) {
         match &mut self.kind {
-            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => visit(e),
+            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => visit(&mut [e]),
             StmtKind::Declare(_, init) => {
-                init.iter_mut().flat_map(|i| &mut i.items).for_each(|i| visit(&mut i.value));
+                let items = init.iter_mut().flat_map(|i| &mut i.items);
+                visit(&mut items.map(|i| &mut i.value).collect::<Vec<_>>());
             }
-            StmtKind::Block(stmts) => stmts.iter_mut().for_each(|s| s.expressions_mut(visit)),
+            StmtKind::Block(stmts) => stmts.iter_mut().for_each(|s| s.regions_mut(visit)),
             StmtKind::If(c, a, b) => {
-                visit(c);
-                a.expressions_mut(visit);
-                b.iter_mut().for_each(|s| s.expressions_mut(visit));
+                visit(&mut [c]);
+                a.regions_mut(visit);
+                b.iter_mut().for_each(|s| s.regions_mut(visit));
             }
             StmtKind::While(c, body) | StmtKind::Switch(c, _, _, body) => {
-                visit(c);
-                body.expressions_mut(visit);
+                visit(&mut [c]);
+                body.regions_mut(visit);
             }
             StmtKind::DoWhile(body, c) => {
-                body.expressions_mut(visit);
-                visit(c);
+                body.regions_mut(visit);
+                visit(&mut [c]);
             }
             StmtKind::For(c, next, body) => {
-                c.iter_mut().for_each(&mut *visit);
-                body.expressions_mut(visit);
-                next.iter_mut().for_each(visit);
+                c.iter_mut().for_each(|c| visit(&mut [c]));
+                body.regions_mut(visit);
+                next.iter_mut().for_each(|next| visit(&mut [next]));
             }
-            StmtKind::Case(_, s) | StmtKind::Label(_, s) => s.expressions_mut(visit),
+            StmtKind::Case(_, s) | StmtKind::Label(_, s) => s.regions_mut(visit),
             StmtKind::Goto(_)
             | StmtKind::Break
             | StmtKind::Continue

@@ -23,6 +23,8 @@ pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
         called_once(program, options),
         declared_only(program),
         known_elsewhere(program),
+        called_back(program),
+        in_any_order(program),
         unhandled(program, options),
         too_large(program),
         enough_memory(program, options),
@@ -126,6 +128,40 @@ fn known_elsewhere(program: &Program) -> Option<Diagnostic> {
             "make it `static` if nothing else changes it; declare it `extern` if something does",
         ),
     )
+}
+
+/// A function that is declared only is given a pointer to one that it might call.
+fn called_back(program: &Program) -> Option<Diagnostic> {
+    let given = &program.notes.given;
+    let (name, who, at) = given.iter().min_by_key(|(_, _, at)| at.start)?;
+    let more = if given.len() > 1 { " and others" } else { "" };
+    let message =
+        format!("`{who}` is given `{name}`{more}, and is taken neither to call it nor to keep it");
+    let label = format!("`{who}` is declared only");
+    let warning = Diagnostic::warning(message, program.original(*at), label);
+    Some(warning.help(format!(
+        "define `{who}`; or say who else calls `{name}`: `--interrupt {name}` for a handler, `--task {name}` for \
+         what a scheduler calls"
+    )))
+}
+
+/// Operands of which C does not say which is evaluated first.
+fn in_any_order(program: &Program) -> Option<Diagnostic> {
+    let orders = &program.notes.orders;
+    let (first, second) = orders.iter().min_by_key(|(first, _)| first.start)?;
+    let more = match orders.len() {
+        1 => String::new(),
+        n => format!(" (and {} more)", n - 1),
+    };
+    let message = format!(
+        "C does not say which of these operands comes first, and one may change what the other uses{more}"
+    );
+    let warning =
+        Diagnostic::warning(message, program.original(*first), "from left to right, first this");
+    let warning = warning.related(program.original(*second), "then this");
+    Some(warning.help(
+        "what is said is said of every order; a statement of its own for one of them settles it",
+    ))
 }
 
 /// Whether there is memory left is not known here.

@@ -123,7 +123,7 @@ impl Lower<'_> {
     }
 
     /// An edge from the block's start.
-    fn leave(&mut self, to: LocId, condition: Option<ExprId>, with_updates: bool) {
+    pub(super) fn leave(&mut self, to: LocId, condition: Option<ExprId>, with_updates: bool) {
         if self.block.dead {
             return;
         }
@@ -261,8 +261,7 @@ impl Lower<'_> {
     pub(super) fn break_property(&mut self, name: &str, condition: ExprId, span: Span) {
         let condition = self.under_context(condition);
         if self.cfa.pool.as_const(condition) != Some(0) && !self.block.dead {
-            let error = self.error(name, span, PropertyKind::Claim);
-            self.leave(error, Some(condition), false);
+            self.break_if(name, PropertyKind::Claim, condition, span);
         }
     }
 
@@ -319,8 +318,7 @@ impl Lower<'_> {
         };
         let condition = self.under_context(condition);
         if !name.is_empty() {
-            let error = self.error(name, span, kind);
-            self.leave(error, Some(condition), false);
+            self.break_if(name, kind, condition, span);
         }
         let not = self.cfa.pool.not(condition);
         self.assume(not);

@@ -450,6 +450,7 @@ impl Lower<'_> {
             Builtin::Nothing | Builtin::Instruction => {
                 self.arguments(args)?;
             }
+            Builtin::Order => return Ok(Value::Scalar(self.choose_order(result, span)?)),
             Builtin::Pause => self.pause(args, span)?,
             Builtin::Mask(disabled) => {
                 let value = self.cfa.pool.bool(disabled);

@@ -14,7 +14,7 @@
 //! - [`unknown`]: functions that are declared only
 //! - [`heap`]: blocks that are allocated and freed
 //! - [`format`]: how long texts are that are made
-//! - [`interrupt`]: where handlers may run
+//! - [`interrupt`]: where handlers may run; [`order`]: operands in other orders
 //! - [`intrinsic`]: those of the compiler that compute; [`variadic`]: any number of arguments
 
 mod arithmetic;
@@ -31,6 +31,7 @@ mod intrinsic;
 mod memory;
 pub mod notes;
 mod object;
+mod order;
 mod statement;
 mod unknown;
 mod variadic;
@@ -134,6 +135,8 @@ struct Lower<'a> {
     inputs: HashMap<(String, usize), InputId>,
     notes: Notes,
     branching: Option<Branching>,
+    /// Whether operands were evaluated in another order than the usual one.
+    other_order: Option<VarId>,
     interrupts: Interrupts<'a>,
     /// Lengths of what the library function that is being called makes.
     format: format::Lengths,
@@ -197,12 +200,14 @@ pub fn lower(
         inputs: HashMap::new(),
         notes: Notes::default(),
         branching: None,
+        other_order: None,
         interrupts: Interrupts::new(handlers),
         format: (0, None),
     };
     lower.run(&steps, init)?;
     lower.note_names();
     lower.note_parts();
+    lower.note_given();
     (lower.notes.devices, lower.notes.registers) = (lower.devices, lower.registers);
     let (mut cfa, notes) = (lower.cfa, lower.notes);
     if cfa.properties.is_empty() {
@@ -272,6 +277,7 @@ impl Lower<'_> {
         self.declare_heap()?;
         self.declare_variadic()?;
         self.declare_registers();
+        self.declare_order();
         let start = self.cfa.add_location("start", span);
         self.block = self.fresh_block(start);
         self.call_all(&constructors(self.unit, entry))?;
@@ -369,6 +375,7 @@ impl Lower<'_> {
         }
         self.reset_registers();
         self.reset_heap();
+        self.reset_order();
         self.enable_interrupts();
         self.jump(start);
         Ok(())

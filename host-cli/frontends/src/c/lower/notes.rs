@@ -37,12 +37,16 @@ pub struct Notes {
     pub unknown: BTreeMap<String, Span>,
     /// Functions that are declared only, and where one is called.
     pub elsewhere: BTreeMap<String, Span>,
+    /// Functions that one of them is given a pointer to: its name, that one's, and where.
+    pub given: Vec<(String, String, Span)>,
     /// Calls of them, in the order in which they come within an edge.
     pub changes: Vec<Change>,
     /// A call that allocates.
     pub allocates: Option<Span>,
     /// Objects with an array that is too large to be followed, and where they are declared.
     pub open: Vec<(String, Span)>,
+    /// Operands of which it is not said which is evaluated first, though that may matter.
+    pub orders: Vec<(Span, Span)>,
     /// Where devices are.
     pub devices: Vec<Range<u64>>,
     /// What is known of their registers.

@@ -113,6 +113,23 @@ impl Lower<'_> {
         known.into_iter().map(|id| self.global_object(id)).collect()
     }
 
+    /// All is lowered: functions that others might call, and nobody has said who does.
+    pub(super) fn note_given(&mut self) {
+        let (unit, c) = (self.unit, &self.options.c);
+        if c.declared_only == DeclaredOnly::Nothing {
+            return;
+        }
+        let handlers = c.interrupts.iter().map(|(handler, _)| handler);
+        let named: Vec<&String> = c.called().chain(handlers).collect();
+        for (f, (who, span)) in &self.points.given {
+            let (function, who) = (&unit.functions[*f], unit.functions[*who].name.to_string());
+            let is_named = named.iter().any(|name| **name == *function.name);
+            if function.body.is_some() && !is_named {
+                self.notes.given.push((function.name.to_string(), who, *span));
+            }
+        }
+    }
+
     /// The pointers in a value through which something can be changed.
     fn pointers(&self, value: &Value, ty: &Type) -> Vec<ExprId> {
         match value {

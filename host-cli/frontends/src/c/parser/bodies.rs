@@ -19,6 +19,7 @@ impl Parser {
             return Ok(());
         }
         let bodies = definitions(lexer::lex(LIBRARY)?);
+        let warnings = self.unit.warnings.len();
         // Bodies call others of the library, which come behind the last.
         let mut next = 0;
         while let Some(function) = self.unit.functions.get(next) {
@@ -45,6 +46,8 @@ impl Parser {
                 self.unit.functions[id].library = true;
             }
         }
+        // What the library calls, the program need not declare.
+        self.unit.warnings.truncate(warnings);
         Ok(())
     }
 

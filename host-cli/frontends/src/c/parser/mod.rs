@@ -67,7 +67,7 @@ pub struct Input {
 
 /// Parses translation units, and links them: what has external linkage is one thing in all of them.
 pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
-    let unit = Unit { types, globals: vec![], functions: vec![], warnings: vec![] };
+    let unit = Unit { types, globals: vec![], functions: vec![], orders: vec![], warnings: vec![] };
     let count = inputs.len();
     let mut linker = Linker::default();
     let (mut tokens, mut packing) = (vec![], vec![]);

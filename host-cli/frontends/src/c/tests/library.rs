@@ -199,3 +199,10 @@ fn functions(library: &str, names: &[&str], more: &[&str]) -> String {
     });
     wanted.map(|body| format!("{body}\n}}\n")).collect()
 }
+
+#[test]
+fn what_the_library_calls_needs_no_declaration() {
+    let text = "char *strdup(const char *); int main(void) { return 0; }";
+    let warnings = compile(text, &options("main")).unwrap().warnings;
+    assert!(warnings.iter().all(|w| !w.message.contains("not declared")), "{warnings:?}");
+}

@@ -8,6 +8,7 @@ mod language;
 mod layout;
 mod library;
 mod memory;
+mod order;
 mod points;
 mod project;
 mod random;

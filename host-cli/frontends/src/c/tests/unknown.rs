@@ -36,7 +36,7 @@ fn what_is_given_changes() {
             7,
         ),
         ("int f(int *); int main(void) { int x = 1, y = 2; f(&x); return y; }", 2),
-        ("int f(int *); int main(void) { int x = 1; return f(&x) + x; }", 14),
+        ("int f(int *); int main(void) { int x = 1, y = f(&x); return y + x; }", 14),
         ("void f(int *); int main(void) { int a[4] = { 0 }; f(a + 2); return a[0] + a[3]; }", 14),
         (
             "void f(void *); struct s { int a, b; }; int main(void) { struct s s = { 1, 2 }; f(&s.b); return s.a; }",
@@ -85,7 +85,7 @@ fn what_is_given_changes() {
 fn nothing_changes_by_choice() {
     let mut options = options("main");
     options.c.declared_only = DeclaredOnly::Nothing;
-    let text = "int f(int *); int main(void) { int x = 1; return f(&x) + x; }";
+    let text = "int f(int *); int main(void) { int x = 1, y = f(&x); return y + x; }";
     let compiled = compile(text, &options).unwrap();
     assert_eq!(run(&compiled.cfa, 7, 1000).values["main::result"], 8);
     assert!(compiled.warnings.iter().all(|w| !w.message.contains("declared only")));
@@ -104,6 +104,32 @@ fn who_changes_what_is_told() {
         (changer("x"), changer("x after f()"), changer("a b after g()#2")),
         (None, Some("f"), Some("g"))
     );
+}
+
+#[test]
+fn what_others_could_call_is_told() {
+    let warned = |text: &str, options: &crate::Options| {
+        let warnings = compile(text, options).unwrap().warnings;
+        warnings.iter().find(|w| w.message.contains("taken neither")).map(|w| w.message.clone())
+    };
+    let text = "static int n; static void tick(void) { n++; } void start(void (*)(void)); \
+                int main(void) { start(tick); return n; }";
+    let main = options("main");
+    let told = "`start` is given `tick`, and is taken neither to call it nor to keep it";
+    assert_eq!(warned(text, &main).as_deref(), Some(told));
+    // Also if it lies in what is given, whoever may change that.
+    let inside = "struct t { int n; void (*f)(void); }; static int n; static void tick(void) { n++; } \
+                  void start(const struct t *); \
+                  int main(void) { static const struct t t = { 1, tick }; start(&t); return n; }";
+    assert_eq!(warned(inside, &main).as_deref(), Some(told));
+    assert_eq!(warned(&text.replace("start(tick)", "start(0)"), &main), None);
+    assert_eq!(warned(&text.replace("(void));", "(void)) { }"), &main), None);
+    let mut named = options("main");
+    named.c.interrupts = vec![("tick".into(), 1)];
+    assert_eq!(warned(text, &named), None);
+    let mut nothing = options("main");
+    nothing.c.declared_only = DeclaredOnly::Nothing;
+    assert_eq!(warned(text, &nothing), None);
 }
 
 #[test]
@@ -270,20 +296,26 @@ fn atomic_operations_are_done() {
         ("return __atomic_load_n(&x, 5);", 5),
         ("__atomic_store_n(&x, 4, 0); return x;", 4),
         ("r = 8; __atomic_store(&x, &r, 0); __atomic_load(&x, &e, 0); return e;", 8),
-        ("return __atomic_exchange_n(&x, 2, 5) * 10 + x;", 52),
+        ("int r = __atomic_exchange_n(&x, 2, 5); return r * 10 + x;", 52),
         ("r = 3; __atomic_exchange(&x, &r, &e, 5); return e * 10 + x;", 53),
-        ("return __atomic_fetch_add(&x, 2, 5) * 10 + x;", 57),
-        ("return __atomic_sub_fetch(&x, 2, 5) * 10 + x;", 33),
-        ("e = 5; return __atomic_compare_exchange_n(&x, &e, 9, 0, 5, 5) * 100 + x * 10 + e;", 195),
-        ("e = 4; return __atomic_compare_exchange_n(&x, &e, 9, 0, 5, 5) * 100 + x * 10 + e;", 55),
-        ("return __sync_fetch_and_or(&x, 2) * 10 + x;", 57),
-        ("return __sync_bool_compare_and_swap(&x, 5, 6) * 10 + x;", 16),
-        ("return __sync_val_compare_and_swap(&x, 4, 6) * 10 + x;", 55),
+        ("int r = __atomic_fetch_add(&x, 2, 5); return r * 10 + x;", 57),
+        ("int r = __atomic_sub_fetch(&x, 2, 5); return r * 10 + x;", 33),
+        (
+            "e = 5; int r = __atomic_compare_exchange_n(&x, &e, 9, 0, 5, 5); return r * 100 + x * 10 + e;",
+            195,
+        ),
+        (
+            "e = 4; int r = __atomic_compare_exchange_n(&x, &e, 9, 0, 5, 5); return r * 100 + x * 10 + e;",
+            55,
+        ),
+        ("int r = __sync_fetch_and_or(&x, 2); return r * 10 + x;", 57),
+        ("int r = __sync_bool_compare_and_swap(&x, 5, 6); return r * 10 + x;", 16),
+        ("int r = __sync_val_compare_and_swap(&x, 4, 6); return r * 10 + x;", 55),
         (
             "unsigned char f = 0; e = __atomic_test_and_set(&f, 5); e += 2 * __atomic_test_and_set(&f, 5); __atomic_clear(&f, 5); return e + 10 * f;",
             2,
         ),
-        ("int *p = &x; return __atomic_load_n(p++, 5) + (p == &x + 1);", 6),
+        ("int *p = &x; e = __atomic_load_n(p++, 5); return e + (p == &x + 1);", 6),
     ] {
         assert_eq!(result(&format!("{head}int main(void) {{ {text} }}")), expected, "{text}");
     }
