@@ -56,8 +56,10 @@ fn text(e: &E) -> String {
     }
 }
 
+/// What happens to memory, with the values of what is needed, and its own value.
+type Happens = Box<dyn Fn(&mut Memory, &[u8]) -> u8>;
 /// What happens at once, once what it needs has happened.
-type Event = (Vec<usize>, Box<dyn Fn(&mut Memory, &[u8]) -> u8>);
+type Event = (Vec<usize>, Happens);
 
 /// The events of an expression; the last one gives its value.
 fn events(e: &E, all: &mut Vec<Event>) -> usize {
@@ -68,12 +70,11 @@ fn events(e: &E, all: &mut Vec<Event>) -> usize {
             vec![events(x, all), events(y, all)]
         }
         E::Update(n, x) => {
-            let mut needs = vec![events(&E::Read(*n), all), events(x, all)];
-            needs = vec![add(needs, all)];
-            needs
+            let both = vec![events(&E::Read(*n), all), events(x, all)];
+            vec![add(both, all)]
         }
     };
-    let happens: Box<dyn Fn(&mut Memory, &[u8]) -> u8> = match *e {
+    let happens: Happens = match *e {
         E::Read(n) => Box::new(move |m, _| m[n]),
         E::Element(_) => Box::new(|m, x| m[3 + usize::from(x[0] & 1)]),
         E::Add(..) => return add(needs, all),
