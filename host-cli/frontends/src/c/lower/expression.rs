@@ -139,7 +139,10 @@ impl Lower<'_> {
             ExprKind::Binary(op, a, b) => {
                 self.width(&a.ty, span)?;
                 let (x, y) = self.pair(a, b)?;
-                let value = self.arithmetic(*op, x, y, &a.ty, &b.ty, span)?;
+                let mut value = self.arithmetic(*op, x, y, &a.ty, &b.ty, span)?;
+                if op.compares() {
+                    value = self.compared(*op, [(a, x), (b, y)], value);
+                }
                 if op.compares() { self.int_of(value) } else { value }
             }
             ExprKind::Move { pointer, by, back } => {
@@ -149,6 +152,7 @@ impl Lower<'_> {
             ExprKind::Distance(a, b) => {
                 let (x, y) = self.pair(a, b)?;
                 let bytes = self.cfa.pool.binary(BinOp::Sub, x, y);
+                let bytes = self.compared(Op::Sub, [(a, x), (b, y)], bytes);
                 let size = a.ty.pointee().and_then(|to| self.unit.types.size(to)).unwrap_or(1);
                 let word = self.unit.types.word();
                 let size = self.cfa.pool.constant(size.max(1) as u128, word);

@@ -7,7 +7,7 @@
 //! - [`block`]: the edge under construction, properties, checks, inputs
 //! - [`object`]: variables of C to variables of the automaton, cell by cell
 //! - [`memory`]: reading and writing objects, also through pointers; [`copy`]: whole blocks of it
-//! - [`expression`], [`arithmetic`], [`floating`], [`statement`]
+//! - [`expression`], [`arithmetic`], [`floating`], [`statement`]; [`compare`]: pointers
 //! - [`notes`]: what the automaton has to do with the text
 //! - [`device`]: what lies at addresses that are given as numbers
 //! - [`call`]: inlining, recursion up to its bound, functions that are known by name
@@ -20,6 +20,7 @@
 mod arithmetic;
 mod block;
 mod call;
+mod compare;
 mod copy;
 mod device;
 mod expression;

@@ -205,3 +205,35 @@ fn what_a_large_array_holds_is_approximate() {
     refused(pointers, "too large", "large");
     refused("char large[1u << 30]; int main(void) { return large[7]; }", "too large", "large");
 }
+
+#[test]
+fn where_objects_lie_is_not_known() {
+    let open = |declarations: &str, statements: &str| {
+        let text = format!("{declarations} int main(void) {{ {statements} return 0; }}");
+        let cfa = compile(&text, &options("main")).unwrap().cfa;
+        cfa.approximate.iter().any(|i| cfa.inputs[i.index()].name == "place in memory")
+    };
+    let two = "char a[4], b[4], *p, *q; int x, zero;";
+    for pointers in ["p = a; q = b;", "p = zero ? a : b; q = a;"] {
+        let open = |comparison: &str| open(two, &format!("{pointers} x = {comparison};"));
+        assert!(open("p < q") && open("p >= q") && open("p - q"));
+        assert!(open("p + 4 == q"));
+        assert!(!open("p < (char *)0") && !open("q != (char *)0"));
+    }
+    // Neither is at the end.
+    assert!(!open(two, "x = &a[1] == &b[1];"));
+    assert!(!open(two, "p = a; q = p + 4; x = p < q; x = q - p; x = p == q; while (p != q) p++;"));
+    assert!(!open(
+        "volatile int *p = (volatile int *)0x40000000; int x;",
+        "x = p < (volatile int *)0x40000100;"
+    ));
+    // Both ways of what copies are looked at.
+    let copy = "extern void reach_error(void); void move(char *to, const char *from) {
+        if (to < from) to[0] = from[0]; else reach_error(); }
+        char a[4], b[4]; int main(void) {";
+    for calls in ["move(a, b);", "move(b, a);"] {
+        let cfa = compile(&format!("{copy} {calls} return 0; }}"), &options("main")).unwrap().cfa;
+        let ends: Vec<String> = [0, 1].map(|input| run(&cfa, input, 1000).location).into();
+        assert_eq!(ends, ["error reach_error", "end"], "{calls}");
+    }
+}
