@@ -100,7 +100,8 @@ impl<'a> Known<'a> {
                 if builtin::is_known(&unit.functions[*id]) {
                     continue;
                 }
-                let mut all = Effects::default();
+                let stops = unit.functions[*id].noreturn;
+                let mut all = Effects { stops, ..Effects::default() };
                 interrupt::each(unit, *id, &mut |e| all.add(&known.own(e)));
                 for memory in [&mut all.reads, &mut all.writes, &mut all.havocs] {
                     memory.locals.clear();

@@ -158,7 +158,8 @@ impl Orders<'_> {
         let number = self.region.next;
         self.region.next += 1;
         if !self.region.takes {
-            let span = e.span;
+            // What changes by being read is read once.
+            let (span, is_read) = (e.span, is_read && effects.only_reads());
             self.region.events.push(Event { first, effects, is_read, span, is_out: false });
         } else if self.region.events[number].is_out {
             let held = self.temporary(&e.ty, e.span);
@@ -240,11 +241,17 @@ impl Orders<'_> {
         else {
             return;
         };
-        let result = self.temporary(&ty, span);
         let on_held = Box::new(held.clone());
         let update = ExprKind::Update { op, place: on_held, value, within, old };
-        let update = assign(&result, expr(update, ty, span));
-        *e = sequence(vec![update, assign(&place, held)], result);
+        let update = expr(update, ty.clone(), span);
+        let store = assign(&place, held);
+        *e = match old {
+            true => {
+                let result = self.temporary(&ty, span);
+                sequence(vec![assign(&result, update), store], result)
+            }
+            false => sequence(vec![update], store),
+        };
     }
 
     /// Which events are taken out, if any.

@@ -3,7 +3,7 @@
 use super::Program;
 use super::points::Callees;
 use super::reach::{self, Reach, Root};
-use super::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage};
+use super::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage, Local};
 use crate::{Diagnostic, Options, Overflow};
 use std::collections::BTreeSet;
 use vouch_ir::live::Live;
@@ -19,7 +19,7 @@ pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
         warning
     });
     let looked_for = [
-        unclaimed(program, options),
+        pointed_nowhere(program, options).or_else(|| unclaimed(program, options)),
         called_once(program, options),
         declared_only(program),
         known_elsewhere(program),
@@ -47,6 +47,28 @@ fn useless(program: &Program) -> impl Iterator<Item = Diagnostic> {
 fn entry(program: &Program, options: &Options) -> Span {
     let entry = program.unit.defined(&options.c.entry);
     program.original(entry.map_or(Span::default(), |f| f.span))
+}
+
+/// A function that is called from outside with a pointer: nothing is there that it could point to.
+fn pointed_nowhere(program: &Program, options: &Options) -> Option<Diagnostic> {
+    let functions = options.c.called().filter_map(|name| program.unit.defined(name));
+    let (function, pointer) = functions.filter(|f| *f.name != *"main").find_map(|f| {
+        let pointer = f.locals[..f.params].iter().find(|p| p.ty.pointee().is_some())?;
+        Some((f, pointer))
+    })?;
+    let name = &function.name;
+    let message = format!("`{name}` is called with any pointer as `{}`", pointer.name);
+    let place = program.original(pointer.span);
+    let warning = Diagnostic::warning(message, place, "nobody says what it points to");
+    let own = "call it from a function of your own, with an object, and check that";
+    let to = pointer.ty.pointee().filter(|to| program.unit.types.size(to).is_some());
+    let example = to.map(|to| {
+        let shown = |p: &Local| if std::ptr::eq(p, pointer) { "&x" } else { "…" };
+        let args: Vec<&str> = function.locals[..function.params].iter().map(shown).collect();
+        let ty = program.unit.types.show(to);
+        format!(": `void step(void) {{ static {ty} x; {name}({}); }}`", args.join(", "))
+    });
+    Some(warning.help(format!("{own}{}", example.unwrap_or_default())))
 }
 
 /// A program that claims nothing is safe whatever it does.

@@ -133,6 +133,20 @@ fn what_others_could_call_is_told() {
 }
 
 #[test]
+fn a_pointer_from_outside_points_to_nothing() {
+    let warned = |text: &str| {
+        let warnings = compile(text, &options("f")).unwrap().warnings;
+        let found = warnings.iter().find(|w| w.message.contains("any pointer"))?;
+        Some((found.message.clone(), found.help.clone().unwrap_or_default()))
+    };
+    let (message, help) =
+        warned("struct q { int n; }; void f(int x, struct q *q) { q->n = x; }").unwrap();
+    assert_eq!(message, "`f` is called with any pointer as `q`");
+    assert!(help.ends_with("`void step(void) { static struct q x; f(…, &x); }`"), "{help}");
+    assert_eq!(warned("int x; void f(int n) { x = n; }"), None);
+}
+
+#[test]
 fn what_others_could_change_is_told() {
     let warned = |text: &str| {
         let warnings = compile(text, &options("main")).unwrap().warnings;
