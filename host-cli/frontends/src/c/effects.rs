@@ -122,14 +122,11 @@ impl<'a> Known<'a> {
     /// The functions that a pointer may point to.
     fn taken(&self, bodies: &BTreeSet<FunctionId>) -> BTreeSet<FunctionId> {
         let mut taken = BTreeSet::new();
-        let mut visit = |e: &Expr| {
+        interrupt::everywhere(self.unit, bodies, &mut |e| {
             if let ExprKind::Function(id) = e.kind {
                 taken.insert(id);
             }
-        };
-        bodies.iter().for_each(|id| interrupt::each(self.unit, *id, &mut visit));
-        let inits = self.unit.globals.iter().flat_map(|global| &global.init);
-        inits.flat_map(|init| &init.items).for_each(|item| item.value.walk(&mut visit));
+        });
         taken
     }
 

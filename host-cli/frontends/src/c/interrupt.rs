@@ -6,7 +6,7 @@
 //!
 //! Handlers get copies of the functions that they call: each has variables of its own.
 
-use super::tree::{Expr, ExprKind, Function, FunctionId, GlobalId, Local, LocalId, Unit};
+use super::tree::{Expr, ExprKind, Function, FunctionId, GlobalId, Local, LocalId, Stmt, Unit};
 use super::types::{INT, Type, Types};
 use super::{Fail, builtin, constant, fail};
 use crate::Diagnostic;
@@ -190,17 +190,36 @@ fn copy(unit: &mut Unit, all: &BTreeSet<FunctionId>) -> BTreeMap<FunctionId, Fun
 /// The objects whose address is taken.
 pub fn addressed(unit: &Unit, code: &BTreeSet<FunctionId>) -> BTreeSet<GlobalId> {
     let mut found = BTreeSet::new();
-    let mut visit = |e: &Expr| {
+    everywhere(unit, code, &mut |e| {
         if let ExprKind::Address(place) = &e.kind
             && let Some(Root::Global(id)) = root(&unit.types, place)
         {
             found.insert(id);
         }
-    };
-    code.iter().for_each(|id| each(unit, *id, &mut visit));
-    let inits = unit.globals.iter().flat_map(|global| &global.init);
-    inits.flat_map(|init| &init.items).for_each(|item| item.value.walk(&mut visit));
+    });
     found
+}
+
+/// Calls `visit` for each expression of these functions and of initial values.
+pub fn everywhere(unit: &Unit, code: &BTreeSet<FunctionId>, visit: &mut dyn FnMut(&Expr)) {
+    code.iter().for_each(|id| each(unit, *id, visit));
+    let inits = unit.globals.iter().flat_map(|global| &global.init);
+    inits.flat_map(|init| &init.items).for_each(|item| item.value.walk(visit));
+}
+
+/// The locals of a function whose address is taken.
+pub fn addressed_locals(types: &Types, body: &Stmt) -> BTreeSet<LocalId> {
+    let mut own = BTreeSet::new();
+    body.expressions(&mut |e| {
+        e.walk(&mut |e| {
+            if let ExprKind::Address(place) = &e.kind
+                && let Some(Root::Local(local)) = root(types, place)
+            {
+                own.insert(local);
+            }
+        });
+    });
+    own
 }
 
 /// What a place is a part of.
@@ -292,16 +311,7 @@ struct Shared {
 /// Puts pauses into a function.
 fn rewrite(unit: &mut Unit, id: FunctionId, pause: FunctionId, shared: &Shared) {
     let Some(mut body) = unit.functions[id].body.take() else { return };
-    let mut own = BTreeSet::new();
-    body.expressions(&mut |e| {
-        e.walk(&mut |e| {
-            if let ExprKind::Address(place) = &e.kind
-                && let Some(Root::Local(local)) = root(&unit.types, place)
-            {
-                own.insert(local);
-            }
-        });
-    });
+    let own = addressed_locals(&unit.types, &body);
     let locals = std::mem::take(&mut unit.functions[id].locals);
     let mut pauses = Pauses { unit, pause, shared, own, locals };
     body.expressions_mut(&mut |e| pauses.change(e));

@@ -18,7 +18,7 @@
 //! program of which only some orders are right is neither *safe* nor, for all compilers, *unsafe*.
 
 use super::effects::{Effects, Known};
-use super::interrupt::{Root, each, root, sequence};
+use super::interrupt::{addressed_locals, sequence};
 use super::tree::{Expr, ExprKind, Function, FunctionId, Local, LocalId, Op, Stmt, StmtKind, Unit};
 use super::types::{INT, Type};
 use crate::Options;
@@ -35,14 +35,7 @@ pub fn prepare(unit: &mut Unit, devices_keep: bool, options: &Options) {
     let known = Known::new(unit, devices_keep, options);
     for (id, function) in unit.functions.iter().enumerate() {
         let Some(body) = &function.body else { continue };
-        let mut own = BTreeSet::new();
-        each(unit, id, &mut |e| {
-            if let ExprKind::Address(place) = &e.kind
-                && let Some(Root::Local(local)) = root(&unit.types, place)
-            {
-                own.insert(local);
-            }
-        });
+        let own = addressed_locals(&unit.types, body);
         let mut body = body.clone();
         let locals = function.locals.clone();
         let mut orders =
@@ -170,6 +163,7 @@ impl Orders<'_> {
 
     /// Operands of something that is evaluated, and itself.
     fn value(&mut self, e: &mut Expr) {
+        vouch_ir::deadline::tick();
         let first = self.region.next;
         let known = self.known;
         if e.is_place() {

@@ -25,7 +25,7 @@ impl Lower<'_> {
         let [x, y] = sides.map(|(_, x)| x);
         let mut apart = self.cfa.pool.bool(false);
         for object in &objects {
-            let [x_in, y_in] = [x, y].map(|p| self.is_in(p, *object));
+            let [x_in, y_in] = [x, y].map(|p| self.points_into(p, *object, BinOp::Ule));
             let differs = self.cfa.pool.binary(BinOp::Xor, x_in, y_in);
             apart = self.cfa.pool.or(apart, differs);
         }
@@ -74,15 +74,5 @@ impl Lower<'_> {
             known.any(|known| self.meant(*o, known.as_ref()).is_some())
         };
         Some(all.filter(is_meant).collect())
-    }
-
-    /// Whether a pointer points into an object, or to its end.
-    fn is_in(&mut self, pointer: ExprId, object: ObjectId) -> ExprId {
-        let word = self.unit.types.word();
-        let (first, size) = (self.objects[object].address, self.objects[object].size);
-        let first = self.cfa.pool.constant(first as u128, word);
-        let size = self.cfa.pool.constant(size as u128, word);
-        let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
-        self.cfa.pool.binary(BinOp::Ule, at, size)
     }
 }

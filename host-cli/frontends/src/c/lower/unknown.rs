@@ -160,7 +160,7 @@ impl Lower<'_> {
             objects.iter().map(|o| self.cfa.pool.bool(known.contains(o))).collect();
         for pointer in pointers {
             for (object, meant) in objects.iter().zip(&mut meant) {
-                let here = self.points_into(pointer, *object);
+                let here = self.points_into(pointer, *object, BinOp::Ult);
                 *meant = self.cfa.pool.or(*meant, here);
             }
         }
@@ -175,7 +175,7 @@ impl Lower<'_> {
                         let here = match round {
                             ROUNDS => *when,
                             _ => {
-                                let here = self.points_into(pointer, *to);
+                                let here = self.points_into(pointer, *to, BinOp::Ult);
                                 self.cfa.pool.and(*when, here)
                             }
                         };
@@ -209,13 +209,19 @@ impl Lower<'_> {
         changed
     }
 
-    fn points_into(&mut self, pointer: ExprId, object: ObjectId) -> ExprId {
+    /// Whether a pointer points into an object, or with `Ule` also to its end.
+    pub(super) fn points_into(
+        &mut self,
+        pointer: ExprId,
+        object: ObjectId,
+        within: BinOp,
+    ) -> ExprId {
         let word = self.unit.types.word();
         let (address, size) = (self.objects[object].address, self.objects[object].size);
         let first = self.cfa.pool.constant(address as u128, word);
         let size = self.cfa.pool.constant(size as u128, word);
         let at = self.cfa.pool.binary(BinOp::Sub, pointer, first);
-        self.cfa.pool.binary(BinOp::Ult, at, size)
+        self.cfa.pool.binary(within, at, size)
     }
 
     /// The pointers in an object through which something can be changed, as far as its type tells.
