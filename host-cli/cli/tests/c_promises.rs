@@ -170,3 +170,45 @@ fn lint_finds_loops_that_hang_and_assertions_that_nobody_reaches() {
     let found = lint(branch, &[]);
     assert_eq!(found, [("the property assert_4 holds vacuously".to_string(), 4)]);
 }
+
+#[test]
+fn an_order_that_c_leaves_open_is_not_relied_on() {
+    let f = format!(
+        "{CLAIM}int a; int f(void) {{ a = 1; return 0; }} int g(void) {{ a = 2; return 0; }}
+         int main(void) {{ int x = f() + g(); "
+    );
+    let claim = |holds: &str| format!("{f} vouch_assert_named(\"a\", {holds}); return x; }}");
+    // From left to right it holds, but not from right to left.
+    let output = vouch(&claim("a == 2"), &["check", "FILE"]);
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("limit of the model: order_limit"), "{said}");
+    assert!(said.contains("C does not say which of these operands comes first"), "{said}");
+    assert!(said.contains("if operands are evaluated in another order"), "{said}");
+    // From left to right it does not hold.
+    assert_eq!(check(&claim("a == 1"), &[]).0, 1);
+    // In every order.
+    assert_eq!(check(&claim("a != 0 && x == 0"), &[]).0, 0);
+    // And the loop that goes through them is nobody's.
+    let found = lint(&claim("a == 2"), &[]);
+    assert!(found.len() == 1 && found[0].0.contains("comes first"), "{found:?}");
+}
+
+#[test]
+fn the_layout_of_memory_is_not_relied_on() {
+    let text = |from: &str, to: &str| {
+        format!(
+            "{CLAIM}char a[4] = {{1, 2, 3, 4}}, b[4];
+             void move(char *to, const char *from, int n) {{
+                 if (to < from) for (int i = 0; i < n; i++) to[i] = from[i];
+                 else for (int i = n - 1; i > 0; i--) to[i] = from[i]; }}
+             int main(void) {{ move({to}, {from}, 3);
+                 vouch_assert_named(\"moved\", {to}[0] == 1); return 0; }}"
+        )
+    };
+    // The loop that counts down forgets the first.
+    assert_eq!(check(&text("a", "b"), &[]).0, 3);
+    assert_eq!(check(&text("a", "(b + 1)"), &[]).0, 3);
+    assert_eq!(check(&text("a", "(a + 1)"), &[]).0, 1);
+}
