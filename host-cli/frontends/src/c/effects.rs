@@ -7,10 +7,14 @@ use crate::Options;
 use builtin::Builtin;
 use std::collections::BTreeSet;
 
+/// A set of globals, a bit for each: most functions of a large program use many of them in the end.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+struct Globals(Vec<u64>);
+
 /// Some memory.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Memory {
-    globals: BTreeSet<GlobalId>,
+    globals: Globals,
     /// Of the function whose expressions are looked at.
     locals: BTreeSet<LocalId>,
     /// What some pointer points to.
@@ -41,12 +45,48 @@ pub struct Known<'a> {
     /// Those that a pointer may point to.
     by_pointer: Effects,
     /// What a pointer may point to.
-    addressed: BTreeSet<GlobalId>,
+    addressed: Globals,
+}
+
+/// A function apart from those that it calls.
+struct Own {
+    function: FunctionId,
+    effects: Effects,
+    calls: BTreeSet<FunctionId>,
+    calls_pointer: bool,
+}
+
+impl Globals {
+    fn insert(&mut self, id: GlobalId) {
+        if self.0.len() <= id / 64 {
+            self.0.resize(id / 64 + 1, 0);
+        }
+        self.0[id / 64] |= 1 << (id % 64);
+    }
+
+    fn add(&mut self, other: &Globals) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(mine, its)| *mine |= its);
+    }
+
+    fn meet(&self, other: &Globals) -> bool {
+        self.0.iter().zip(&other.0).any(|(mine, its)| mine & its != 0)
+    }
+}
+
+impl FromIterator<GlobalId> for Globals {
+    fn from_iter<I: IntoIterator<Item = GlobalId>>(ids: I) -> Globals {
+        let mut set = Globals::default();
+        ids.into_iter().for_each(|id| set.insert(id));
+        set
+    }
 }
 
 impl Memory {
     fn add(&mut self, other: &Memory) {
-        self.globals.extend(&other.globals);
+        self.globals.add(&other.globals);
         self.locals.extend(&other.locals);
         self.pointed |= other.pointed;
         self.other |= other.other;
@@ -78,36 +118,30 @@ impl<'a> Known<'a> {
     pub fn new(unit: &'a Unit, devices_keep: bool, options: &'a Options) -> Known<'a> {
         let bodies: BTreeSet<FunctionId> =
             (0..unit.functions.len()).filter(|id| unit.functions[*id].body.is_some()).collect();
-        let mut known = Known {
-            unit,
-            options,
-            devices_keep,
-            functions: vec![Effects::default(); unit.functions.len()],
-            by_pointer: Effects::default(),
-            addressed: interrupt::addressed(unit, &bodies),
-        };
+        let addressed = interrupt::addressed(unit, &bodies).into_iter().collect();
+        let functions = vec![Effects::default(); unit.functions.len()];
+        let by_pointer = Effects::default();
+        let mut known = Known { unit, options, devices_keep, functions, by_pointer, addressed };
         for id in 0..unit.functions.len() {
-            if !bodies.contains(&id) || builtin::is_known(&unit.functions[id]) {
+            if !known.is_followed(id) {
                 known.functions[id] = known.without_body(id);
             }
         }
         let taken = known.taken(&bodies);
+        let followed = bodies.iter().filter(|id| known.is_followed(**id));
+        let own: Vec<Own> = followed.map(|id| known.apart(*id)).collect();
         // Who calls whom may go round.
         loop {
             vouch_ir::deadline::tick();
             let mut changed = false;
-            for id in &bodies {
-                if builtin::is_known(&unit.functions[*id]) {
-                    continue;
+            for own in &own {
+                let mut all = own.effects.clone();
+                own.calls.iter().for_each(|callee| all.add(&known.functions[*callee]));
+                if own.calls_pointer {
+                    all.add(&known.by_pointer);
                 }
-                let stops = unit.functions[*id].noreturn;
-                let mut all = Effects { stops, ..Effects::default() };
-                interrupt::each(unit, *id, &mut |e| all.add(&known.own(e)));
-                for memory in [&mut all.reads, &mut all.writes, &mut all.havocs] {
-                    memory.locals.clear();
-                }
-                changed |= all != known.functions[*id];
-                known.functions[*id] = all;
+                changed |= all != known.functions[own.function];
+                known.functions[own.function] = all;
             }
             let mut by_pointer = Effects::default();
             taken.iter().for_each(|id| by_pointer.add(&known.functions[*id]));
@@ -117,6 +151,30 @@ impl<'a> Known<'a> {
                 return known;
             }
         }
+    }
+
+    /// Whether what a function does is what its body does.
+    fn is_followed(&self, id: FunctionId) -> bool {
+        let function = &self.unit.functions[id];
+        function.body.is_some() && !builtin::is_known(function)
+    }
+
+    /// What a function does itself, and whom it calls.
+    fn apart(&self, function: FunctionId) -> Own {
+        let stops = self.unit.functions[function].noreturn;
+        let effects = Effects { stops, ..Effects::default() };
+        let mut own = Own { function, effects, calls: BTreeSet::new(), calls_pointer: false };
+        interrupt::each(self.unit, function, &mut |e| match &e.kind {
+            ExprKind::Call(id, _) if self.is_followed(*id) => {
+                own.calls.insert(*id);
+            }
+            ExprKind::CallPointer(..) => own.calls_pointer = true,
+            _ => own.effects.add(&self.own(e)),
+        });
+        for memory in [&mut own.effects.reads, &mut own.effects.writes, &mut own.effects.havocs] {
+            memory.locals.clear();
+        }
+        own
     }
 
     /// The functions that a pointer may point to.
@@ -270,10 +328,10 @@ impl<'a> Known<'a> {
     fn meet(&self, a: &Memory, b: &Memory, own: &BTreeSet<LocalId>) -> bool {
         let is_pointed = |m: &Memory| {
             m.pointed
-                || m.globals.iter().any(|id| self.addressed.contains(id))
+                || m.globals.meet(&self.addressed)
                 || m.locals.iter().any(|id| own.contains(id))
         };
-        !a.globals.is_disjoint(&b.globals)
+        a.globals.meet(&b.globals)
             || !a.locals.is_disjoint(&b.locals)
             || (a.pointed && is_pointed(b))
             || (b.pointed && is_pointed(a))
