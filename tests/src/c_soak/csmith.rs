@@ -14,7 +14,10 @@ const INCLUDE: &str = "-I/usr/include/csmith";
 /// The program of a seed. Its names of file scope get a suffix, its main function another name, and its
 /// checksum is a sum.
 pub fn generate(seed: u64, suffix: &str) -> Result<Program, String> {
-    let output = Command::new("csmith").args(FLAGS).args(["--seed", &seed.to_string()]).output();
+    // It leaves a file where it runs, with the sizes of the host's types.
+    let mut csmith = Command::new("csmith");
+    csmith.current_dir(std::env::temp_dir()).args(FLAGS).args(["--seed", &seed.to_string()]);
+    let output = csmith.output();
     let output = output.map_err(|e| format!("csmith: {e}"))?;
     let sum = format!("crc32_context{suffix}");
     let mut text = format!(

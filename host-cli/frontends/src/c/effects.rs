@@ -252,14 +252,7 @@ impl<'a> Known<'a> {
             ExprKind::Global(_) | ExprKind::Local(_) | ExprKind::Literal(..) => {
                 self.touch(e, &mut effects.reads);
             }
-            ExprKind::Deref(_) => {
-                self.touch(e, &mut effects.reads);
-                effects.claims = self.options.c.checks != super::Checks::default();
-                // Some registers change when they are read.
-                if self.devices_keep && matches!(root(&self.unit.types, e), Some(Root::Device)) {
-                    effects.writes.pointed = true;
-                }
-            }
+            ExprKind::Deref(_) => effects = self.access(e, false),
             ExprKind::Index(..) => effects.claims = self.options.c.checks.bounds,
             ExprKind::Assign(place, _) => self.touch(place, &mut effects.writes),
             ExprKind::Update { place, .. } => {
@@ -290,6 +283,7 @@ impl<'a> Known<'a> {
             true => self.touch(place, &mut effects.writes),
             false => self.touch(place, &mut effects.reads),
         }
+        // Some registers change when they are read.
         if self.devices_keep && matches!(root(&self.unit.types, place), Some(Root::Device)) {
             effects.writes.pointed = true;
         }

@@ -338,7 +338,8 @@ enum Access {
     Torn,
 }
 
-fn expr(kind: ExprKind, ty: Type, span: Span) -> Expr {
+/// An expression of its parts.
+pub fn expr(kind: ExprKind, ty: Type, span: Span) -> Expr {
     Expr { kind, ty, span }
 }
 

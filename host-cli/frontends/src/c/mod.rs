@@ -188,6 +188,11 @@ impl COptions {
     fn called(&self) -> impl Iterator<Item = &String> {
         [&self.entry].into_iter().chain(&self.tasks).chain(&self.init)
     }
+
+    /// The same with handlers.
+    fn entries(&self) -> impl Iterator<Item = &String> {
+        self.called().chain(self.interrupts.iter().map(|(handler, _)| handler))
+    }
 }
 
 impl Default for COptions {
@@ -335,10 +340,9 @@ impl Program {
 
     /// What a linker knows of it.
     fn parts(&self, options: &Options) -> Parts {
-        let handlers = options.c.interrupts.iter().map(|(handler, _)| handler);
         Parts {
             is_32_bit: self.unit.types.model != DataModel::Lp64,
-            entries: options.c.called().chain(handlers).cloned().collect(),
+            entries: options.c.entries().cloned().collect(),
             functions: self.notes.functions.clone(),
             elsewhere: self.notes.elsewhere.keys().cloned().collect(),
             variables: self.notes.variables.clone(),

@@ -18,7 +18,7 @@
 //! program of which only some orders are right is neither *safe* nor, for all compilers, *unsafe*.
 
 use super::effects::{Effects, Known};
-use super::interrupt::{addressed_locals, sequence};
+use super::interrupt::{addressed_locals, expr, sequence};
 use super::tree::{Expr, ExprKind, Function, FunctionId, Local, LocalId, Op, Stmt, StmtKind, Unit};
 use super::types::{INT, Type};
 use crate::Options;
@@ -96,10 +96,6 @@ struct Orders<'a> {
     found: Vec<(Span, Span)>,
 }
 
-fn expr(kind: ExprKind, ty: Type, span: Span) -> Expr {
-    Expr { kind, ty, span }
-}
-
 fn int(value: u128, span: Span) -> Expr {
     expr(ExprKind::Int(value), INT, span)
 }
@@ -126,10 +122,10 @@ impl Orders<'_> {
             roots.iter_mut().for_each(|e| self.value(e));
             let before = self.in_any_order();
             if let Some(first) = roots.first_mut() {
-                let (ty, span) = (first.ty.clone(), first.span);
+                let span = first.span;
                 let last = std::mem::replace(&mut **first, int(0, span));
                 let before = expr(ExprKind::Statements(before), Type::Void, span);
-                **first = expr(ExprKind::Comma(Box::new(before), Box::new(last)), ty, span);
+                **first = sequence(vec![before], last);
             }
         }
         self.region = outer;

@@ -210,8 +210,7 @@ fn unhandled(program: &Program, options: &Options) -> Option<Diagnostic> {
     if !unit.globals.iter().any(|global| global.volatile) {
         return None;
     }
-    let handlers = options.c.interrupts.iter().map(|handler| handler.0.as_str());
-    let roots: Vec<&str> = handlers.chain(options.c.called().map(String::as_str)).collect();
+    let roots: Vec<&str> = options.c.entries().map(String::as_str).collect();
     let ids = (0..unit.functions.len()).filter(|f| unit.functions[*f].body.is_some());
     let (roots, others): (Vec<FunctionId>, Vec<FunctionId>) =
         ids.partition(|f| roots.contains(&&*unit.functions[*f].name));

@@ -139,11 +139,14 @@ impl Lower<'_> {
             ExprKind::Binary(op, a, b) => {
                 self.width(&a.ty, span)?;
                 let (x, y) = self.pair(a, b)?;
-                let mut value = self.arithmetic(*op, x, y, &a.ty, &b.ty, span)?;
-                if op.compares() {
-                    value = self.compared(*op, [(a, x), (b, y)], value);
+                let value = self.arithmetic(*op, x, y, &a.ty, &b.ty, span)?;
+                match op.compares() {
+                    true => {
+                        let value = self.compared(*op, [(a, x), (b, y)], value);
+                        self.int_of(value)
+                    }
+                    false => value,
                 }
-                if op.compares() { self.int_of(value) } else { value }
             }
             ExprKind::Move { pointer, by, back } => {
                 let (p, n) = self.pair(pointer, by)?;

@@ -119,11 +119,9 @@ impl Lower<'_> {
         if c.declared_only == DeclaredOnly::Nothing {
             return;
         }
-        let handlers = c.interrupts.iter().map(|(handler, _)| handler);
-        let named: Vec<&String> = c.called().chain(handlers).collect();
         for (f, (who, span)) in &self.points.given {
             let (function, who) = (&unit.functions[*f], unit.functions[*who].name.to_string());
-            let is_named = named.iter().any(|name| **name == *function.name);
+            let is_named = c.entries().any(|name| **name == *function.name);
             if function.body.is_some() && !is_named {
                 self.notes.given.push((function.name.to_string(), who, *span));
             }
