@@ -216,6 +216,7 @@ pub fn automaton(seed: u64) -> Result<Tally, String> {
         tuning: Tuning {
             growth: rng.below(8) as u32,
             cegar: rng.pick(&cegar::Config::NAMES).parse()?,
+            ..Tuning::default()
         },
         ..engines::Setup::default()
     };

@@ -19,7 +19,7 @@ fn model(text: &str) -> Loaded {
 
 fn executed(model: &Loaded) -> Checked {
     let request = Request::new(Question::new(&model.cfa, None, vec![]));
-    let by = By::Host { engine: Engine::Execute, threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::Execute, memory: Memory::default() };
     check(model, &request, by, &mut |_| {}).unwrap()
 }
 

@@ -39,7 +39,7 @@ fn verdict(elf: &Path, options: &ElfOptions) -> Verdict {
 fn checked(path: &Path, options: &pipeline::Options) -> Verdict {
     let model = pipeline::load(path, options).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let request = Request::new(Question::new(&model.cfa, None, vec![]));
-    let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::default(), memory: Memory::default() };
     check::check(&model, &request, by, &mut |_| {}).unwrap().judgement.verdict()
 }
 
@@ -301,7 +301,7 @@ fn handlers_run_wherever_it_matters() {
             let model = pipeline::load(&path, &pipeline::Options { c, ..Default::default() })
                 .unwrap_or_else(|e| panic!("{e}\n{text}"));
             let request = Request::new(Question::new(&model.cfa, None, vec![]));
-            let by = By::Host { engine, threads: 1, memory: Memory::default() };
+            let by = By::Host { engine, memory: Memory::default() };
             check::check(&model, &request, by, &mut |_| {}).unwrap().judgement.verdict()
         };
         let is = verdict("alone.c", &program.alone(), URGENT, Engine::default());

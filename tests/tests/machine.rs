@@ -19,7 +19,7 @@ fn verdict(elf: &Path, options: &ElfOptions) -> Verdict {
     let options = pipeline::Options { elf: options.clone(), ..pipeline::Options::default() };
     let model = pipeline::load(elf, &options).unwrap_or_else(|e| panic!("{}: {e}", elf.display()));
     let request = Request::new(Question::new(&model.cfa, None, vec![]));
-    let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::default(), memory: Memory::default() };
     check::check(&model, &request, by, &mut |_| {}).unwrap().judgement.verdict()
 }
 

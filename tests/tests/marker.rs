@@ -24,7 +24,7 @@ fn load(path: &Path, elf: ElfOptions) -> Result<Loaded, String> {
 
 fn verdict(model: &Loaded) -> Verdict {
     let request = Request::new(Question::new(&model.cfa, None, vec![]));
-    let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::default(), memory: Memory::default() };
     check::check(model, &request, by, &mut |_| {}).unwrap().judgement.verdict()
 }
 

@@ -45,7 +45,7 @@ fn model(text: String, passes: Passes) -> Loaded {
 fn verdict(model: &Loaded, budget: u64) -> (Verdict, bool) {
     let question = Question::new(&model.cfa, None, vec![]);
     let request = Request { budget, ..Request::new(question) };
-    let by = By::Host { engine: Engine::Ic3Cfa, threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::Ic3Cfa, memory: Memory::default() };
     let judgement = check(model, &request, by, &mut |_| {}).unwrap().judgement;
     (judgement.verdict(), judgement.validated)
 }

@@ -37,7 +37,7 @@ fn verdict(elf: &Path) -> (verdict::Verdict, Loaded) {
     let start = Instant::now();
     let model = pipeline::load(elf, &pipeline::Options::default()).unwrap();
     let request = Request::new(Question::new(&model.cfa, None, vec![]));
-    let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::default(), memory: Memory::default() };
     let verdict = host::check(&model, &request, by, &mut |_| {}).unwrap().judgement.verdict();
     let took = start.elapsed();
     eprintln!("{}: {verdict:?} in {took:?}", elf.display());

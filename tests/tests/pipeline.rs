@@ -1,9 +1,9 @@
 //! From a random automaton to a validated verdict, by the same code as `vouch check`, against
 //! explicit-state search.
 
-use vouch_core::ic3::Verdict as Claim;
+use vouch_core::ic3::Verdict as Claimed;
 use vouch_host::blast::{self, AlignedImage, Model};
-use vouch_host::engines::portfolio::{self, ENTRANTS};
+use vouch_host::engines::portfolio::{self, Claim, Entrant};
 use vouch_host::engines::{Answer, Ended, Engine, EngineError, Memory, Setup, widen};
 use vouch_host::frontend::btor2;
 use vouch_host::ir::{Cfa, PropertyId, VarId, Word};
@@ -160,6 +160,18 @@ fn wide_words_change_nothing() {
     }
 }
 
+const ENTRANTS: [Engine; 3] = [Engine::Ic3Cfa, Engine::Eager, Engine::Ic3];
+
+fn entrants<'e>(image: &'e AlignedImage, setup: &'e Setup, count: usize) -> Vec<Entrant<'e, ()>> {
+    let entrant = |engine: &Engine| -> Entrant<'e, ()> {
+        let engine = *engine;
+        Box::new(move |watch| {
+            Ok(Claim { engine, answer: engine.run(image, setup, watch)?, about: () })
+        })
+    };
+    ENTRANTS.iter().take(count).map(entrant).collect()
+}
+
 /// Whoever wins says the truth, and so does each alone; an answer that does not stand wins nothing.
 #[test]
 fn engines_together_and_alone_say_the_truth() {
@@ -173,20 +185,25 @@ fn engines_together_and_alone_say_the_truth() {
                 let answer = engine.run(&image, &setup, &mut |_| true).unwrap();
                 compare(&cfa, &judge(&cfa, &model.map, &asked, &answer, true), &[]);
             }
-            for threads in [1, 2, 3, 9] {
-                let judge = |answer: &Answer| {
-                    let judgement = judge(&cfa, &model.map, &asked, answer, true);
+            for threads in [1, 2, 3] {
+                let judge = |claim: &Claim<()>| {
+                    let judgement = judge(&cfa, &model.map, &asked, &claim.answer, true);
                     let settled =
                         judgement.findings.iter().all(|f| f.1.verdict() != Verdict::Unknown);
                     (judgement, settled)
                 };
-                let won = portfolio::run(&image, &setup, threads, &judge, &mut |_| true).unwrap();
-                assert!(ENTRANTS[..threads.min(ENTRANTS.len())].contains(&won.engine));
+                let entrants = || entrants(&image, &setup, threads);
+                let won = portfolio::run(entrants(), &judge, &mut |_| true).unwrap();
+                assert!(ENTRANTS[..threads].contains(&won.claim.engine));
+                compare(&cfa, &won.judged.unwrap(), &[]);
+                let won = portfolio::in_turn(entrants(), &judge, &mut |_| true).unwrap();
+                assert_eq!(won.claim.engine, Engine::Ic3Cfa, "it decides by itself");
                 compare(&cfa, &won.judged.unwrap(), &[]);
             }
-            let stubborn = |_: &Answer| ((), false);
-            let won = portfolio::run(&image, &setup, 3, &stubborn, &mut |_| true).unwrap();
-            assert_eq!(won.engine, Engine::Ic3Cfa, "nobody has won, all know the same");
+            let stubborn = |_: &Claim<()>| ((), false);
+            let entrants = entrants(&image, &setup, 3);
+            let won = portfolio::run(entrants, &stubborn, &mut |_| true).unwrap();
+            assert_eq!(won.claim.engine, Engine::Ic3Cfa, "nobody has won, all know the same");
         }
     }
 }
@@ -199,12 +216,12 @@ fn engines_together_can_be_cancelled() {
     let cfa = btor2::compile(text, "counter").unwrap().cfa;
     let (model, image) = compile(&cfa);
     let setup = Setup { budget: 0, ..setup(&model, &[], Memory::default()) };
-    let judge = |_: &Answer| ((), false);
-    let won = portfolio::run(&image, &setup, 3, &judge, &mut |_| false).unwrap();
-    assert_eq!(won.answer.ended, Ended::Cancelled);
+    let judge = |_: &Claim<()>| ((), false);
+    let won = portfolio::run(entrants(&image, &setup, 3), &judge, &mut |_| false).unwrap();
+    assert_eq!(won.claim.answer.ended, Ended::Cancelled);
     let short = Setup { timeout: Some(std::time::Duration::from_millis(50)), ..setup };
-    let won = portfolio::run(&image, &short, 3, &judge, &mut |_| true).unwrap();
-    assert_eq!(won.answer.ended, Ended::Timeout);
+    let won = portfolio::run(entrants(&image, &short, 3), &judge, &mut |_| true).unwrap();
+    assert_eq!(won.claim.answer.ended, Ended::Timeout);
 }
 
 #[test]
@@ -236,7 +253,7 @@ fn lies_are_not_believed() {
             // All is safe, and nothing was ever found.
             let mut lie = honest.clone();
             lie.traces.clear();
-            lie.verdicts.fill(Claim::Safe);
+            lie.verdicts.fill(Claimed::Safe);
             for ((_, finding), truth) in verdict(&lie).findings.iter().zip(&truth) {
                 if *truth != Outcome::Safe {
                     assert!(matches!(finding, Finding::Unknown(Reason::Invalid(_))), "{finding:?}");
@@ -270,7 +287,7 @@ fn lies_are_not_believed() {
             }
             // Both at once.
             let mut lie = honest.clone();
-            lie.verdicts.fill(Claim::Safe);
+            lie.verdicts.fill(Claimed::Safe);
             for (p, (_, finding)) in verdict(&lie).findings.iter().enumerate() {
                 let shown = honest.traces.iter().any(|t| t.property == p);
                 assert_ne!(shown, finding.verdict() == Verdict::Safe, "{finding:?}");

@@ -24,7 +24,7 @@ fn on_host(model: &Loaded, limit: u64) -> check::Checked {
     let (param, _) = model.cfa.params().next().unwrap();
     let bindings: Vec<(VarId, u128)> = vec![(param, limit.into())];
     let request = Request::new(Question::new(&model.cfa, None, bindings));
-    let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::default(), memory: Memory::default() };
     check::check(model, &request, by, &mut |_| {}).unwrap()
 }
 

@@ -20,7 +20,7 @@ fn load(elf: &Path) -> Loaded {
 
 fn judge(model: &Loaded) -> Judgement {
     let request = Request::new(Question::new(&model.cfa, None, vec![]));
-    let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::default(), memory: Memory::default() };
     check::check(model, &request, by, &mut |_| {}).unwrap().judgement
 }
 

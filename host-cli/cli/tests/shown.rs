@@ -34,7 +34,7 @@ fn checked(path: &Path) -> (Loaded, Request, Checked) {
     let model = pipeline::load(path, &Options::default()).unwrap();
     let request = Request::new(Question::new(&model.cfa, None, vec![]));
     // The work is limited by nothing, so that it is the same everywhere.
-    let by = By::Host { engine: Engine::Ic3Cfa, threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::Ic3Cfa, memory: Memory::default() };
     let checked = check(&model, &request, by, &mut |_| {}).unwrap();
     (model, request, checked)
 }
@@ -75,7 +75,7 @@ fn runs_are_the_shortest() {
             continue;
         }
         // As long as every engine's that finds shortest runs and has the time.
-        let by = By::Host { engine: Engine::Bmc, threads: 1, memory: Memory::default() };
+        let by = By::Host { engine: Engine::Bmc, memory: Memory::default() };
         let question = Question::new(&model.cfa, Some(property), vec![]);
         let budget = 4_000_000;
         let again = Request { budget, ..Request::new(question) };

@@ -20,7 +20,7 @@
 //! let source = Source { path: "door.vch".into(), text: text.into() };
 //! let model = pipeline::compile(source, Language::Vch, &pipeline::Options::default())?;
 //! let request = Request::new(Question::new(&model.cfa, None, vec![]));
-//! let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+//! let by = By::Host { engine: Engine::default(), memory: Memory::default() };
 //! let checked = check(&model, &request, by, &mut |_| {})?;
 //! assert_eq!(checked.judgement.verdict(), Verdict::Safe);
 //! # Ok(())
@@ -30,10 +30,10 @@
 use crate::answer::{Answer, Ended};
 use crate::client::{CheckRequest, Client, DeviceError};
 use crate::deadline::{Deadline, Over};
-use crate::engines::auto::{self, Decided};
+use crate::engines::auto::{self, Decided, Turns};
 use crate::engines::cegar::Words;
 use crate::engines::ic3cfa::Watch;
-use crate::engines::portfolio::{self, Won};
+use crate::engines::portfolio::{self, Claim, Entrant, Won};
 use crate::engines::{Engine, EngineError, Memory, Setup, Tuning};
 use crate::frontend::{Language, limits, machines};
 use crate::ir::{Cfa, PropertyId};
@@ -45,17 +45,15 @@ use crate::simplify::Passes;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vouch_core::ic3::{Stats, Verdict as Claim};
+use vouch_core::ic3::{Stats, Verdict as Claimed};
 
 /// Who is asked.
 pub enum By<'a> {
     /// An engine here.
     Host {
-        /// Which; with several threads it competes with others.
+        /// Which.
         engine: Engine,
-        /// How many run at once.
-        threads: usize,
-        /// How much memory each may take.
+        /// How much memory it may take.
         memory: Memory,
     },
     /// A device that has the model.
@@ -189,81 +187,89 @@ pub fn search(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Found, CheckError> {
     let start = Instant::now();
-    let Won { engine, answer, judged } = match by {
-        By::Host { engine, threads, memory } => {
-            on_host(model, request, engine, threads, memory, progress)?
+    let (engine, answer) = match by {
+        By::Host { engine, memory } => {
+            let setup = setup(model, request, engine, memory);
+            (engine, engine.run(&model.image, &setup, &mut watch(request, progress))?)
         }
         By::Device(client) => {
             let request = device_request(model, request);
             let answer = client.check(&request, |stats| progress(Progress::Proving(stats)))?;
-            Won { engine: Engine::Ic3Cfa, answer, judged: None }
+            (Engine::Ic3Cfa, answer)
         }
     };
-    Ok(Found::since(start, answer, engine, judged, request))
+    Ok(Found::since(start, answer, engine, None, request))
 }
 
-/// The same with [several engines](auto): what those leave open that need no more than the image is tried with predicates on
-/// whole words, for which `compile` compiles the model again with these passes, if it can. Returns that model if the
-/// answer is about it. Circuits have no words any more.
+/// The same with [several engines](auto), in turns or in several threads: what those leave open that need no more than
+/// the image is tried with predicates on whole words, for which `compile` compiles the model again with these passes,
+/// if it can. Returns that model if the answer is about it. Circuits have no words any more.
 pub fn search_in_turns(
     model: &Loaded,
     request: &Request,
     memory: Memory,
-    compile: impl FnOnce(Passes) -> Option<Loaded>,
+    threads: usize,
+    compile: impl Fn(Passes) -> Option<Loaded> + Send,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(Found, Option<Loaded>), CheckError> {
     let language = Language::from_path(Path::new(&model.source.path));
     let is_circuit = matches!(language, Some(Language::Aiger | Language::Btor2));
-    let turns = if is_circuit { &auto::CIRCUITS } else { &auto::PROGRAMS };
     let start = Instant::now();
-    let with_words = |watch: Watch<'_>| {
+    let whole = request.deadline.left();
+    let mut other = None;
+    let with_words = move |parts: u32, watch: Watch<'_>| {
         if is_circuit {
             return None;
         }
-        let time = auto::share(request.deadline.left(), WORDS);
-        let deadline = request.deadline.within(time);
-        let passes = Engine::Cegar.passes()?;
-        // What takes too long to compile must not end the others' search.
-        let other = deadline.enter(|| compile(passes)).ok()??;
-        deadline.set_phase("proving");
+        let deadline = request.deadline.within(auto::share(whole, parts));
+        if other.is_none() {
+            let passes = Engine::Cegar.passes()?;
+            // What takes too long to compile must not end the others' search.
+            other = deadline.enter(|| compile(passes)).ok().flatten();
+            deadline.set_phase("proving");
+        }
         let part = Request { deadline, ..request.clone() };
-        let setup = setup(&other, &part, Engine::Cegar, memory);
-        let answer = Engine::Cegar.run(&other.image, &setup, watch).ok()?;
-        (!auto::is_open(&answer)).then_some((answer, other))
+        let setup = setup(other.as_ref()?, &part, Engine::Cegar, memory);
+        let answer = Engine::Cegar.run(&other.as_ref()?.image, &setup, watch).ok()?;
+        if auto::is_open(&answer) { None } else { Some((answer, other.take()?)) }
     };
-    let setup = setup(model, request, Engine::Auto, memory);
+    let setup = &setup(model, request, Engine::Auto, memory);
+    let in_turns = move |turns: &Turns, watch: Watch<'_>| {
+        let decided = auto::run(&model.image, setup, turns, with_words, watch)?;
+        Ok(match decided {
+            Decided::Here(engine, answer) => Claim { engine, answer: *answer, about: None },
+            Decided::Elsewhere((answer, other)) => {
+                Claim { engine: Engine::Cegar, answer, about: Some(other) }
+            }
+        })
+    };
     let watch = &mut watch(request, progress);
-    let decided = auto::run(&model.image, &setup, turns, with_words, watch)?;
-    let (engine, answer, other) = match decided {
-        Decided::Here(engine, answer) => (engine, *answer, None),
-        Decided::Elsewhere((answer, other)) => (Engine::Cegar, answer, Some(other)),
+    let Won { claim, judged } = if threads <= 1 {
+        let turns = if is_circuit { auto::CIRCUITS } else { auto::PROGRAMS };
+        Won { claim: in_turns(&turns, watch)?, judged: None }
+    } else {
+        let beside = if is_circuit { auto::CIRCUITS_BESIDE } else { auto::PROGRAMS_BESIDE };
+        let alone = |engine: Engine| -> Entrant<'_, _> {
+            Box::new(move |watch| {
+                let answer = engine.run(&model.image, setup, watch)?;
+                Ok(Claim { engine, answer, about: None })
+            })
+        };
+        let others: Entrant<'_, _> = Box::new(move |watch| in_turns(&beside, watch));
+        // In the order in which they are worth a thread; the third is for programs whose locations hide what they have
+        // in common.
+        let mut entrants = vec![alone(Engine::Ic3Cfa), others, alone(Engine::Ic3)];
+        entrants.truncate(threads);
+        let judge = |claim: &Claim<Option<Loaded>>| {
+            let model = claim.about.as_ref().unwrap_or(model);
+            let judgement = judged_in_time(model, request, &claim.answer);
+            let settled = judgement.all().all(|f| f.1.is_settled());
+            (judgement, settled)
+        };
+        portfolio::run(entrants, &judge, watch)?
     };
-    Ok((Found::since(start, answer, engine, None, request), other))
-}
-
-/// Predicates get one of so many parts of the time.
-const WORDS: u32 = 4;
-
-fn on_host(
-    model: &Loaded,
-    request: &Request,
-    engine: Engine,
-    threads: usize,
-    memory: Memory,
-    progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Won<Judgement>, EngineError> {
-    let setup = setup(model, request, engine, memory);
-    let watch = &mut watch(request, progress);
-    if threads <= 1 {
-        let answer = engine.run(&model.image, &setup, watch)?;
-        return Ok(Won { engine, answer, judged: None });
-    }
-    let judge = |answer: &Answer| {
-        let judgement = judged_in_time(model, request, answer);
-        let settled = judgement.all().all(|f| f.1.is_settled());
-        (judgement, settled)
-    };
-    portfolio::run(&model.image, &setup, threads, &judge, watch)
+    let Claim { engine, answer, about } = claim;
+    Ok((Found::since(start, answer, engine, judged, request), about))
 }
 
 fn setup(model: &Loaded, request: &Request, engine: Engine, memory: Memory) -> Setup {
@@ -373,12 +379,12 @@ pub fn deeper(cfa: &Cfa, answer: &Answer) -> Deeper {
     if answer.ended != Ended::Itself {
         return Deeper::No;
     }
-    let is_open = |v: &Claim| matches!(v, Claim::Unknown(_));
+    let is_open = |v: &Claimed| matches!(v, Claimed::Unknown(_));
     let is_claim = |p: usize| !cfa.limits.contains(&PropertyId(p as u32));
     let mut verdicts = answer.verdicts.iter();
-    match answer.verdicts.get(limit.index()) == Some(&Claim::Safe) {
+    match answer.verdicts.get(limit.index()) == Some(&Claimed::Safe) {
         true if verdicts.any(is_open) => Deeper::Again,
-        false if !verdicts.enumerate().any(|(p, v)| is_claim(p) && *v == Claim::Unsafe) => {
+        false if !verdicts.enumerate().any(|(p, v)| is_claim(p) && *v == Claimed::Unsafe) => {
             Deeper::Yes
         }
         _ => Deeper::No,

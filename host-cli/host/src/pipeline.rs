@@ -10,11 +10,11 @@ use crate::frontend::elf::ElfOptions;
 use crate::frontend::moves::Moves;
 use crate::frontend::{self, Compiled, Diagnostic, Language, Overflow, Source};
 use crate::ir::requirements::Requirements;
-use crate::ir::{BitLit, Cfa, Clause, LocId, VarId, Word};
+use crate::ir::{BitLit, Cfa, Clause, LocId, Property, PropertyId, VarId, Word};
 use crate::read;
-use crate::simplify::{self, Back, Passes, Simplified};
+use crate::simplify::{self, Back, Pass, Passes, Simplified};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use vouch_core::image::{ImageError, Preamble, VERSION, VERSION_UNBOUND};
@@ -328,11 +328,32 @@ impl Loaded {
         if self.simplified.back == Back::default() {
             return Ok(self);
         }
-        let model = blast::compile(&self.cfa, self.digest, &blast::Options::default());
+        let (cfa, back) = (self.cfa.clone(), Back::default());
+        self.compiled_as(Simplified { cfa, back, candidates: vec![], stats: vec![] })
+    }
+
+    /// What of the model the error of one property depends on, with edges that are steps of its runs.
+    pub fn for_runs_to(self, property: PropertyId) -> Result<Loaded, LoadError> {
+        let mut cfa = self.cfa.clone();
+        let never = cfa.pool.bool(false);
+        let error = |p: &Property| p.error;
+        let here = cfa.properties.get(property.index()).map(error);
+        let others = cfa.properties.iter().map(error).filter(|l| Some(*l) != here);
+        let others: HashSet<LocId> = others.collect();
+        for edge in cfa.edges.iter_mut().filter(|edge| others.contains(&edge.to)) {
+            edge.guard = never;
+        }
+        // None of them makes one edge of two.
+        let passes = Passes::of(vec![Pass::Constants, Pass::Slice, Pass::Dead]);
+        let simplified = simplify::run(&cfa, &passes);
+        self.compiled_as(simplified)
+    }
+
+    /// The model with another simplification.
+    fn compiled_as(self, simplified: Simplified) -> Result<Loaded, LoadError> {
+        let model = blast::compile(&simplified.cfa, self.digest, &blast::Options::default());
         let broken = |error| LoadError::Compile { path: self.source.path.clone(), error };
         let Model { image, map } = model.map_err(broken)?;
-        let (cfa, back) = (self.cfa.clone(), Back::default());
-        let simplified = Simplified { cfa, back, candidates: vec![], stats: vec![] };
         Ok(Loaded { simplified, map, image: AlignedImage::new(&image), ..self })
     }
 

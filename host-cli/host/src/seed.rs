@@ -62,7 +62,7 @@ mod tests {
     fn an_old_certificate_is_believed_only_if_it_still_proves_all() {
         let first = model(9, "");
         let question = Question::new(&first.cfa, None, vec![]);
-        let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+        let by = By::Host { engine: Engine::default(), memory: Memory::default() };
         let found = check(&first, &Request::new(question.clone()), by, &mut |_| {}).unwrap();
         let certificate = found.judgement.certificate.unwrap();
         let text = formats::certificate::write(&first.cfa, &certificate, None).unwrap();
@@ -91,7 +91,7 @@ mod tests {
             pipeline::compile(source, Language::Vch, &Options::default()).unwrap()
         };
         let find = |model: &Loaded| {
-            let by = By::Host { engine: Engine::Ic3Cfa, threads: 1, memory: Memory::default() };
+            let by = By::Host { engine: Engine::Ic3Cfa, memory: Memory::default() };
             let question = Question::new(&model.cfa, None, vec![]);
             check(model, &Request::new(question), by, &mut |_| {}).unwrap()
         };

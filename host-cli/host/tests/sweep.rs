@@ -61,7 +61,7 @@ fn random(seed: u64) -> Option<Cfa> {
 /// What a check of one combination of values says.
 fn by_itself(model: &Loaded, property: PropertyId, bindings: Vec<(VarId, Word)>) -> Verdict {
     let request = Request::new(Question::new(&model.cfa, Some(property), bindings));
-    let by = By::Host { engine: Engine::Ic3Cfa, threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::Ic3Cfa, memory: Memory::default() };
     check(model, &request, by, &mut |_| {}).unwrap().judgement.verdict()
 }
 

@@ -70,9 +70,9 @@ impl Deadline {
         Deadline { until, ..Deadline::default() }
     }
 
-    /// The same, but after this time at the latest.
+    /// The same, but after this time at the latest, with what it has of grace.
     pub fn within(&self, time: Duration) -> Deadline {
-        let end = Instant::now().checked_add(time);
+        let end = Instant::now().checked_add(time).and_then(|end| end.checked_sub(self.grace));
         let until = match (self.until, end) {
             (Some(until), Some(end)) => Some(until.min(end)),
             (until, end) => until.or(end),
@@ -256,6 +256,20 @@ mod tests {
         assert!(left.unwrap() > Duration::from_secs(50));
         assert!(whole.share(4).left().unwrap() < Duration::from_secs(16));
         assert_eq!(Deadline::never().share(4).left(), None);
+    }
+
+    #[test]
+    fn grace_makes_no_part_longer() {
+        let whole =
+            Deadline::after(Some(Duration::from_secs(8))).with_grace(Duration::from_secs(60));
+        assert!(whole.left().unwrap() > Duration::from_secs(60));
+        assert!(whole.within(Duration::from_secs(1)).left().unwrap() <= Duration::from_secs(1));
+        assert!(whole.share(4).left().unwrap() <= Duration::from_secs(17));
+        // A grace that is given to the part is one.
+        let part = whole.within(Duration::from_secs(1)).with_grace(Duration::from_secs(60));
+        assert!(part.left().unwrap() <= Duration::from_secs(1));
+        let part = Deadline::never().within(Duration::from_secs(1));
+        assert!(part.with_grace(Duration::from_secs(60)).left().unwrap() > Duration::from_secs(60));
     }
 
     #[test]

@@ -63,14 +63,10 @@ fn at_depth(
         deadline: context.deadline().clone(),
         last_moments: context.last_moments(),
         shorten: (!args.proof.first_run).then_some(start),
-        tuning: Tuning { growth: args.interpolant_growth, cegar: args.cegar },
+        tuning: Tuning { growth: args.interpolant_growth, cegar: args.cegar, ..Tuning::default() },
         question,
     };
-    let by = By::Host {
-        engine: args.engine,
-        threads: args.threads,
-        memory: args.memory.map_or_else(Memory::default, Memory::Fixed),
-    };
+    let memory = args.memory.map_or_else(Memory::default, Memory::Fixed);
     let mut outcome = verdict::outcome_of(&model);
     outcome.engine = Some(args.engine.name().into());
     outcome.target = Some("host".into());
@@ -84,8 +80,8 @@ fn at_depth(
     let mut show = |progress: Progress<'_>| {
         context.follow(&model, &request.question, &outcome, progress);
     };
-    let found = match by {
-        By::Host { engine: Engine::Auto, threads: 1, memory } => {
+    let found = match args.engine {
+        Engine::Auto => {
             // Who names passes wants these.
             let again = |passes| match &args.model.passes {
                 Some(_) => None,
@@ -94,9 +90,12 @@ fn at_depth(
                     pipeline::load(&args.model.model, &options.options()).ok()
                 }
             };
-            check::search_in_turns(&model, &request, memory, again, &mut show)
+            check::search_in_turns(&model, &request, memory, args.threads, again, &mut show)
         }
-        by => check::search(&model, &request, by, &mut show).map(|found| (found, None)),
+        engine => {
+            let by = By::Host { engine, memory };
+            check::search(&model, &request, by, &mut show).map(|found| (found, None))
+        }
     };
     let found = match found {
         Ok((found, other)) => {

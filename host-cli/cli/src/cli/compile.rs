@@ -189,7 +189,7 @@ fn certify(
         last_moments: context.last_moments(),
         ..Request::new(question)
     };
-    let by = By::Host { engine: Engine::default(), threads: 1, memory: Memory::default() };
+    let by = By::Host { engine: Engine::default(), memory: Memory::default() };
     let mut outcome = verdict::outcome_of(model);
     outcome.engine = Some(Engine::default().name().into());
     outcome.target = Some("host".into());

@@ -131,7 +131,8 @@ pub struct Passes {
 }
 
 impl Passes {
-    fn of(on: Vec<Pass>) -> Passes {
+    /// These.
+    pub fn of(on: Vec<Pass>) -> Passes {
         Passes { on, guarded: false, kept: None }
     }
     /// Those that leave variables what they are, and the location between two steps.

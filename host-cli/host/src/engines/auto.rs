@@ -3,14 +3,17 @@
 //! Most models are decided in a moment by [IC3](super::ic3cfa). Among those that are not, some break a property soon
 //! and in a way that IC3 does not see at once ([bounded](super::bmc) model checking does), a program without inputs is
 //! [executed](super::execute), and a model without much to choose may have few states ([explicit](super::explicit) search). When IC3 has had a share of the time it pauses, and each
-//! of these has a share, too; then it goes on where it was. Where the model can be compiled again, [`crate::check`]
-//! has [predicates](super::cegar) after them.
+//! of these has a share, too; then it continues where it was. Where the model can be compiled again, [`crate::check`]
+//! has [predicates](super::cegar) after them. The first pause is early and short, a second one longer: most of what
+//! another engine decides takes it a moment.
+//!
+//! With several threads, IC3 does not pause: another configuration of it does, in a thread of its own.
 //!
 //! A run with a fixed memory or an amount of work, as on a device, is the core's alone: its answer must not depend on the
 //! machine's speed.
 
 use super::found::Found;
-use super::ic3cfa::{self, Watch};
+use super::ic3cfa::Watch;
 use super::{Answer, Ended, Engine, EngineError, Memory, Setup, explicit, with_view};
 use crate::blast::AlignedImage;
 use std::time::{Duration, Instant};
@@ -18,18 +21,51 @@ use vouch_core::ic3::Verdict;
 
 /// Who is asked, and for how long.
 pub struct Turns {
-    /// IC3 pauses after one of so many parts of the time.
-    first: u32,
+    /// Whether IC3 does [more work](super::Engine::Eager) on each lemma.
+    eager: bool,
+    /// When IC3 pauses.
+    pauses: &'static [Pause],
+}
+
+/// A pause of IC3.
+struct Pause {
+    /// When it has worked for one of so many parts of the time.
+    after: u32,
     /// Who else is asked then, each with one of so many parts of the time.
     others: &'static [(Engine, u32)],
+    /// In how many parts whoever is asked last has one.
+    last: u32,
+}
+
+impl Pause {
+    /// For programs and machines. One that is executed is not executed again.
+    const fn first(after: u32) -> Pause {
+        const OTHERS: &[(Engine, u32)] =
+            &[(Engine::Execute, 4), (Engine::Bmc, 64), (Engine::Explicit, 64)];
+        Pause { after, others: OTHERS, last: 16 }
+    }
+
+    /// For programs and machines, with more time.
+    const fn second(after: u32) -> Pause {
+        Pause { after, others: &[(Engine::Bmc, 16), (Engine::Explicit, 16)], last: 4 }
+    }
+
+    /// For circuits. They have inputs in every step, so nobody enumerates their states. Faults in wide data are where IC3
+    /// is slowest and bounded model checking is not.
+    const fn of_circuits(after: u32) -> Pause {
+        Pause { after, others: &[(Engine::Bmc, 4)], last: 4 }
+    }
 }
 
 /// For programs and machines.
-pub const PROGRAMS: Turns =
-    Turns { first: 8, others: &[(Engine::Execute, 4), (Engine::Bmc, 16), (Engine::Explicit, 16)] };
-/// For circuits. They have inputs in every step, so nobody enumerates their states. Faults in wide data are where
-/// IC3 is slowest and bounded model checking is not; but most of what IC3 decides takes it a while.
-pub const CIRCUITS: Turns = Turns { first: 2, others: &[(Engine::Bmc, 4)] };
+pub const PROGRAMS: Turns = Turns { eager: false, pauses: &[Pause::first(24), Pause::second(6)] };
+/// For circuits. Most of what IC3 decides takes it a while.
+pub const CIRCUITS: Turns = Turns { eager: false, pauses: &[Pause::of_circuits(2)] };
+/// For programs and machines, in a thread beside an IC3 that does not pause.
+pub const PROGRAMS_BESIDE: Turns =
+    Turns { eager: true, pauses: &[Pause::first(60), Pause::second(12)] };
+/// For circuits, beside the same.
+pub const CIRCUITS_BESIDE: Turns = Turns { eager: true, pauses: &[Pause::of_circuits(6)] };
 /// The time that these are parts of if there is no end to it.
 const ENDLESS: Duration = Duration::from_secs(64);
 
@@ -51,29 +87,31 @@ pub fn is_open(answer: &Answer) -> bool {
     answer.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Unknown(_)))
 }
 
-/// Checks `image`. In the pause `last` is asked if those whose `turns` these are leave something open; what it returns
-/// is the answer.
+/// Checks `image`. In each pause `last` is asked if those whose `turns` these are leave something open, with one of
+/// so many parts of the time; what it returns is the answer.
 pub fn run<T>(
     image: &AlignedImage,
     setup: &Setup,
     turns: &Turns,
-    last: impl FnOnce(Watch<'_>) -> Option<T>,
+    mut last: impl FnMut(u32, Watch<'_>) -> Option<T>,
     watch: Watch<'_>,
 ) -> Result<Decided<T>, EngineError> {
+    let own = if turns.eager { Engine::Eager } else { Engine::Ic3Cfa };
     if setup.budget > 0 || matches!(setup.memory, Memory::Fixed(_)) {
-        let answer = ic3cfa::run(image, setup, false, watch)?;
-        return Ok(Decided::Here(Engine::Ic3Cfa, Box::new(answer)));
+        return Ok(Decided::Here(own, Box::new(own.run(image, setup, watch)?)));
     }
-    let (start, first) = (Instant::now(), share(setup.timeout, turns.first));
     let count = with_view!(image, view => Ok(view.header.properties as usize))?;
     let mut found = Found::new(count, setup.property);
-    let (mut last, mut by, mut elsewhere) = (Some(last), None, None);
-    let answer = ic3cfa::run(image, setup, false, &mut |stats| {
-        if start.elapsed() >= first
-            && let Some(last) = last.take()
-        {
-            by = others(image, setup, turns, &mut found, watch);
-            elsewhere = if by.is_none() { last(watch) } else { None };
+    let (mut pauses, mut by, mut elsewhere) = (turns.pauses.iter(), None, None);
+    // When IC3 began, but for the time of the others.
+    let (mut start, mut pause) = (Instant::now(), pauses.next());
+    let answer = own.run(image, setup, &mut |stats| {
+        if let Some(now) = pause.take_if(|p| start.elapsed() >= share(setup.timeout, p.after)) {
+            let begun = Instant::now();
+            by = others(image, setup, now, &mut found, watch);
+            elsewhere = if by.is_none() { last(now.last, watch) } else { None };
+            start += begun.elapsed();
+            pause = pauses.next();
         }
         by.is_none() && elsewhere.is_none() && watch(stats)
     })?;
@@ -85,7 +123,7 @@ pub fn run<T>(
         None => {
             let ended = answer.ended;
             found.take(answer);
-            (Engine::Ic3Cfa, ended)
+            (own, ended)
         }
     };
     Ok(Decided::Here(engine, Box::new(found.answer(ended))))
@@ -95,11 +133,11 @@ pub fn run<T>(
 fn others(
     image: &AlignedImage,
     setup: &Setup,
-    turns: &Turns,
+    pause: &Pause,
     found: &mut Found,
     watch: Watch<'_>,
 ) -> Option<Engine> {
-    for &(engine, parts) in turns.others {
+    for &(engine, parts) in pause.others {
         if engine == Engine::Explicit && !explicit::is_suitable(image, setup).unwrap_or(false) {
             continue;
         }

@@ -65,7 +65,9 @@ impl<'j, W: Word> Base<'j, W> {
         let steps = self.unrolling.steps();
         self.job.clock.count(|stats| stats.frontier = steps as u32);
         for property in found.open() {
+            let is_new = steps >= self.job.setup.tuning.least as usize;
             let place = self.unrolling.places(steps).get(&self.job.errors[property]);
+            let place = place.filter(|_| is_new);
             if let Some(here) = place.map(|p| p.here) {
                 let lit = self.encoder.lit(&self.unrolling.graph, here);
                 self.job.clock.uses(self.unrolling.graph.len() * 64 + self.encoder.bytes())?;

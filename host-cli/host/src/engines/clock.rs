@@ -108,6 +108,12 @@ impl<'w> Clock<'w> {
         Ok(())
     }
 
+    /// The same for work that may take a millisecond: the clock is looked at.
+    pub fn long_work(&self, units: u64) -> Result<(), Stop> {
+        self.look.set(0);
+        self.work(units)
+    }
+
     /// Says how many bytes are in use, about, or why it must not be so many.
     pub fn uses(&self, bytes: usize) -> Result<(), Stop> {
         self.count(|stats| {

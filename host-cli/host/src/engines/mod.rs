@@ -209,7 +209,7 @@ impl Engine {
             Engine::Cegar => cegar::run(image, setup, watch),
             Engine::Pdr => pdr::run(image, setup, watch),
             Engine::Auto => {
-                match auto::run(image, setup, &auto::PROGRAMS, |_| None::<Answer>, watch)? {
+                match auto::run(image, setup, &auto::PROGRAMS, |_, _| None::<Answer>, watch)? {
                     Decided::Here(_, answer) => Ok(*answer),
                     Decided::Elsewhere(answer) => Ok(answer),
                 }
@@ -285,12 +285,14 @@ pub struct Tuning {
     pub growth: u32,
     /// What is switched on, for [`Engine::Cegar`].
     pub cegar: cegar::Config,
+    /// Steps that every run to an error has, for [`Engine::Bmc`], which does not look for shorter ones.
+    pub least: u32,
 }
 
 impl Default for Tuning {
     fn default() -> Tuning {
         // As in the paper.
-        Tuning { growth: 5, cegar: cegar::Config::default() }
+        Tuning { growth: 5, cegar: cegar::Config::default(), least: 0 }
     }
 }
 

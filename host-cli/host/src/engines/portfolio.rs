@@ -4,8 +4,8 @@
 //! which of them is first changes the run or the invariant that is shown, but no verdict. All of them
 //! get the same limits, and each takes memory and CPU time of its own.
 
-use super::{Answer, Engine, EngineError, Setup};
-use crate::blast::AlignedImage;
+use super::ic3cfa::Watch;
+use super::{Answer, Engine, EngineError};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -15,40 +15,43 @@ use vouch_core::ic3::{Stats, Verdict};
 /// How often the caller is asked whether to go on.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Who runs, in the order in which they are worth a thread: the second needs half the work for some of
-/// what the first finds hard and the other way round, the third is for programs whose locations hide
-/// what they have in common.
-pub const ENTRANTS: [Engine; 3] = [Engine::Ic3Cfa, Engine::Eager, Engine::Ic3];
+/// An answer, which nobody believes yet.
+#[derive(Debug)]
+pub struct Claim<M> {
+    /// Whose it is.
+    pub engine: Engine,
+    /// Verdicts, traces and the invariant.
+    pub answer: Answer,
+    /// What else belongs to it: the model, if it is about another one.
+    pub about: M,
+}
+
+/// One that takes part: it gets somebody to ask whether to go on.
+pub type Entrant<'e, M> = Box<dyn FnOnce(Watch<'_>) -> Result<Claim<M>, EngineError> + Send + 'e>;
 
 /// What came out of it.
 #[derive(Debug)]
-pub struct Won<T> {
-    /// Whose answer it is.
-    pub engine: Engine,
-    /// What that engine claims: verdicts, traces and the invariant.
-    pub answer: Answer,
+pub struct Won<M, T> {
+    /// The answer that counts.
+    pub claim: Claim<M>,
     /// What `judge` made of it; `None` if there was no need to ask, because somebody else had won or
     /// the run was cancelled.
     pub judged: Option<T>,
 }
 
-/// Checks `image` with up to `threads` engines at once. `judge` says what it makes of an answer and
-/// whether it settles the question; it is called in the engine's thread. `watch` gets the first
-/// engine's counters from time to time; all are cancelled when it says `false`. If nobody settles the
-/// question, the answer with the most verdicts is returned.
-pub fn run<T: Send>(
-    image: &AlignedImage,
-    setup: &Setup,
-    threads: usize,
-    judge: &(dyn Fn(&Answer) -> (T, bool) + Sync),
-    watch: &mut dyn FnMut(&Stats) -> bool,
-) -> Result<Won<T>, EngineError> {
-    let entrants = &ENTRANTS[..threads.clamp(1, ENTRANTS.len())];
+/// Lets all work at once. `judge` says what it makes of an answer and whether it settles the question; it is called
+/// in the engine's thread. `watch` gets the first one's counters from time to time; all are cancelled when it says
+/// `false`. If nobody settles the question, the answer with the most verdicts is returned.
+pub fn run<M: Send, T: Send>(
+    entrants: Vec<Entrant<'_, M>>,
+    judge: &(dyn Fn(&Claim<M>) -> (T, bool) + Sync),
+    watch: Watch<'_>,
+) -> Result<Won<M, T>, EngineError> {
     let stop = AtomicBool::new(false);
     let shown = Mutex::new(Stats::default());
     let (sender, receiver) = mpsc::channel();
-    let enter = |number: usize, engine: Engine| {
-        let answer = engine.run(image, setup, &mut |stats| {
+    let enter = |number: usize, entrant: Entrant<'_, M>| {
+        let claim = entrant(&mut |stats| {
             if number == 0
                 && let Ok(mut shown) = shown.lock()
             {
@@ -56,23 +59,23 @@ pub fn run<T: Send>(
             }
             !stop.load(Ordering::Relaxed)
         });
-        answer.map(|answer| {
-            let judged = (!stop.load(Ordering::Relaxed)).then(|| judge(&answer));
+        claim.map(|claim| {
+            let judged = (!stop.load(Ordering::Relaxed)).then(|| judge(&claim));
             let settled = judged.as_ref().is_some_and(|j| j.1);
             if settled {
                 stop.store(true, Ordering::Relaxed);
             }
-            (Won { engine, answer, judged: judged.map(|j| j.0) }, settled)
+            (Won { claim, judged: judged.map(|j| j.0) }, settled)
         })
     };
     let mut ended: Vec<_> = entrants.iter().map(|_| None).collect();
     let mut first = None;
     std::thread::scope(|scope| {
-        for (number, engine) in entrants.iter().enumerate() {
+        for (number, entrant) in entrants.into_iter().enumerate() {
             let (sender, enter) = (sender.clone(), &enter);
             scope.spawn(move || {
                 // Fails only if nobody listens any more.
-                drop(sender.send((number, enter(number, *engine))));
+                drop(sender.send((number, enter(number, entrant))));
             });
         }
         drop(sender);
@@ -101,13 +104,32 @@ pub fn run<T: Send>(
     best(ended.into_iter().flatten().map(|r| r.map(|r| r.0)))
 }
 
+/// The same, one after the other: which of them is first does not depend on the machine.
+pub fn in_turn<M, T>(
+    entrants: Vec<Entrant<'_, M>>,
+    judge: &dyn Fn(&Claim<M>) -> (T, bool),
+    watch: Watch<'_>,
+) -> Result<Won<M, T>, EngineError> {
+    let mut ended = vec![];
+    for entrant in entrants {
+        ended.push(entrant(watch).map(|claim| {
+            let (judged, settled) = judge(&claim);
+            (Won { claim, judged: Some(judged) }, settled)
+        }));
+        if let Some(Ok((won, _))) = ended.pop_if(|last| matches!(last, Ok((_, true)))) {
+            return Ok(won);
+        }
+    }
+    best(ended.into_iter().map(|r| r.map(|r| r.0)))
+}
+
 /// The answer with the most verdicts, the first of these; an error only if there is nothing else.
-fn best<T>(
-    results: impl Iterator<Item = Result<Won<T>, EngineError>>,
-) -> Result<Won<T>, EngineError> {
-    let known = |won: &Won<T>| {
+fn best<M, T>(
+    results: impl Iterator<Item = Result<Won<M, T>, EngineError>>,
+) -> Result<Won<M, T>, EngineError> {
+    let known = |won: &Won<M, T>| {
         let known = |v: &&Verdict| matches!(v, Verdict::Safe | Verdict::Unsafe);
-        won.answer.verdicts.iter().filter(known).count()
+        won.claim.answer.verdicts.iter().filter(known).count()
     };
     results
         .reduce(|best, next| match (best, next) {

@@ -8,6 +8,7 @@ use super::clock::{Clock, Stop};
 use crate::gates::aig::{Graph, Lit, Node};
 use cadical::{Callbacks, Solver};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 use vouch_core::ic3::Limit;
 
 /// A literal of the solver. Interpolants come from varisat's proofs, over the same gates, so it is varisat's type.
@@ -15,6 +16,9 @@ pub type SatLit = varisat::Lit;
 
 /// Work between two looks of the solver at the time: ten decisions or conflicts.
 const WORK: u64 = 100;
+
+/// In less time than this it does not pay to simplify clauses.
+const SOON: Duration = Duration::from_secs(1);
 
 /// A literal as CaDiCaL writes it.
 fn number(lit: SatLit) -> i32 {
@@ -131,7 +135,7 @@ struct Pulse<'a>(&'a Clock<'a>);
 impl Callbacks for Pulse<'_> {
     fn terminate(&mut self) -> bool {
         // A watcher's panic must not unwind through the solver, which is not Rust.
-        catch_unwind(AssertUnwindSafe(|| self.0.work(WORK).is_err())).unwrap_or(true)
+        catch_unwind(AssertUnwindSafe(|| self.0.long_work(WORK).is_err())).unwrap_or(true)
     }
 }
 
@@ -139,6 +143,11 @@ impl<'a> Encoder<'a> {
     /// A solver that works within limits.
     pub fn new(clock: &'a Clock<'a>) -> Encoder<'a> {
         let mut encoder = Encoder { clock: Some(clock), ..Encoder::default() };
+        if clock.left().is_some_and(|left| left < SOON)
+            && let Ok(plain) = Solver::with_config("plain")
+        {
+            encoder.clauses.solver = plain;
+        }
         encoder.clauses.solver.set_callbacks(Some(Pulse(clock)));
         encoder
     }

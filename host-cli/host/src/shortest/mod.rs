@@ -10,17 +10,22 @@ mod values;
 
 use crate::answer::Answer;
 use crate::deadline::{self, Deadline};
-use crate::engines::{Engine, Memory, Setup};
+use crate::engines::ic3cfa::Watch;
+use crate::engines::portfolio::{self, Claim, Entrant};
+use crate::engines::{Engine, Memory, Setup, Tuning};
 use crate::ir::{PropertyId, Trace};
 use crate::judge::{Broken, Finding, Judgement, Question, judge_simplified};
 use crate::pipeline::Loaded;
 use crate::words::Words;
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Bytes that a search may take.
 const MEMORY: usize = 512 << 20;
-/// Time that every search has: less than a person notices.
-const LEAST: Duration = Duration::from_millis(100);
+
+/// Time that a process takes before and after the check, at least.
+const START: Duration = Duration::from_millis(5);
 
 /// What it may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,9 +37,9 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// As much time again as a check has taken.
+    /// So much that a check with it takes about twice as long at most.
     pub fn after(time: Duration) -> Effort {
-        Effort { time: Some(time.max(LEAST)), budget: 0 }
+        Effort { time: Some(time * 9 / 10 + START), budget: 0 }
     }
 
     /// The same, but no more than the time that there is.
@@ -57,7 +62,7 @@ pub fn shorten(
         deadline = deadline.within(time);
     }
     let words = Words::new(&model.cfa, Some(&model.source), &model.moves);
-    let mut search = Search { model, words, question, written: None, effort, deadline };
+    let search = Search { model, words, question, effort, deadline };
     let findings = judgement.findings.iter_mut().chain(&mut judgement.besides);
     let mut broken: Vec<(PropertyId, &mut Broken)> = findings
         .filter_map(|(p, finding)| match finding {
@@ -105,8 +110,6 @@ struct Search<'a> {
     model: &'a Loaded,
     words: Words<'a>,
     question: &'a Question,
-    /// The model without simplification, once it was needed; `None` in it if it cannot be made.
-    written: Option<Option<Box<Loaded>>>,
     effort: Effort,
     deadline: Deadline,
 }
@@ -114,32 +117,61 @@ struct Search<'a> {
 impl Search<'_> {
     /// Looks for a run with fewer steps; none has `known` of them or fewer.
     fn shortest(
-        &mut self,
+        &self,
         property: PropertyId,
         broken: &Broken,
-        mut known: usize,
+        known: usize,
         share: &Deadline,
     ) -> Found {
         let length = self.edges(&broken.trace);
-        // The second looks at single states: it is best where these are few, and soon gives up on many.
-        for (engine, parts) in [(Engine::Bmc, 2), (Engine::Explicit, 1)] {
-            if known + 1 >= length || self.words.has_calls() && engine == Engine::Explicit {
-                continue;
-            }
-            let Some(answer) = self.ask(engine, property, length, &share.share(parts)) else {
-                continue;
-            };
-            known = known.max(answer.steps.get(property.index()).map_or(0, |n| *n as usize));
-            if answer.traces.is_empty() {
-                continue;
-            }
-            let shorter = self.judged(property, &answer);
-            // The engine's runs are shortest ones, but one that is not believed says nothing.
-            let is_run = shorter.is_some();
-            let shorter = shorter.filter(|b| self.edges(&b.trace) < length);
-            return Found { shorter, is_shortest: is_run };
+        if known + 1 >= length {
+            return Found { shorter: None, is_shortest: true };
         }
-        Found { shorter: None, is_shortest: known + 1 >= length }
+        let Some(part) = self.part(property) else {
+            return Found { shorter: None, is_shortest: false };
+        };
+        let part = part.as_ref();
+        let setup = &Setup {
+            property: Some(property.0),
+            bindings: part.numbered(&self.question.bindings),
+            budget: self.effort.budget,
+            timeout: share.left(),
+            memory: Memory::Fixed(MEMORY),
+            tuning: Tuning { least: known as u32 + 1, ..Tuning::default() },
+            ..Setup::default()
+        };
+        // The second looks at single states: it is best where these are few.
+        let engines = match self.words.has_calls() {
+            true => vec![Engine::Bmc],
+            false => vec![Engine::Bmc, Engine::Explicit],
+        };
+        let entrants = engines.into_iter().map(|engine| -> Entrant<'_, ()> {
+            Box::new(move |watch| {
+                // A run of so many steps is there already.
+                let watch: Watch<'_> = &mut |s| (s.frontier as usize) < length && watch(s);
+                let answer = engine.run(&part.image, setup, watch)?;
+                Ok(Claim { engine, answer, about: () })
+            })
+        });
+        let most = AtomicUsize::new(known);
+        let judge = |Claim { answer, .. }: &Claim<()>| {
+            let steps = answer.steps.get(property.index()).map_or(0, |n| *n as usize);
+            let known = most.fetch_max(steps, Ordering::Relaxed).max(steps);
+            // The engine's runs are shortest ones, but one that is not believed says nothing.
+            let run = share.enter(|| self.judged(part, property, answer)).ok().flatten();
+            let settled = run.is_some() || known + 1 >= length;
+            (run, settled)
+        };
+        let entrants = entrants.collect();
+        let watch: Watch<'_> = &mut |_| !share.is_stopped();
+        // What is counted is the same everywhere; so is who finds it.
+        let won = match self.effort.time {
+            Some(_) => portfolio::run(entrants, &judge, watch),
+            None => portfolio::in_turn(entrants, &judge, watch),
+        };
+        let run = won.ok().and_then(|won| won.judged.flatten());
+        let is_shortest = run.is_some() || most.into_inner() + 1 >= length;
+        Found { shorter: run.filter(|b| self.edges(&b.trace) < length), is_shortest }
     }
 
     /// Edges of the image that is asked about, for a run. Only the edges that initialise a program are merged with
@@ -151,44 +183,21 @@ impl Search<'_> {
         }
     }
 
-    fn ask(
-        &mut self,
-        engine: Engine,
-        property: PropertyId,
-        length: usize,
-        share: &Deadline,
-    ) -> Option<Answer> {
-        let (effort, question) = (self.effort, self.question);
-        let model = self.written()?;
-        let setup = Setup {
-            property: Some(property.0),
-            bindings: model.numbered(&question.bindings),
-            budget: effort.budget,
-            timeout: share.left(),
-            memory: Memory::Fixed(MEMORY),
-            ..Setup::default()
-        };
-        // A run of so many steps is there already.
-        let mut watch = |stats: &vouch_core::ic3::Stats| {
-            (stats.frontier as usize) < length && !share.is_stopped()
-        };
-        engine.run(&model.image, &setup, &mut watch).ok()
-    }
-
-    /// The model as it is written, whose edges are the steps of its runs; a program as it is, if that is so there.
-    fn written(&mut self) -> Option<&Loaded> {
+    /// What the property depends on in the model as it is written, whose edges are the steps of its runs; a program as
+    /// it is, if that is so there.
+    fn part(&self, property: PropertyId) -> Option<Cow<'_, Loaded>> {
         let model = self.model;
         if self.words.has_calls() {
-            return Some(model).filter(|model| self.words.counts_steps(&model.simplified.cfa));
+            let counts = self.words.counts_steps(&model.simplified.cfa);
+            return counts.then_some(Cow::Borrowed(model));
         }
-        let make = || model.clone().as_written().ok().map(Box::new);
-        self.written.get_or_insert_with(make).as_deref()
+        model.clone().for_runs_to(property).ok().map(Cow::Owned)
     }
 
-    /// The run of an answer, if it is one.
-    fn judged(&mut self, property: PropertyId, answer: &Answer) -> Option<Broken> {
+    /// The run of an answer about a part of the model, if it is one.
+    fn judged(&self, part: &Loaded, property: PropertyId, answer: &Answer) -> Option<Broken> {
         let bindings = self.question.bindings.clone();
-        let Loaded { cfa, simplified, map, .. } = self.written()?;
+        let Loaded { cfa, simplified, map, .. } = part;
         let question = Question::new(cfa, Some(property), bindings);
         let judgement = judge_simplified(cfa, simplified, map, &question, answer, true);
         judgement.findings.into_iter().find_map(|(p, finding)| match finding {

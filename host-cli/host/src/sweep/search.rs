@@ -176,7 +176,7 @@ impl<'a> Search<'a> {
             shorten: None,
             tuning: Tuning::default(),
         };
-        let by = By::Host { engine: job.engine, threads: 1, memory: job.memory };
+        let by = By::Host { engine: job.engine, memory: job.memory };
         let checked = check::check(&model, &request, by, &mut |progress| {
             if let Progress::Proving(stats) = progress {
                 told(stats);
