@@ -8,6 +8,8 @@ mod bench;
 mod bench_c;
 mod bench_device;
 mod bench_elf;
+mod bench_runs;
+mod bench_threads;
 mod boards;
 mod demo;
 mod dist;
@@ -36,7 +38,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 22] = [
+const TASKS: [Task; 24] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     (
         "demo",
@@ -103,6 +105,8 @@ const TASKS: [Task; 22] = [
         "the papers' comparisons of engines; cav12|fmcad15|cegar FOLDER, --timeout S, --filter TEXT",
         table::task,
     ),
+    ("bench-runs", "what it costs to look for a shortest run", bench_runs::task),
+    ("bench-threads", "what took long, with one thread and with two; FOLDER", bench_threads::task),
     (
         "bench-passes",
         "what each simplification does; FOLDER: sizes of the models below it",

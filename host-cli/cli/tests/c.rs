@@ -277,6 +277,72 @@ fn a_harness_shows_devices_and_numbers() {
 
 /// What functions that are declared only have changed is what it was in the run: variables of their callers, parts of
 /// them, and those that they know by their names.
+/// The moment at which an interrupt comes is found again in the compiled program, between the instructions of a statement, in
+/// another handler, in a loop that never ends, at the end, and only where interrupts are enabled.
+#[test]
+fn a_harness_finds_when_interrupts_come() {
+    let both = "#include \"vouch.h\"\nvoid __disable_irq(void); void __enable_irq(void); void __set_BASEPRI(unsigned);\n\
+        static volatile unsigned char count, seen;\nvoid tick(void) { count++; seen++; }\n";
+    let step = "void step(void) { count++; __disable_irq(); seen++;\n\
+        VOUCH_ASSERT_NAMED(\"none_lost\", count == seen); __enable_irq(); }\n";
+    let looped = &["--entry", "step", "--loop", "--interrupt", "tick:2"][..];
+    let priorities = [looped, &["--interrupt", "urgent:1"]].concat();
+    let tasks = [&["--task", "other"], looped].concat();
+    let whole = &["--interrupt", "tick"][..];
+    let cases: [(&str, &[&str]); 8] = [
+        (step, looped),
+        (
+            "void step(void) { seen++; __set_BASEPRI(2); count++; __set_BASEPRI(0); int s = seen;\n\
+          VOUCH_ASSERT_NAMED(\"near\", s == count); }",
+            looped,
+        ),
+        (
+            "void urgent(void) { VOUCH_ASSERT_NAMED(\"even\", count == seen); } void step(void) {}",
+            &priorities,
+        ),
+        (
+            "static volatile int turn; void other(void) { turn = 1; } void step(void) { if (turn) { turn = 0; count++; } \n\
+          VOUCH_ASSERT_NAMED(\"few\", count < 2 || seen < 3); }",
+            &tasks,
+        ),
+        (
+            "int main(void) { int before = count; int after = count; VOUCH_ASSERT(after != before + 1); return 0; }",
+            whole,
+        ),
+        (
+            "static volatile int armed; int main(void) { armed = 1; for (;;) ; }\n\
+          void late(void) { VOUCH_ASSERT_NAMED(\"unarmed\", !armed); }",
+            &["--interrupt", "late"],
+        ),
+        (
+            "static volatile int armed; int main(void) { __disable_irq(); armed = 1; armed = 2; __enable_irq(); return 0; }\n\
+          void late(void) { VOUCH_ASSERT_NAMED(\"unarmed\", armed != 2); }",
+            &["--interrupt", "late"],
+        ),
+        (
+            "int table[4]; void step(void) { int i = count & 3; i += count & 3; table[i] = 1; }",
+            looped,
+        ),
+    ];
+    for (program, args) in cases {
+        let checks = ["--checks", "all"];
+        let args =
+            [args, &["--timeout", "60"], if program.contains("table") { &checks } else { &[] }]
+                .concat();
+        let (code, said, run) = task(&format!("{both}{program}"), &args);
+        assert_eq!(code, Some(1), "{program}\n{said}");
+        assert!(run.is_none_or(|run| run.status.code() == Some(1)), "{program}\n{said}");
+    }
+    // Nothing comes where interrupts are disabled, so nothing is broken: there is no such program.
+    let masked = step.replacen("count++; __disable_irq();", "__disable_irq(); count++;", 1);
+    let (code, said, run) = task(&format!("{both}{masked}"), looped);
+    assert_eq!((code, run.is_none()), (Some(0), true), "{said}");
+    // Another processor's instructions.
+    let assembly = step.replace("__disable_irq();", "asm(\"cpsid i\");");
+    let (_, said, run) = task(&format!("{both}{assembly}"), looped);
+    assert!(said.contains("disabled by assembly") && run.is_none(), "{said}");
+}
+
 #[test]
 fn a_harness_changes_what_declared_functions_change() {
     let text = "#include \"vouch.h\"\n#include <stdint.h>\nstruct sample { uint8_t kind: 3, on: 1; int16_t value[3]; };\n\

@@ -4,8 +4,8 @@
 //! and in a way that IC3 does not see at once ([bounded](super::bmc) model checking does), a program without inputs is
 //! [executed](super::execute), and a model without much to choose may have few states ([explicit](super::explicit) search). When IC3 has had a share of the time it pauses, and each
 //! of these has a share, too; then it continues where it was. Where the model can be compiled again, [`crate::check`]
-//! has [predicates](super::cegar) after them. The first pause is early and short, a second one longer: most of what
-//! another engine decides takes it a moment.
+//! has [predicates](super::cegar) after them. The first pauses are early and short, the last one is longer: most of
+//! what another engine decides takes it a moment.
 //!
 //! With several threads, IC3 does not pause: another configuration of it does, in a thread of its own.
 //!
@@ -38,6 +38,9 @@ struct Pause {
 }
 
 impl Pause {
+    /// For programs and machines: what is easy for somebody.
+    const EASY: Pause = Pause { after: 128, others: &[(Engine::Bmc, 128)], last: 64 };
+
     /// For programs and machines. One that is executed is not executed again.
     const fn first(after: u32) -> Pause {
         const OTHERS: &[(Engine, u32)] =
@@ -58,12 +61,13 @@ impl Pause {
 }
 
 /// For programs and machines.
-pub const PROGRAMS: Turns = Turns { eager: false, pauses: &[Pause::first(24), Pause::second(6)] };
+pub const PROGRAMS: Turns =
+    Turns { eager: false, pauses: &[Pause::EASY, Pause::first(24), Pause::second(6)] };
 /// For circuits. Most of what IC3 decides takes it a while.
 pub const CIRCUITS: Turns = Turns { eager: false, pauses: &[Pause::of_circuits(2)] };
 /// For programs and machines, in a thread beside an IC3 that does not pause.
 pub const PROGRAMS_BESIDE: Turns =
-    Turns { eager: true, pauses: &[Pause::first(60), Pause::second(12)] };
+    Turns { eager: true, pauses: &[Pause::EASY, Pause::first(60), Pause::second(12)] };
 /// For circuits, beside the same.
 pub const CIRCUITS_BESIDE: Turns = Turns { eager: true, pauses: &[Pause::of_circuits(6)] };
 /// The time that these are parts of if there is no end to it.

@@ -9,6 +9,9 @@ use std::path::Path;
 /// Properties that only a sanitizer sees broken.
 const SILENT: [&str; 3] = ["bounds", "shift", "no_overflow"];
 
+/// What is defined where the part is compiled that knows of interrupts.
+pub const INTERRUPTS: &str = "VOUCH_INTERRUPTS";
+
 /// The whole path of a file, since the program may lie elsewhere.
 pub fn whole(path: &str) -> String {
     std::fs::canonicalize(path).map_or(path.to_string(), |path| path.display().to_string())
@@ -40,10 +43,14 @@ impl Command<'_> {
             steps.push(format!("mkdir -p {name}.include && : > {name}.include/vouch.h"));
         }
         let mut objects = vec![];
-        if machine {
-            let object = format!("{name}.machine.o");
-            steps.push(format!("{} -DVOUCH_MACHINE -c {name} -o {object}", self.target()));
-            objects.push(object);
+        let interrupted = self.is_interrupted();
+        for (is_there, part) in [(machine, "VOUCH_MACHINE"), (interrupted, INTERRUPTS)] {
+            if is_there {
+                let object =
+                    format!("{name}.{}.o", part.trim_start_matches("VOUCH_").to_lowercase());
+                steps.push(format!("{} -D{part} -c {name} -o {object}", self.target()));
+                objects.push(object);
+            }
         }
         let flags = |unit: &str| match database.iter().find(|command| command.file == unit) {
             Some(command) => {
@@ -64,7 +71,15 @@ impl Command<'_> {
             objects.push(object);
         }
         let objects: String = objects.iter().map(|object| format!(" {object}")).collect();
-        steps.push(format!("{common}{} {name}{objects} -o {name}.out", flags(self.main)));
+        let main = flags(self.main);
+        if interrupted {
+            // What finds data races is not linked.
+            let undefined = if self.is_silent() { " -fsanitize=undefined" } else { "" };
+            steps.push(format!("{common}{main} -c {name} -o {name}.o"));
+            steps.push(format!("{}{undefined} {name}.o{objects} -o {name}.out", self.target()));
+        } else {
+            steps.push(format!("{common}{main} {name}{objects} -o {name}.out"));
+        }
         let run = if self.name.contains('/') { "" } else { "./" };
         steps.push(format!("{run}{name}.out"));
         Ok(steps.join(" && "))
@@ -82,6 +97,14 @@ impl Command<'_> {
         commands::parse(Path::new(path), &text)
     }
 
+    fn is_silent(&self) -> bool {
+        SILENT.contains(&self.property)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        !self.options.interrupts.is_empty()
+    }
+
     fn target(&self) -> String {
         let wide = if self.options.model == DataModel::Lp64 { "" } else { " -m32" };
         format!("gcc -w{wide}")
@@ -92,9 +115,13 @@ impl Command<'_> {
         if self.options.model == DataModel::Arm32 {
             words.push("-funsigned-char -fshort-enums".into());
         }
-        if SILENT.contains(&self.property) {
-            words.push("-fsanitize=address,undefined -fno-sanitize-recover=all".into());
-        }
+        let kinds: &[&str] = match (self.is_silent(), self.is_interrupted()) {
+            (false, false) => &[],
+            (true, false) => &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+            (false, true) => &["-fsanitize=thread"],
+            (true, true) => &["-fsanitize=thread,undefined", "-fno-sanitize-recover=all"],
+        };
+        words.extend(kinds.iter().map(|kind| kind.to_string()));
         if header {
             // It is empty: what it would define is there already.
             words.push(format!("-I {}.include", quoted(self.name)));
@@ -136,6 +163,9 @@ pub fn promise(options: &COptions, property: &str, machine: bool) -> String {
         text += " * The exit code is 1: the processor's fault ends it.\n";
     } else {
         text += " * The exit code is 1, or that of a failed assertion.\n";
+    }
+    if !options.interrupts.is_empty() {
+        text += " * Interrupts come in the order of the run; of the moments at which they may come, each is tried in a process of its own.\n";
     }
     if machine {
         text += " * It sees what processors of PCs see under Linux.\n";

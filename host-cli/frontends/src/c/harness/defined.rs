@@ -46,6 +46,17 @@ impl Used {
         used
     }
 
+    /// Whether interrupts are disabled by assembly, which calls functions that nobody can name.
+    pub fn has_assembly(&self, unit: &Unit) -> bool {
+        let disables = |function: &Function| {
+            use Builtin::{Level, Mask, Masked, SetLevel, SetMask};
+            let what = builtin::of(function);
+            function.name.starts_with("__vouch_")
+                && matches!(what, Some(Mask(_) | Masked | SetMask | Level | SetLevel { .. }))
+        };
+        self.functions.iter().any(|id| unit.functions.get(*id).is_some_and(disables))
+    }
+
     /// Whether a variable is used, and defined nowhere.
     fn defines(&self, id: usize, global: &Global) -> bool {
         let is_standard = matches!(global.name.as_str(), "stdin" | "stdout" | "stderr" | "errno");
@@ -74,6 +85,7 @@ pub fn definitions(
     property: &str,
     values: &BTreeMap<String, Vec<Word>>,
     changes: &BTreeMap<String, Vec<String>>,
+    interrupted: bool,
 ) -> String {
     let mut text = String::new();
     for (id, global) in unit.globals.iter().enumerate().filter(|(id, g)| used.defines(*id, g)) {
@@ -91,7 +103,7 @@ pub fn definitions(
     }
     for (id, function) in unit.functions.iter().enumerate().filter(|(_, f)| f.body.is_none()) {
         let calls = changes.get(&*function.name).map_or(&[][..], |calls| calls);
-        let known = Known { values: values.get(&*function.name), calls };
+        let known = Known { values: values.get(&*function.name), calls, interrupted };
         define(function, property, used.functions.contains(&id), known, &mut text);
     }
     text
@@ -101,6 +113,8 @@ pub fn definitions(
 struct Known<'a> {
     values: Option<&'a Vec<Word>>,
     calls: &'a [String],
+    /// Whether there are interrupts that it may disable.
+    interrupted: bool,
 }
 
 /// The function that a register has become: each call shows the next value of the run. A value that was
@@ -115,7 +129,7 @@ fn register(name: &str, bytes: u64, assigned: bool, values: Option<&Vec<Word>>, 
     };
     let _ = writeln!(
         text,
-        "void *vouch_of_{name}(void) __asm__(\"vouch_register_{name}\");\nvoid *vouch_of_{name}(void)\n{{\n    \
+        "VOUCH_WHOLE void *vouch_of_{name}(void) __asm__(\"vouch_register_{name}\");\nvoid *vouch_of_{name}(void)\n{{\n    \
          static {ty} cell;\n    static const {ty} v[] = {{ {} }};\n    static unsigned n;\n{again}    \
          if (n < sizeof v / sizeof *v)\n        cell = v[n++];\n    return &cell;\n}}\n",
         list(values.map_or(&[], |v| v))
@@ -156,6 +170,9 @@ fn define(function: &Function, property: &str, used: bool, known: Known, text: &
         Some(Builtin::ClaimNamed) => {
             ("const char *name, int c".into(), "    if (!c)\n        vouch_broken(name);\n".into())
         }
+        Some(disabling) if used && known.interrupted && mask(disabling).is_some() => {
+            (one, mask(disabling).unwrap_or_default().to_string())
+        }
         // Masking interrupts, and waiting for them, is the processor's.
         Some(
             Builtin::Mask(_)
@@ -178,10 +195,26 @@ fn define(function: &Function, property: &str, used: bool, known: Known, text: &
     let values = list(known.values.map_or(&[], |values| values));
     let _ = writeln!(
         text,
-        "{result} vouch_of_{name}({params}) __asm__(\"{name}\");\n{result} vouch_of_{name}({params})\n{{\n    \
+        "VOUCH_WHOLE {result} vouch_of_{name}({params}) __asm__(\"{name}\");\n{result} vouch_of_{name}({params})\n{{\n    \
          static const unsigned long long v[] = {{ {values} }};\n    static unsigned n;\n{body}    \
          return {conversion}(v[n < sizeof v / sizeof *v - 1 ? n++ : n]);\n}}\n"
     );
+}
+
+/// What is done to disable interrupts, or to enable them again.
+fn mask(function: Builtin) -> Option<&'static str> {
+    Some(match function {
+        Builtin::Mask(true) => "    vouch_masked = 1;\n",
+        Builtin::Mask(false) => "    vouch_masked = 0;\n    vouch_moment();\n",
+        Builtin::Masked => "    return vouch_masked;\n",
+        Builtin::SetMask => "    vouch_masked = c & 1;\n    vouch_moment();\n",
+        Builtin::Level => "    return vouch_level;\n",
+        Builtin::SetLevel { only_up: false } => "    vouch_level = c & 255;\n    vouch_moment();\n",
+        Builtin::SetLevel { only_up: true } => {
+            "    if ((c & 255) && (!vouch_level || (c & 255) < vouch_level))\n        vouch_level = c & 255;\n"
+        }
+        _ => return None,
+    })
 }
 
 /// What the calls of a function change, one after the other.
@@ -217,7 +250,7 @@ fn parameters(function: &Function) -> String {
 
 /// The function that gives inputs their values, by their names.
 pub fn input_function(unit: &Unit, values: &BTreeMap<String, Vec<Word>>) -> String {
-    let mut text = "unsigned long long vouch_input(const char *name)\n{\n".to_string();
+    let mut text = "VOUCH_WHOLE unsigned long long vouch_input(const char *name)\n{\n".to_string();
     let is_function = |name: &str| unit.functions.iter().any(|f| *f.name == *name);
     let names = values.iter().filter(|(name, _)| !is_function(plain(name)));
     for (i, (name, values)) in names.enumerate() {

@@ -6,12 +6,14 @@
 //! the source does not initialise cannot be set from outside; a failure that depends on one need not
 //! show.
 //!
-//! One file, in three parts: [`COMMON`] is what every unit of the program is compiled with, so that `-include` can name the file; the
-//! rest is compiled as a file of its own, with the unit that has the entry function in it; and [`machine`] for itself.
+//! One file, in parts: [`COMMON`] is what every unit of the program is compiled with, so that `-include` can name the file; the
+//! rest is compiled as a file of its own, with the unit that has the entry function in it; and [`machine`] and [`interrupts`] each for
+//! itself.
 
 mod changes;
 mod command;
 mod defined;
+mod interrupts;
 mod machine;
 
 use super::tree::{Global, Linkage, Unit};
@@ -41,9 +43,6 @@ pub fn write(
     trace: &Trace,
 ) -> Result<String, Vec<Diagnostic>> {
     on_large_stack(|| {
-        if !options.c.interrupts.is_empty() {
-            return refuse("a C program cannot say when an interrupt comes", "use `--trace`");
-        }
         let run = Run { program: Program::new(source, options)?, options: &options.c, cfa, trace };
         run.text(source, path, program)
     })
@@ -68,7 +67,12 @@ impl Run<'_> {
         let property = cfa.properties.get(trace.property.index()).map_or("", |p| &p.name);
         let used = Used::of(unit);
         let main = self.unit_of(&options.entry).unwrap_or(path.to_string());
-        for other in options.called() {
+        let interrupted = !options.interrupts.is_empty();
+        if interrupted && used.has_assembly(unit) {
+            let what = "interrupts are disabled by assembly, which is another processor's";
+            return refuse(what, "use `--trace`, or functions such as `__disable_irq()`");
+        }
+        for other in options.entries() {
             let is_elsewhere = self.unit_of(other).is_some_and(|unit| unit != main);
             if is_elsewhere && self.is_static(other) {
                 let what = format!("`{other}` is static in another file than `{}`", options.entry);
@@ -84,14 +88,20 @@ impl Run<'_> {
         let command =
             command::Command { options, source, property, main: &main, others: &others, name };
         let command = command.text(uses_header(program), has_machine)?;
+        let mut parts = vec![];
+        if has_machine {
+            parts.push(("VOUCH_MACHINE", machine::text(program, property, &values, trace)));
+        }
+        if interrupted {
+            parts.push((command::INTERRUPTS, interrupts::text(program, options, trace)));
+        }
         let include = command::whole(if main == source.path { path } else { &main });
         let mut text = format!(
             "/* A run of {path} that breaks {property}. Compile and run it:\n *\n *     {command}\n *\n{} */\n",
             command::promise(options, property, has_machine)
         );
-        if has_machine {
-            let machine = machine::text(program, property, &values, trace);
-            let _ = writeln!(text, "#ifdef VOUCH_MACHINE\n{machine}\n#else\n");
+        for (name, part) in &parts {
+            let _ = writeln!(text, "#ifdef {name}\n{part}\n#else\n");
         }
         text += &self.common(&used);
         let _ = writeln!(
@@ -101,16 +111,19 @@ impl Run<'_> {
         );
         text += &changes::symbols(program);
         let changes = changes::of(program, trace);
-        text += &defined::definitions(unit, &used, property, &values, &changes);
+        text += &defined::definitions(unit, &used, property, &values, &changes, interrupted);
+        if interrupted {
+            text += &interrupts::handle(options);
+        }
         text += &defined::input_function(unit, &values);
         if has_machine {
             text += &self.parameters(&main);
         }
         if !is_whole(unit, options) {
-            let calls = calls_of(unit, options, cfa, trace, &values);
+            let calls = calls_of(program, options, trace, &values);
             let _ = writeln!(text, "\n#undef main\nint main(void)\n{{\n{calls}    return 0;\n}}");
         }
-        text += if has_machine { "#endif\n#endif\n" } else { "#endif\n" };
+        text += &"#endif\n".repeat(1 + parts.len());
         Ok(text)
     }
 
@@ -199,12 +212,13 @@ fn is_function(unit: &Unit, name: &str) -> bool {
 
 /// Calls what the run called, one after the other.
 fn calls_of(
-    unit: &Unit,
+    program: &Program,
     options: &COptions,
-    cfa: &Cfa,
     trace: &Trace,
     values: &BTreeMap<String, Vec<Word>>,
 ) -> String {
+    let Program { unit, cfa, .. } = program;
+    let interrupted = !options.interrupts.is_empty();
     let arguments = |name: &str| -> Vec<(String, Type)> {
         let params = unit.defined(name).map_or(&[][..], |f| &f.locals[..f.params]);
         params.iter().map(|p| (format!("{name}::{}", p.name), p.ty.clone())).collect()
@@ -226,13 +240,30 @@ fn calls_of(
         let at = |step: &vouch_ir::Step| Some(cfa.edges.get(step.edge.index())?.to);
         let entered = trace.steps.iter().filter_map(at).map(|to| &cfa.locations[to.index()].name);
         let tasks = entered.filter_map(|name| name.strip_prefix(super::lower::TASK));
-        text.extend(tasks.map(|task| format!("    {}", call(task))));
+        for (before, task) in tasks.enumerate() {
+            if interrupted {
+                let _ = writeln!(text, "    vouch_moment();\n    vouch_call = {};", before + 1);
+            }
+            let _ = write!(text, "    {}", call(task));
+        }
         return text;
     }
     // As often as the arguments were chosen; without arguments, as often as it takes.
     let entry = &options.entry;
     let times = arguments(entry).iter().filter_map(|(n, _)| values.get(n)).map(Vec::len).max();
-    let times = if options.repeat { times.unwrap_or(1_000_000) } else { 1 };
-    let _ = write!(text, "    for (unsigned i = 0; i < {times}u; i++)\n        {}", call(entry));
+    let times = match options.repeat {
+        true if interrupted => interrupts::calls(program, options, trace),
+        true => times.unwrap_or(1_000_000),
+        false => 1,
+    };
+    let before = match interrupted && options.repeat {
+        true => "        vouch_call = i + 1;\n        vouch_moment();\n",
+        false => "",
+    };
+    let _ = write!(
+        text,
+        "    for (unsigned i = 0; i < {times}u; i++) {{\n{before}        {}    }}\n",
+        call(entry)
+    );
     text
 }

@@ -3,6 +3,10 @@
 long vouch_syscall(long, ...) __asm__("syscall");
 void vouch_exit_now(int code) __asm__("_Exit");
 int vouch_at_exit(void (*)(void)) __asm__("atexit");
+/* Interrupts do not come where the program would not be. */
+#define VOUCH_WHOLE __attribute__((no_sanitize_thread))
+extern unsigned vouch_call, vouch_masked, vouch_level;
+void vouch_moment(void);
 static void vouch_say(const char *text)
 {
     vouch_syscall(sizeof(long) == 8 ? 1 : 4, 2, text, __builtin_strlen(text));
@@ -16,7 +20,7 @@ static void vouch_other(void)
 {
     vouch_exit_now(1);
 }
-void vouch_broken(const char *name)
+VOUCH_WHOLE void vouch_broken(const char *name)
 {
     static int others;
     const char *asked = VOUCH_PROPERTY, *n = name;
@@ -30,7 +34,7 @@ void vouch_broken(const char *name)
     if (!others++)
         vouch_at_exit(vouch_other);
 }
-const char *vouch_place(const char *file, int line)
+VOUCH_WHOLE const char *vouch_place(const char *file, int line)
 {
     static char name[256];
     const char *slash = __builtin_strrchr(file, '/');
@@ -58,7 +62,7 @@ unsigned long long vouch_same(unsigned long long bits)
     return bits;
 }
 /* What a function that is declared only has changed. */
-static void vouch_put(char *base, unsigned long long bit, unsigned width, unsigned long long value)
+VOUCH_WHOLE static void vouch_put(char *base, unsigned long long bit, unsigned width, unsigned long long value)
 {
     for (unsigned i = 0; i < width; i++, bit++) {
         unsigned char *byte = (unsigned char *)base + bit / 8, mask = 1 << bit % 8;
