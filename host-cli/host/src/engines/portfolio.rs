@@ -6,6 +6,7 @@
 
 use super::ic3cfa::Watch;
 use super::{Answer, Engine, EngineError};
+use crate::deadline;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -70,12 +71,15 @@ pub fn run<M: Send, T: Send>(
     };
     let mut ended: Vec<_> = entrants.iter().map(|_| None).collect();
     let mut first = None;
+    let deadline = deadline::current();
     std::thread::scope(|scope| {
         for (number, entrant) in entrants.into_iter().enumerate() {
-            let (sender, enter) = (sender.clone(), &enter);
+            let (sender, enter, deadline) = (sender.clone(), &enter, &deadline);
             scope.spawn(move || {
-                // Fails only if nobody listens any more.
-                drop(sender.send((number, enter(number, entrant))));
+                // What is over has no result. Sending fails only if nobody listens any more.
+                if let Ok(result) = deadline.enter(|| enter(number, entrant)) {
+                    drop(sender.send((number, result)));
+                }
             });
         }
         drop(sender);
@@ -100,6 +104,10 @@ pub fn run<M: Send, T: Send>(
         first.and_then(|number| ended.get_mut(number)).map(Option::take)
     {
         return Ok(won);
+    }
+    if ended.iter().all(Option::is_none) {
+        // It was over for all of them, so it is here.
+        deadline::look();
     }
     best(ended.into_iter().flatten().map(|r| r.map(|r| r.0)))
 }
@@ -137,6 +145,6 @@ fn best<M, T>(
             (Err(_), Ok(next)) => Ok(next),
             (best, _) => best,
         })
-        // There is at least one entrant.
+        // There is at least one entrant, and the time is not over for all of them.
         .unwrap_or(Err(EngineError::Refused(0)))
 }
