@@ -104,16 +104,22 @@ fn parse(args: &[String]) -> Result<Asked> {
 
 /// Checks one file. The limit is on processor time, which other work on the machine does not eat.
 fn check(asked: &Asked, file: String, expected: String) -> Outcome {
-    let start = Instant::now();
     let limit = format!("ulimit -t {}; exec \"$@\"", asked.timeout);
-    let status = Command::new("sh")
-        .args(["-c", &limit, "sh"])
-        .arg(project::tool())
-        .args(["check", "--quiet", "--color", "never"])
-        .arg(asked.folder.join(&file))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    let (seconds, found) = verdict(
+        Command::new("sh")
+            .args(["-c", &limit, "sh"])
+            .arg(project::tool())
+            .args(["check", "--quiet", "--color", "never"])
+            .arg(asked.folder.join(&file)),
+    );
+    eprintln!("{found:>8} {seconds:7.1} s  {file}");
+    Outcome { file, expected, found: found.into(), seconds }
+}
+
+/// Runs the tool: how many seconds it takes, and what it says.
+pub fn verdict(tool: &mut Command) -> (f64, &'static str) {
+    let start = Instant::now();
+    let status = tool.stdout(Stdio::null()).stderr(Stdio::null()).status();
     let found = match status.ok().and_then(|s| s.code()) {
         Some(0) => "safe",
         Some(1) => "unsafe",
@@ -123,9 +129,7 @@ fn check(asked: &Asked, file: String, expected: String) -> Outcome {
         None => "timeout",
         Some(_) => "failed",
     };
-    let seconds = start.elapsed().as_secs_f64();
-    eprintln!("{found:>8} {seconds:7.1} s  {file}");
-    Outcome { file, expected, found: found.into(), seconds }
+    (start.elapsed().as_secs_f64(), found)
 }
 
 fn folder(file: &str) -> String {

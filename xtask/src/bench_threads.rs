@@ -3,12 +3,12 @@
 //! What took long by the records of `bench-c` and `race`, and was decided, is checked with one thread and with two, one
 //! after the other on a machine that does nothing else. The record is `benches/record/threads.tsv`.
 
+use crate::bench_c::verdict;
 use crate::{demo, project, record, shell};
 use anyhow::Result;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::Command;
 
 /// Seconds: less is not worth a thread.
 const LONG: f64 = 5.0;
@@ -38,7 +38,7 @@ pub fn task(args: &[String]) -> Result<()> {
         eprintln!("   {row}");
         // Writing to a string cannot fail.
         let _ = writeln!(table, "{row}");
-        if one > LONG && verdict_one != "unknown" {
+        if one > LONG && is_decided(verdict_one) {
             ratios.push((one / two).ln());
         }
     }
@@ -67,27 +67,21 @@ fn long(table: &str, folder: &str) -> Vec<String> {
         let mut cells = line.split('\t');
         let (file, expected, found) = (cells.next()?, cells.next()?, cells.next()?);
         let seconds: f64 = cells.next()?.parse().ok()?;
-        let is_decided = expected == found && ["safe", "unsafe"].contains(&found);
-        (is_decided && seconds > LONG).then(|| format!("{folder}{file}"))
+        (expected == found && is_decided(found) && seconds > LONG)
+            .then(|| format!("{folder}{file}"))
     };
     table.lines().filter_map(row).collect()
 }
 
 /// Seconds, and the verdict.
 fn check(path: &Path, threads: &str) -> (f64, &'static str) {
-    let start = Instant::now();
-    let status = Command::new(project::tool())
-        .args(["check", "--quiet", "--timeout", TIMEOUT, "--threads", threads])
-        .arg(path)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    let verdict = match status.ok().and_then(|s| s.code()) {
-        Some(0) => "safe",
-        Some(1) => "unsafe",
-        _ => "unknown",
-    };
-    (start.elapsed().as_secs_f64(), verdict)
+    let mut tool = Command::new(project::tool());
+    tool.args(["check", "--quiet", "--timeout", TIMEOUT, "--threads", threads]).arg(path);
+    verdict(&mut tool)
+}
+
+fn is_decided(verdict: &str) -> bool {
+    ["safe", "unsafe"].contains(&verdict)
 }
 
 #[cfg(test)]
