@@ -140,6 +140,7 @@ impl Search<'_> {
             tuning: Tuning { least: known as u32 + 1, ..Tuning::default() },
             ..Setup::default()
         };
+        let time = share.left();
         // The second looks at single states: it is best where these are few.
         let engines = match self.words.has_calls() {
             true => vec![Engine::Bmc],
@@ -147,8 +148,17 @@ impl Search<'_> {
         };
         let entrants = engines.into_iter().map(|engine| -> Entrant<'_, ()> {
             Box::new(move |watch| {
-                // A run of so many steps is there already.
-                let watch: Watch<'_> = &mut |s| (s.frontier as usize) < length && watch(s);
+                let watch: Watch<'_> = &mut |stats| {
+                    let at = stats.frontier as usize;
+                    // A run of so many steps is there already.
+                    let is_done = at >= length;
+                    // Steps get harder: what is not a quarter of the way at half of the time will not arrive.
+                    let is_slow = || {
+                        let way = at.saturating_sub(known) * 4 < length - known;
+                        way && share.left().zip(time).is_some_and(|(left, all)| 2 * left < all)
+                    };
+                    !is_done && !is_slow() && watch(stats)
+                };
                 let answer = engine.run(&part.image, setup, watch)?;
                 Ok(Claim { engine, answer, about: () })
             })

@@ -6,6 +6,7 @@
 //!
 //! - [`compile`]: edges in a flat form, evaluated for 64 states and inputs at once.
 //! - [`store`]: the states, and how each was reached.
+//! - [`transpose`]: from one to the other.
 //! - [`certificate`]: the states of a location as clauses.
 //!
 //! Limits: all initial states and all inputs of an edge are tried, so these must be few; states must fit into
@@ -15,6 +16,7 @@
 pub mod certificate;
 pub mod compile;
 pub mod store;
+pub mod transpose;
 
 use super::clock::Stop;
 use super::found::Found;
@@ -24,6 +26,7 @@ use super::{Answer, EngineError, ImageTrace, Setup, bindings, with_view};
 use crate::blast::AlignedImage;
 use compile::{LANES, Program};
 use store::{Origin, States};
+use transpose::{gather, spread};
 use vouch_core::ic3::{Limit, Verdict};
 use vouch_core::word::Word;
 
@@ -99,7 +102,7 @@ struct Buffers {
     set: Vec<u64>,
     /// The target's bits.
     next: Vec<u64>,
-    /// The successor state of one lane, packed as the target's store keeps it.
+    /// The successor states of all lanes, packed as the target's store keeps them.
     after: Vec<u64>,
 }
 
@@ -193,21 +196,13 @@ impl<'j, W: Word> Search<'j, W> {
         }
         let mut is_new = false;
         set.resize(program.live + program.inputs, 0);
-        after.resize(states[program.to].width(), 0);
+        let width = states[program.to].width();
         // Lanes of one state are its inputs; what does not fit is tried in rounds.
         let choices = 1usize << program.inputs.min(6);
         let rounds = 1usize << program.inputs.saturating_sub(6);
-        let own = u64::MAX >> (LANES - choices);
         for first in range.clone().step_by(LANES / choices) {
             let count = (range.end - first).min(LANES / choices);
-            set.fill(0);
-            for lane in 0..count {
-                let lanes = own << (lane * choices);
-                let words = states[location].get(first + lane);
-                for (bit, word) in set[..program.live].iter_mut().enumerate() {
-                    *word |= if words[bit / 64] >> (bit % 64) & 1 == 1 { lanes } else { 0 };
-                }
-            }
+            spread(&states[location], first..first + count, choices, &mut set[..program.live]);
             let used = u64::MAX >> (LANES - choices * count);
             for round in 0..rounds {
                 for (bit, word) in set[program.live..].iter_mut().enumerate() {
@@ -223,19 +218,16 @@ impl<'j, W: Word> Search<'j, W> {
                 }
                 next.clear();
                 next.extend(program.next(values));
+                gather(next, after);
                 while lanes != 0 {
                     let lane = lanes.trailing_zeros() as usize;
                     lanes &= lanes - 1;
-                    after.fill(0);
-                    for (bit, word) in next.iter().enumerate() {
-                        after[bit / 64] |= (word >> lane & 1) << (bit % 64);
-                    }
                     let origin = Origin {
                         before: (first + lane / choices) as u32,
                         edge: program.edge as u32,
                         input: (round * choices + lane % choices) as u32,
                     };
-                    is_new |= states[program.to].insert(after, origin);
+                    is_new |= states[program.to].insert(&after[lane * width..][..width], origin);
                 }
                 *batches += 1;
                 if batches.is_multiple_of(BATCHES) {

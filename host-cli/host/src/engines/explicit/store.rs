@@ -90,7 +90,8 @@ impl States {
         loop {
             match self.table[at] {
                 0 => return at,
-                number if self.get(number as usize - 1) == state => return at,
+                // A state has few words: a call to compare them would take longer.
+                number if self.get(number as usize - 1).iter().eq(state) => return at,
                 _ => at = (at + 1) & mask,
             }
         }
