@@ -37,6 +37,21 @@ pub struct Tally {
     pub starts: u64,
     /// Power cuts that were planned in a device's life.
     pub cuts: u64,
+    /// What each engine found, in the order of [`Engine::ALL`], with as much memory as it likes.
+    pub engines: [Found; Engine::ALL.len()],
+}
+
+/// What an engine found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Automata that it was asked about.
+    pub automata: u64,
+    /// Properties that hold.
+    pub safe: u64,
+    /// Properties that are broken.
+    pub broken: u64,
+    /// Automata with a property without a verdict when the work was done that it may do.
+    pub unknown: u64,
 }
 
 impl Tally {
@@ -50,6 +65,12 @@ impl Tally {
         self.queries += other.queries;
         self.starts += other.starts;
         self.cuts += other.cuts;
+        for (own, other) in self.engines.iter_mut().zip(&other.engines) {
+            own.automata += other.automata;
+            own.safe += other.safe;
+            own.broken += other.broken;
+            own.unknown += other.unknown;
+        }
     }
 }
 
@@ -180,7 +201,7 @@ pub fn may_give_up(engine: Engine) -> bool {
 pub fn budget(engine: Engine) -> u64 {
     match engine {
         Engine::Bmc => 50_000,
-        Engine::Kind | Engine::Tree | Engine::TreeItp | Engine::Cegar | Engine::Pdr => 2_000_000,
+        Engine::Kind | Engine::Tree | Engine::TreeItp | Engine::Cegar | Engine::Pdr => 10_000_000,
         _ => 50_000_000,
     }
 }
@@ -242,7 +263,13 @@ pub fn automaton(seed: u64) -> Result<Tally, String> {
         };
         let judgement = judge(&cfa, &model.map, &question, &answer, true);
         let found = compare(&cfa, &truth, engine, &answer, &judgement, small);
-        tally.add(&found.map_err(|what| format!("{engine}: {what}"))?);
+        let mut found = found.map_err(|what| format!("{engine}: {what}"))?;
+        if !(is_core && small) {
+            let at = Engine::ALL.iter().position(|e| *e == engine).unwrap_or(0);
+            let Tally { safe, broken, unknown, .. } = found;
+            found.engines[at] = Found { automata: 1, safe, broken, unknown };
+        }
+        tally.add(&found);
     }
     Ok(tally)
 }

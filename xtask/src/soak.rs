@@ -2,8 +2,8 @@
 //!
 //! What is checked is what the tests check with fixed seeds; the arguments are those of the program
 //! `soak` in the tests' package. C programs (`--kind c`, `--kind csmith`) need compilers that nothing
-//! else needs; they are installed when they are asked for. Long runs of them, and of lives of devices
-//! (`--kind flash`), are put into the record, and so are those of instructions (`--kind isa`) and of whole steps of
+//! else needs; they are installed when they are asked for. Long runs of them, of lives of devices (`--kind flash`) and of
+//! automata (`--kind automaton`), are put into the record, and so are those of instructions (`--kind isa`) and of whole steps of
 //! programs (`--kind steps`).
 
 use crate::setup::{self, Program};
@@ -36,6 +36,7 @@ pub fn task(args: &[String]) -> Result<()> {
     let table = match () {
         () if asks("isa") => &INSTRUCTIONS,
         () if asks("steps") => &STEPS,
+        () if asks("automaton") => &AUTOMATA,
         () if c => &PROGRAMS,
         () => &LIVES,
     };
@@ -104,6 +105,16 @@ const LIVES: Table = Table {
            from the first one;\n# a run ends with the first fault.\n",
     columns: "first_seed\tlives\tstarts\tpower_cuts\tfaults\tseconds",
     cases: "lives",
+};
+
+const AUTOMATA: Table = Table {
+    file: "automata.tsv",
+    head: "# cargo xtask soak --kind automaton: random automata, each decided by the core's engine and by one of the \
+           others, against explicit-state\n# search by other code. safe and broken are properties, unknown the automata \
+           on which the work ended that the engine may do\n# (tests/src/suite.rs, `budget`); a run ends with the first \
+           wrong verdict of any engine.\n",
+    columns: "engine\tfirst_seed\tautomata\tsafe\tbroken\tunknown\twrong",
+    cases: "automata",
 };
 
 const INSTRUCTIONS: Table = Table {

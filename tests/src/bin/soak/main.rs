@@ -19,10 +19,11 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
+use vouch_host::engines::Engine;
 use vouch_tests::c_soak::Generator;
 use vouch_tests::c_soak::compiler::Model;
 use vouch_tests::random_c::Feature;
-use vouch_tests::suite::{Kind, Tally};
+use vouch_tests::suite::{Found, Kind, Tally};
 
 struct Args {
     minutes: f64,
@@ -165,8 +166,10 @@ fn main() -> ExitCode {
     });
     let failures = shared.failures.lock().map_or(1, |f| *f);
     println!("{failures} disagreements");
-    if args.kinds == [Kind::Flash] {
-        shared.print_lives(args.seed, failures);
+    match args.kinds[..] {
+        [Kind::Flash] => shared.print_lives(args.seed, failures),
+        [Kind::Automaton] => shared.print_engines(args.seed, failures),
+        _ => {}
     }
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -223,6 +226,17 @@ impl Shared {
         };
         println!("first_seed\tlives\tstarts\tpower_cuts\tfaults\tseconds");
         println!("{seed}\t{lives}\t{starts}\t{cuts}\t{faults}\t{seconds:.0}");
+    }
+
+    /// The rows for the record of a run with nothing but automata.
+    fn print_engines(&self, seed: u64, faults: u64) {
+        let Ok(done) = self.done.lock() else { return };
+        let Some((_, tally, _)) = done.get(Kind::Automaton.name()) else { return };
+        println!("engine\tfirst_seed\tautomata\tsafe\tbroken\tunknown\twrong");
+        for (engine, found) in Engine::ALL.into_iter().zip(tally.engines) {
+            let Found { automata, safe, broken, unknown } = found;
+            println!("{engine}\t{seed}\t{automata}\t{safe}\t{broken}\t{unknown}\t{faults}");
+        }
     }
 }
 
