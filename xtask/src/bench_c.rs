@@ -120,7 +120,12 @@ fn check(asked: &Asked, file: String, expected: String) -> Outcome {
 pub fn verdict(tool: &mut Command) -> (f64, &'static str) {
     let start = Instant::now();
     let status = tool.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let found = match status.ok().and_then(|s| s.code()) {
+    (start.elapsed().as_secs_f64(), said(status.ok().and_then(|s| s.code())))
+}
+
+/// What the tool says by its exit code.
+pub fn said(code: Option<i32>) -> &'static str {
+    match code {
         Some(0) => "safe",
         Some(1) => "unsafe",
         Some(2) => "refused",
@@ -128,8 +133,7 @@ pub fn verdict(tool: &mut Command) -> (f64, &'static str) {
         // Killed by the limit.
         None => "timeout",
         Some(_) => "failed",
-    };
-    (start.elapsed().as_secs_f64(), found)
+    }
 }
 
 fn folder(file: &str) -> String {

@@ -3,7 +3,7 @@
 //!
 //! The record is a table under `benches/record/`.
 
-use crate::{demo, project, record, shell};
+use crate::{bench_c, demo, project, record, shell};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -131,12 +131,6 @@ fn lift(asked: &Asked, elf: &Path) -> Result<(String, String)> {
 /// The verdict, and how long it takes.
 fn check(asked: &Asked, elf: &Path) -> Result<(&'static str, f64)> {
     let start = Instant::now();
-    let verdict = match shell::exit_code(&mut tool(asked, "check", elf))? {
-        0 => "safe",
-        1 => "unsafe",
-        2 => "refused",
-        3 => "unknown",
-        _ => "failed",
-    };
-    Ok((verdict, start.elapsed().as_secs_f64()))
+    let code = shell::exit_code(&mut tool(asked, "check", elf))?;
+    Ok((bench_c::said(Some(code)), start.elapsed().as_secs_f64()))
 }

@@ -6,7 +6,7 @@
 //! in `docs/results.md`, between the lines that name the table.
 
 use crate::race::limit::{self, Limits};
-use crate::{demo, figures, project, record, shell};
+use crate::{bench_c, demo, figures, project, record, shell};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -147,14 +147,7 @@ fn measure(asked: &Asked, list: &str, tool: &Path, scratch: &Path) -> Result<Vec
             words.push("--engine".into());
             words.extend(competitor.split(' ').map(str::to_string));
             let ended = limit::run(&words, &asked.limits, scratch)?;
-            let found = match ended.code {
-                Some(0) => "safe",
-                Some(1) => "unsafe",
-                Some(2) => "refused",
-                Some(3) => "unknown",
-                None => "timeout",
-                Some(_) => "failed",
-            };
+            let found = bench_c::said(ended.code);
             eprintln!("{found:>8} {:7.1} s  {competitor}  {file}", ended.seconds);
             outcomes.push(Outcome { found, seconds: ended.seconds });
         }

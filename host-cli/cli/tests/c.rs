@@ -111,6 +111,27 @@ fn a_run_gives_each_call_its_value() {
     assert!(run.is_none_or(|run| run.status.code() == Some(1)));
 }
 
+/// Pointers are shown by what they point to, behind the last element of an array, too; files of runs are read with these names.
+#[test]
+fn pointers_have_the_names_of_what_they_point_to() {
+    let text = "#include <assert.h>\nchar buffer[4]; struct { int a; char *name; } s;\n\
+        char *p = buffer; char **q = &s.name;\n\
+        void step(void) { p++; if (p == buffer + 4) q = 0; assert(q); }\n";
+    let place = Place::new(&[("p.c", text)]);
+    let args = ["check", "p.c", "--entry", "step", "--loop"];
+    let run = place.run(&[&args[..], &["--trace", "p.trace"]].concat()).ended(1).out;
+    for part in ["p = &buffer,", "q = &s.name", "&buffer → &buffer[1]", "&buffer[3] → &buffer[4]"]
+    {
+        assert!(run.contains(part), "{part}: {run}");
+    }
+    place.run(&["replay", "p.c", "p.trace", "--entry", "step", "--loop"]).ended(1);
+    // If the parts are too many, only whole objects have names.
+    let many = text.replace("buffer[4]", "buffer[100]").replace("+ 4", "+ 2");
+    place.write("p.c", &many);
+    let run = place.run(&args).ended(1).out;
+    assert!(run.contains("p: &buffer → 40"), "{run}");
+}
+
 /// What the first engine does not decide soon goes to others. This one needs `items - 3 * boxes`, a predicate on whole words.
 #[test]
 fn engines_take_turns() {

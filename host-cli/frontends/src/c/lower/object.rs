@@ -98,18 +98,23 @@ pub fn shown(types: &Types, ty: &Type) -> ir::Type {
     }
 }
 
-/// Objects that pointers are shown by the names of; of more nobody could tell them apart in a list.
+/// Names that a pointer's values are shown by; of more nobody could tell them apart in a list.
 const MAX_NAMES: usize = 64;
 
 impl Lower<'_> {
-    /// Has pointers to the beginning of an object be shown by its name.
+    /// Has pointers to objects be shown by the names of these, or of their parts if these are not too many.
     pub(super) fn name_pointers(&mut self) {
-        let named = self.objects.iter().filter(|o| o.addressed);
-        let names = named.map(|o| (ir::Word::from(o.address), format!("&{}", o.name)));
-        let names: Vec<(ir::Word, String)> =
-            [(0, "NULL".to_string())].into_iter().chain(names).collect();
+        let all = || self.objects.iter().filter(|o| o.addressed);
+        let whole = |o: &Object| (ir::Word::from(o.address), format!("&{}", o.name));
+        let mut names = vec![(0, "NULL".to_string())];
+        names.extend(all().map(whole));
         if names.len() > MAX_NAMES {
             return;
+        }
+        let parts = all().flat_map(|o| self.parts(o));
+        let parts: Vec<(ir::Word, String)> = parts.take(MAX_NAMES + 1).collect();
+        if names.len() + parts.len() <= MAX_NAMES {
+            names.extend(parts);
         }
         for object in &self.objects {
             for cell in self.unit.types.cells(&object.ty) {
@@ -119,6 +124,22 @@ impl Lower<'_> {
                 }
             }
         }
+    }
+
+    /// Addresses of members and elements behind the first, and of the end of an array: what loops stop at.
+    fn parts<'a>(&'a self, object: &'a Object) -> impl Iterator<Item = (ir::Word, String)> + 'a {
+        let at = |bytes: u64| ir::Word::from(object.address + bytes);
+        let is_part = |c: &&Cell| c.offset > 0 && c.offset.is_multiple_of(8) && !c.padding;
+        let name = |c: &Cell| self.cfa.vars[c.var.index()].name.clone();
+        let inner = object.cells.iter().filter(is_part);
+        let inner = inner.map(move |c| (at(c.offset / 8), format!("&{}", name(c))));
+        let end = match (&object.ty, object.is_plain()) {
+            (Type::Array(_, Some(count)), true) => {
+                Some((at(object.size), format!("&{}[{count}]", object.name)))
+            }
+            _ => None,
+        };
+        inner.chain(end)
     }
 
     pub(super) fn object(
