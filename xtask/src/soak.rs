@@ -176,3 +176,29 @@ impl Table {
         record::write(self.file, &text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `docs/results.md` says of the engines on random automata.
+    #[test]
+    fn automata_are_decided() {
+        let text = record::read(AUTOMATA.file);
+        let mut rows = text.lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(rows.next(), Some(format!("{}\tcommit", AUTOMATA.columns).as_str()));
+        for row in rows {
+            let fields: Vec<&str> = row.split('\t').collect();
+            let number = |at: usize| fields[at].parse::<u64>().unwrap();
+            let (automata, unknown, wrong) = (number(2), number(5), number(6));
+            assert_eq!(wrong, 0, "{row}");
+            match fields[0] {
+                "bmc" | "execute" => {}
+                "kind" | "tree-ic3" | "tree-ic3-itp" | "ic3-cegar" | "pdr" => {
+                    assert!(100 * unknown < automata, "{row}");
+                }
+                _ => assert_eq!(unknown, 0, "{row}"),
+            }
+        }
+    }
+}
