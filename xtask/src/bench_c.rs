@@ -136,6 +136,11 @@ pub fn said(code: Option<i32>) -> &'static str {
     }
 }
 
+/// Whether that is a verdict.
+pub fn is_decided(said: &str) -> bool {
+    matches!(said, "safe" | "unsafe")
+}
+
 fn folder(file: &str) -> String {
     let parent = Path::new(file).parent().map(|p| p.display().to_string());
     parent.unwrap_or_default()
@@ -146,7 +151,7 @@ fn tables(asked: &Asked, outcomes: &[Outcome]) -> Result<(String, u32)> {
     for outcome in outcomes {
         for key in [folder(&outcome.file), "total".into()] {
             let sum = sums.entry(key).or_default();
-            let decided = matches!(outcome.found.as_str(), "safe" | "unsafe");
+            let decided = is_decided(&outcome.found);
             sum.files += 1;
             sum.accepted += (outcome.found != "refused") as u32;
             sum.decided += decided as u32;

@@ -3,7 +3,7 @@
 //! What took long by the records of `bench-c` and `race`, and was decided, is checked with one thread and with two, one
 //! after the other on a machine that does nothing else. The record is `benches/record/threads.tsv`.
 
-use crate::bench_c::verdict;
+use crate::bench_c::{is_decided, verdict};
 use crate::{demo, project, record, shell};
 use anyhow::Result;
 use std::fmt::Write as _;
@@ -78,10 +78,6 @@ fn check(path: &Path, threads: &str) -> (f64, &'static str) {
     let mut tool = Command::new(project::tool());
     tool.args(["check", "--quiet", "--timeout", TIMEOUT, "--threads", threads]).arg(path);
     verdict(&mut tool)
-}
-
-fn is_decided(verdict: &str) -> bool {
-    ["safe", "unsafe"].contains(&verdict)
 }
 
 #[cfg(test)]

@@ -197,21 +197,17 @@ fn bad_certificates_are_refused() {
 fn traces_are_written_in_three_formats_and_replayed() {
     let place = pump();
     for name in ["t.trace", "t.vcd", "t.json"] {
-        let output = place.run(&["check", "pump.vch", "--trace", name]).ended(1);
+        // Which of several shortest runs is shown depends on time; the first that is found does not.
+        let output = place.run(&["check", "pump.vch", "--first-run", "--trace", name]).ended(1);
         assert!(output.err.contains(&format!("written to {name}")), "{}", output.err);
     }
+    assert!(place.bytes("t.vcd").starts_with(b"$"));
     let json: Value = serde_json::from_slice(&place.bytes("t.json")).unwrap();
     assert_eq!(json["property"], "short");
     assert_eq!(json["trace"][0]["step"], 0);
     let replayed = place.run(&["replay", "pump.vch", "t.trace", "--trace", "r.vcd"]).ended(1);
     assert!(replayed.out.contains("A run that breaks short"), "{}", replayed.out);
-    // Which of several shortest runs a check shows depends on its time: only the names are the same for sure.
-    let names = |file: &str| {
-        let text = String::from_utf8(place.bytes(file)).unwrap();
-        text.split_once("#0\n").unwrap().0.to_string()
-    };
-    assert!(names("t.vcd").contains("$var wire 4 \" limit $end"), "{}", names("t.vcd"));
-    assert_eq!(names("r.vcd"), names("t.vcd"));
+    assert_eq!(place.bytes("r.vcd"), place.bytes("t.vcd"));
     let json = place.run(&["replay", "pump.vch", "t.trace", "--json"]).ended(1).json();
     assert_eq!((&json["verdict"], &json["property"]), (&"unsafe".into(), &"short".into()));
     place.run(&["replay", "pump.vch", "t.trace", "--bind", "limit=3"]).ended(5);
