@@ -39,7 +39,7 @@ pub struct Effort {
 impl Effort {
     /// So much that a check with it takes about twice as long at most.
     pub fn after(time: Duration) -> Effort {
-        Effort { time: Some(time * 9 / 10 + START), budget: 0 }
+        Effort { time: Some(time + START), budget: 0 }
     }
 
     /// The same, but no more than the time that there is.
@@ -154,8 +154,9 @@ impl Search<'_> {
                     let is_done = at >= length;
                     // Steps get harder: what is not a quarter of the way at half of the time will not arrive.
                     let is_slow = || {
-                        let way = at.saturating_sub(known) * 4 < length - known;
-                        way && share.left().zip(time).is_some_and(|(left, all)| 2 * left < all)
+                        let done = at.saturating_sub(known + 1);
+                        let is_late = |(left, all)| 2 * left < all;
+                        4 * done < length - known && share.left().zip(time).is_some_and(is_late)
                     };
                     !is_done && !is_slow() && watch(stats)
                 };

@@ -10,28 +10,46 @@ use std::ops::Range;
 /// Rows and columns of a square of bits: lanes, and bits of a state's word.
 const SIDE: usize = LANES;
 
+/// Bits of a square that are moved one by one in less time than all of them at once.
+const FEW: usize = 256;
+
 /// Bits of states for evaluation: each state takes so many lanes, one after the other.
 pub fn spread(states: &States, range: Range<usize>, lanes: usize, bits: &mut [u64]) {
     for (at, bits) in bits.chunks_mut(SIDE).enumerate() {
-        let mut square = [0; SIDE];
-        for (rows, number) in square.chunks_mut(lanes).zip(range.clone()) {
-            rows.fill(states.get(number)[at]);
+        let words = range.clone().map(|number| states.get(number)[at]);
+        if range.len() * bits.len() <= FEW {
+            let own = u64::MAX >> (LANES - lanes);
+            bits.fill(0);
+            for (row, word) in words.enumerate() {
+                for (j, bit) in bits.iter_mut().enumerate() {
+                    *bit |= (own * (word >> j & 1)) << (row * lanes);
+                }
+            }
+        } else {
+            let mut square = [0; SIDE];
+            square.chunks_mut(lanes).zip(words).for_each(|(rows, word)| rows.fill(word));
+            transpose(&mut square);
+            bits.copy_from_slice(&square[..bits.len()]);
         }
-        transpose(&mut square);
-        bits.copy_from_slice(&square[..bits.len()]);
     }
 }
 
-/// The states of all lanes, one after the other, as they are stored.
-pub fn gather(bits: &[u64], states: &mut Vec<u64>) {
+/// The states of these lanes, as they are stored: each lane's at its place.
+pub fn gather(bits: &[u64], lanes: u64, states: &mut Vec<u64>) {
     let width = bits.len().div_ceil(SIDE);
     states.resize(LANES * width, 0);
     for (at, bits) in bits.chunks(SIDE).enumerate() {
-        let mut square = [0; SIDE];
-        square[..bits.len()].copy_from_slice(bits);
-        transpose(&mut square);
-        for (state, word) in states.chunks_mut(width).zip(square) {
-            state[at] = word;
+        let states = states.chunks_mut(width.max(1)).map(|state| &mut state[at]);
+        if lanes.count_ones() as usize * bits.len() <= FEW {
+            for (lane, state) in states.enumerate().filter(|(lane, _)| lanes >> lane & 1 == 1) {
+                let set = bits.iter().enumerate().map(|(j, bit)| (bit >> lane & 1) << j);
+                *state = set.fold(0, |all, bit| all | bit);
+            }
+        } else {
+            let mut square = [0; SIDE];
+            square[..bits.len()].copy_from_slice(bits);
+            transpose(&mut square);
+            states.zip(square).for_each(|(state, word)| *state = word);
         }
     }
 }
