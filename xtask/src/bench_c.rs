@@ -9,17 +9,57 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::time::Instant;
 
 /// What is asked.
-struct Asked {
-    folder: PathBuf,
+pub struct Asked {
+    /// Where `verdicts.tsv` is.
+    pub folder: PathBuf,
     /// Seconds of processor time for each file.
-    timeout: u64,
+    pub timeout: u64,
     /// Only files whose name holds this.
-    filter: String,
-    jobs: usize,
+    pub filter: String,
+    /// How many at a time.
+    pub jobs: usize,
+}
+
+impl Asked {
+    /// Reads the arguments of a task.
+    pub fn parse(task: &str, args: &[String]) -> Result<Asked> {
+        let usage =
+            || shell::Usage(format!("{task} FOLDER [--timeout S] [--filter TEXT] [--jobs N]"));
+        let mut asked =
+            Asked { folder: PathBuf::new(), timeout: 60, filter: String::new(), jobs: 2 };
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().ok_or_else(usage);
+            match arg.as_str() {
+                "--timeout" => asked.timeout = value()?.parse().map_err(|_| usage())?,
+                "--filter" => asked.filter = value()?.clone(),
+                "--jobs" => asked.jobs = value()?.parse().map_err(|_| usage())?,
+                path if !path.starts_with('-') => asked.folder = path.into(),
+                _ => return Err(usage().into()),
+            }
+        }
+        if asked.folder.as_os_str().is_empty() {
+            return Err(usage().into());
+        }
+        Ok(asked)
+    }
+
+    /// The files and their verdicts; `None`, and a line that says so, if there is no list.
+    pub fn files(&self) -> Option<Vec<(String, String)>> {
+        let list = self.folder.join("verdicts.tsv");
+        let Ok(text) = std::fs::read_to_string(&list) else {
+            eprintln!("skipped: there is no {}", list.display());
+            return None;
+        };
+        let files = (text.lines())
+            .filter_map(|line| line.split_once('\t'))
+            .filter(|(file, _)| file.contains(&self.filter))
+            .map(|(file, verdict)| (file.to_owned(), verdict.trim().to_owned()));
+        Some(files.collect())
+    }
 }
 
 /// A file and what became of it.
@@ -42,34 +82,12 @@ struct Sums {
 
 /// Checks the programs of `verdicts.tsv`, and records how many were accepted and decided.
 pub fn task(args: &[String]) -> Result<()> {
-    let asked = parse(args)?;
-    let list = asked.folder.join("verdicts.tsv");
-    let Ok(list) = std::fs::read_to_string(&list) else {
-        eprintln!("skipped: there is no {}", list.display());
-        return Ok(());
-    };
+    let asked = Asked::parse("bench-c", args)?;
+    let Some(mut files) = asked.files() else { return Ok(()) };
+    files.retain(|(file, _)| file.ends_with(".c") || file.ends_with(".i"));
     shell::stage("host tool", demo::build_tool)?;
-    let files: Vec<(String, String)> = (list.lines())
-        .filter_map(|line| line.split_once('\t'))
-        .filter(|(file, _)| file.ends_with(".c") || file.ends_with(".i"))
-        .filter(|(file, _)| file.contains(&asked.filter))
-        .map(|(file, verdict)| (file.to_owned(), verdict.trim().to_owned()))
-        .collect();
-    let queue = Mutex::new(files.into_iter());
-    let outcomes = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..asked.jobs {
-            scope.spawn(|| {
-                while let Some((file, expected)) = queue.lock().ok().and_then(|mut q| q.next()) {
-                    let outcome = check(&asked, file, expected);
-                    if let Ok(mut outcomes) = outcomes.lock() {
-                        outcomes.push(outcome);
-                    }
-                }
-            });
-        }
-    });
-    let mut outcomes = outcomes.into_inner().unwrap_or_default();
+    let check = |(file, expected)| check(&asked, file, expected);
+    let mut outcomes = shell::each(asked.jobs, files, check);
     outcomes.sort_by(|a, b| a.file.cmp(&b.file));
     let (table, wrong) = tables(&asked, &outcomes)?;
     print!("{table}");
@@ -82,36 +100,11 @@ pub fn task(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn parse(args: &[String]) -> Result<Asked> {
-    let usage = || shell::Usage("bench-c FOLDER [--timeout S] [--filter TEXT] [--jobs N]".into());
-    let mut asked = Asked { folder: PathBuf::new(), timeout: 60, filter: String::new(), jobs: 2 };
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or_else(usage);
-        match arg.as_str() {
-            "--timeout" => asked.timeout = value()?.parse().map_err(|_| usage())?,
-            "--filter" => asked.filter = value()?.clone(),
-            "--jobs" => asked.jobs = value()?.parse().map_err(|_| usage())?,
-            path if !path.starts_with('-') => asked.folder = path.into(),
-            _ => return Err(usage().into()),
-        }
-    }
-    if asked.folder.as_os_str().is_empty() {
-        return Err(usage().into());
-    }
-    Ok(asked)
-}
-
-/// Checks one file. The limit is on processor time, which other work on the machine does not eat.
+/// Checks one file.
 fn check(asked: &Asked, file: String, expected: String) -> Outcome {
-    let limit = format!("ulimit -t {}; exec \"$@\"", asked.timeout);
-    let (seconds, found) = verdict(
-        Command::new("sh")
-            .args(["-c", &limit, "sh"])
-            .arg(project::tool())
-            .args(["check", "--quiet", "--color", "never"])
-            .arg(asked.folder.join(&file)),
-    );
+    let path = asked.folder.join(&file).display().to_string();
+    let args = ["check", "--quiet", "--color", "never", &path];
+    let (seconds, found) = verdict(&mut shell::limited(asked.timeout, &project::tool(), &args));
     eprintln!("{found:>8} {seconds:7.1} s  {file}");
     Outcome { file, expected, found: found.into(), seconds }
 }
@@ -141,7 +134,8 @@ pub fn is_decided(said: &str) -> bool {
     matches!(said, "safe" | "unsafe")
 }
 
-fn folder(file: &str) -> String {
+/// The folder of a file.
+pub fn folder(file: &str) -> String {
     let parent = Path::new(file).parent().map(|p| p.display().to_string());
     parent.unwrap_or_default()
 }

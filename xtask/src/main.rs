@@ -5,6 +5,7 @@
 
 mod alone;
 mod bench;
+mod bench_auto;
 mod bench_c;
 mod bench_device;
 mod bench_elf;
@@ -38,7 +39,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 24] = [
+const TASKS: [Task; 25] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     (
         "demo",
@@ -104,6 +105,11 @@ const TASKS: [Task; 24] = [
         "table",
         "the papers' comparisons of engines; cav12|fmcad15|cegar FOLDER, --timeout S, --filter TEXT",
         table::task,
+    ),
+    (
+        "bench-auto",
+        "whether auto decides as many as the best engine; FOLDER, --timeout S, --filter TEXT, --jobs N",
+        bench_auto::task,
     ),
     ("bench-runs", "what it costs to look for a shortest run", bench_runs::task),
     ("bench-threads", "what took long, with one thread and with two; FOLDER", bench_threads::task),

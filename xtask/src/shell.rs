@@ -3,8 +3,9 @@
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// The task was called in a way it does not understand.
@@ -64,6 +65,33 @@ pub fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     words.join(" ")
+}
+
+/// A program with a limit of processor time, which other work on the machine does not eat.
+pub fn limited(seconds: u64, program: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -t {seconds}; exec \"$@\""), "sh"]);
+    command.arg(program).args(args);
+    command
+}
+
+/// Does something with each, so many at a time; what comes of it is in the order in which it was done.
+pub fn each<T: Send, R: Send>(jobs: usize, all: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let queue = Mutex::new(all.into_iter());
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let Some(next) = queue.lock().ok().and_then(|mut queue| queue.next()) {
+                    let result = work(next);
+                    if let Ok(mut done) = done.lock() {
+                        done.push(result);
+                    }
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap_or_default()
 }
 
 /// Where a program is, if it can be found.

@@ -684,6 +684,15 @@ property deaf: never in right.Heard;
         assert!(chart.contains(text), "{text}: {chart}");
     }
     assert_eq!(chart.matches("class=\"message\"").count(), 1, "{chart}");
+    // What a function reads is received by who calls it.
+    let called = two.replace(
+        "machine right { initial state Wait { on left.sent ",
+        "machine right { fn told() -> bool { left.sent } initial state Wait { on told() ",
+    );
+    std::fs::write(place.path("called.vch"), called).unwrap();
+    place.run(&["check", "called.vch", "-q", "--trace", "called.svg"]).ended(1);
+    let chart = place.read("called.svg");
+    assert!(chart.contains(">left.sent = true<") && chart.contains("on told()"), "{chart}");
     place.run(&["check", "two.vch", "-q", "--html", "two.html"]).ended(1);
     assert!(place.read("two.html").contains("<h2>Who moved</h2>"));
     let said = place.run(&["check", "pump.vch", "-q", "--trace", "pump.svg"]).ended(2).err;

@@ -1,5 +1,7 @@
 //! What a model looks like from afar: machines, states and transitions, in the words of the source.
 
+use std::collections::BTreeSet;
+
 /// A model as it is drawn and listed; taken from the syntax, so names need not resolve.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outline {
@@ -39,6 +41,10 @@ pub struct Transition {
     pub guard: String,
     /// What is done then, if anything.
     pub action: String,
+    /// The rule of the state, and the number in the rule.
+    pub rule: [usize; 2],
+    /// The names of all that is read by guard and actions, those of machines with the machine's name before them.
+    pub reads: BTreeSet<String>,
 }
 
 /// What is done whenever a state is entered or left.

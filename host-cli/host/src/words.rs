@@ -13,7 +13,7 @@ use crate::frontend::outline::{Machine, Outline};
 use crate::frontend::{self, Language, Source};
 use crate::ir::formats::Names;
 use crate::ir::{
-    Cfa, Edge, Expr, ExprId, InputId, LocId, Pool, PropertyId, Span, Trace, VarId, value,
+    Cfa, Edge, EdgeId, Expr, ExprId, InputId, LocId, Pool, PropertyId, Span, Trace, VarId, value,
 };
 use crate::validate::{Run, Taken};
 use std::path::Path;
@@ -107,6 +107,19 @@ impl<'a> Words<'a> {
         let is_one =
             |name: &&str| [machine, other].iter().any(|m| self.outline.machines[*m].name == **name);
         order.find(is_one) == Some(self.outline.machines[other].name.as_str())
+    }
+
+    /// Whether a machine reads something when an edge is taken.
+    pub fn reads(&self, edge: EdgeId, machine: usize, name: &str) -> bool {
+        // Elements of an array are not told apart.
+        let name = name.split('[').next().unwrap_or(name);
+        let moves = self.moves.get(edge.index()).into_iter().flatten();
+        let mut taken = moves.filter(|m| m.machine == machine).filter_map(|m| m.transition);
+        taken.any(|[state, rule, at]| {
+            let own = self.outline.machines.get(machine).map_or(&[][..], |m| &m.transitions);
+            let mut own = own.iter().filter(|t| t.from == state && t.rule == [rule, at]);
+            own.any(|t| t.reads.contains(name))
+        })
     }
 
     /// Whether steps are calls of a function.

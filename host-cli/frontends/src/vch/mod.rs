@@ -12,6 +12,7 @@ mod lexer;
 mod lower;
 mod outline;
 mod parser;
+mod reads;
 #[cfg(test)]
 mod tests;
 mod token;

@@ -1,7 +1,7 @@
 //! The outline of a text, from its syntax alone.
 
 use super::ast::{Block, Claim, Expr, ExprKind, Item, Name};
-use super::{lexer, parser};
+use super::{lexer, parser, reads};
 use crate::outline::{Always, Machine, Outline, Transition};
 use vouch_ir::Span;
 
@@ -24,10 +24,15 @@ pub fn outline(text: &str) -> Outline {
             let number = |name: &Name| m.states.iter().position(|s| s.name.text == name.text);
             let mut transitions = vec![];
             for (from, state) in m.states.iter().enumerate() {
-                for t in state.rules.iter().flat_map(|r| &r.transitions) {
+                let numbered = state.rules.iter().enumerate().flat_map(|(rule, r)| {
+                    r.transitions.iter().enumerate().map(move |(at, t)| ([rule, at], t))
+                });
+                for (rule, t) in numbered {
                     let guard = t.guard.as_ref().map_or("else".into(), |g| words(g.span));
                     let to = t.target.as_ref().and_then(number);
-                    transitions.push(Transition { from, to, guard, action: done(&t.action) });
+                    let reads = reads::of_transition(&file, m, state, t);
+                    let action = done(&t.action);
+                    transitions.push(Transition { from, to, guard, action, rule, reads });
                 }
             }
             Machine {

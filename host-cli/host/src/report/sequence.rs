@@ -2,7 +2,7 @@
 //! received what from whom.
 //!
 //! Machines speak by variables and states. One receives what another has changed when it takes the first transition since
-//! that mentions it, as it is written in the source; what a function reads that it calls is not seen.
+//! that reads it, in its guard, in what is done, or in a function that is called there.
 
 use super::markup::escape;
 use crate::formats::Names;
@@ -93,6 +93,7 @@ pub fn of_run(cfa: &Cfa, words: &Words<'_>, run: &Run) -> Option<Chart> {
     let mut news: BTreeMap<String, News> = BTreeMap::new();
     for moment in words.moments(run).into_iter().filter(|m| m.step > 0) {
         let row = chart.rows.len();
+        let edge = run.steps.get(moment.edge)?.edge;
         let before = run.states.get(moment.edge)?;
         let after = run.states.get(moment.edge + 1).filter(|_| !moment.fails).unwrap_or(before);
         let states = words.states(after.location)?;
@@ -115,7 +116,7 @@ pub fn of_run(cfa: &Cfa, words: &Words<'_>, run: &Run) -> Option<Chart> {
             note(&mut news, now.collect(), row);
             for (name, news) in &mut news {
                 if news.by != act.machine
-                    && mentions(&act.text, name)
+                    && words.reads(edge, act.machine, name)
                     && news.taken.insert(act.machine)
                 {
                     let (from, to) = ((news.by, news.row), (act.machine, row));
@@ -174,18 +175,6 @@ fn note(news: &mut BTreeMap<String, News>, changes: Vec<Change>, row: usize) {
             None => news.remove(&name),
         };
     }
-}
-
-/// Whether a name stands in a text as a word of its own.
-fn mentions(text: &str, name: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-    // Elements of an array are not told apart.
-    let name = name.split('[').next().unwrap_or(name);
-    text.match_indices(name).any(|(at, _)| {
-        let (before, after) =
-            (text[..at].chars().next_back(), text[at + name.len()..].chars().next());
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
 }
 
 fn short(text: &str, letters: usize) -> String {
@@ -269,19 +258,4 @@ pub fn draw(title: &str, chart: &Chart) -> String {
     }
     out.push_str("</svg>\n");
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_whole_words() {
-        assert!(mentions("on !drive.lock && open", "drive.lock"));
-        assert!(mentions("on calls[2] -> Up", "calls[0]"));
-        assert!(mentions("on in doors.Closed -> Moving", "doors.Closed"));
-        assert!(!mentions("on overdrive.lock", "drive.lock"));
-        assert!(!mentions("on drive.locked", "drive.lock"));
-        assert!(!mentions("on supply.volts", "volts"));
-    }
 }

@@ -32,6 +32,32 @@ fn properties_name_the_requirements_that_they_cover() {
 }
 
 #[test]
+fn what_a_transition_reads_is_in_the_outline() {
+    let text = "input go: bool;
+machine a { var n: u2 = 0; initial state A { on go -> A { n += 1; } } }
+machine b {
+    var last: u2 = 0; var all: [u2; 4] = [0; 4]; var unread: u2 = 0;
+    fn new(n: u2) -> bool { let unread = n; unread != last }
+    initial state Rest {
+        exit { all[a.n] = 0; }
+        on new(all[1]) -> Busy { unread = 1; }
+        else { last = 2; }
+    }
+    state Busy { entry { if in a.A { last = 1; } } }
+}
+system both = sync(a, b);
+";
+    let machines = super::super::outline(text).machines;
+    let reads = |machine: usize, at: usize| {
+        machines[machine].transitions[at].reads.iter().map(String::as_str).collect::<Vec<_>>()
+    };
+    assert_eq!(reads(0, 0), ["a.n", "go"]);
+    assert_eq!(reads(1, 0), ["a.A", "a.n", "b.all", "b.last"]);
+    assert!(reads(1, 1).is_empty());
+    assert_eq!(machines[1].transitions[1].rule, [1, 0]);
+}
+
+#[test]
 fn operators_wrap_around_and_keep_their_sign() {
     let ab = &[("a", 200), ("b", 100)];
     assert_eq!(value("u8", "a + b", ab), 44);
