@@ -109,13 +109,23 @@ impl<W: Word> Solver<'_, W> {
             source = self.reason_of(lit.var());
         };
         self.learnt[0] = W::of((!asserted).code());
+        let all = len;
         let len = self.minimise(len, &mut dependency);
-        for i in 0..seen {
-            let var = self.seen[i].get();
-            self.flags[var] &= !SEEN;
-            self.bump(var);
+        // Those of earlier levels last, so that they are decided first: fewer decisions are undone.
+        for i in 1..=seen {
+            self.unsee(self.learnt[self.learnt.len() - i].get());
+        }
+        for i in 1..all {
+            self.unsee(self.learnt_lit(i).var());
         }
         (len, dependency)
+    }
+
+    /// Ends the part of a variable in a conflict.
+    #[inline(always)]
+    fn unsee(&mut self, var: usize) {
+        self.flags[var] &= !SEEN;
+        self.bump(var);
     }
 
     /// Adds the literals of `source` to the clause being learnt.
@@ -139,10 +149,11 @@ impl<W: Word> Solver<'_, W> {
                 return;
             }
             solver.flags[var] |= SEEN;
-            solver.seen[*seen] = W::of(var);
-            *seen += 1;
             if level == solver.state.depth {
+                *seen += 1;
                 *open += 1;
+                let last = solver.learnt.len();
+                solver.learnt[last - *seen] = W::of(var);
             } else {
                 solver.learnt[*len] = W::of(lit.code());
                 *len += 1;
@@ -191,7 +202,7 @@ impl<W: Word> Solver<'_, W> {
     }
 
     /// Drops literals whose reasons are already in the clause (one step of self-subsumption: deeper
-    /// search needs a stack and gains little on clauses as short as these).
+    /// search needs a stack and gains little on clauses as short as these). They stay behind those that are kept.
     fn minimise(&mut self, len: usize, dependency: &mut Dependency) -> usize {
         let mut kept = 1;
         for i in 1..len {
@@ -217,7 +228,7 @@ impl<W: Word> Solver<'_, W> {
                 all
             };
             if !redundant {
-                self.learnt[kept] = W::of(lit.code());
+                self.learnt.swap(kept, i);
                 kept += 1;
             }
         }
@@ -274,9 +285,11 @@ impl<W: Word> Solver<'_, W> {
 
     /// Walks the trail down from what is marked to the assumptions.
     fn collect_failed(&mut self) {
-        let bottom = if self.state.depth == 0 { self.state.trail } else { self.limits[0].get() };
-        for at in (bottom..self.state.trail).rev() {
+        for at in (0..self.state.trail).rev() {
             let var = Lit::from_code(self.trail[at].get()).var();
+            if self.level(var) == 0 {
+                break;
+            }
             if self.flags[var] & SEEN == 0 {
                 continue;
             }

@@ -98,13 +98,8 @@ impl<W: Word> Solver<'_, W> {
 
     /// Assigns `lit` on a level of its own.
     pub(super) fn decide(&mut self, lit: Lit) {
-        self.open_level();
-        self.push_trail(lit, why::DECISION, W::NONE);
-    }
-
-    pub(super) fn open_level(&mut self) {
-        self.limits[self.state.depth] = W::of(self.state.trail);
         self.state.depth += 1;
+        self.push_trail(lit, why::DECISION, W::NONE);
     }
 
     /// Unassigns everything above decision level `depth`.
@@ -112,12 +107,21 @@ impl<W: Word> Solver<'_, W> {
         if self.state.depth <= depth {
             return;
         }
-        let length = self.limits[depth].get();
-        while self.state.trail > length {
+        while self.last_level() > depth {
             self.unassign_last();
         }
-        self.state.head = length;
+        self.state.head = self.state.trail;
         self.state.depth = depth;
+    }
+
+    /// The level of what was assigned last. Levels never decrease along the trail, so none has to remember where it
+    /// began.
+    #[inline(always)]
+    fn last_level(&self) -> usize {
+        match self.state.trail.checked_sub(1) {
+            Some(last) => self.level(Lit::from_code(self.trail[last].get()).var()),
+            None => 0,
+        }
     }
 
     #[inline(always)]

@@ -179,13 +179,11 @@ pub struct Solver<'a, W> {
     stamp: &'a mut [W],
     /// Variables in the domain.
     domain: &'a mut [W],
-    /// The clause being learnt, and variables whose `SEEN` must be cleared.
+    /// From the front: the clause being learnt, whose literals but the first are of earlier levels. From the back:
+    /// the variables of the latest level that take part. None is both, so there is room for all.
     learnt: &'a mut [W],
-    seen: &'a mut [W],
     /// First clause of each literal's watch list.
     watches: &'a mut [W],
-    /// Length of the trail before each decision.
-    limits: &'a mut [W],
     assumed: &'a mut [W],
     /// Lemmas and learnt clauses.
     pub pool: Pool<'a, W>,
@@ -252,9 +250,7 @@ impl<'a, W: Word> Solver<'a, W> {
             stamp: regions.take(sizes.vars),
             domain: regions.take(sizes.vars),
             learnt: regions.take(sizes.vars),
-            seen: regions.take(sizes.vars),
             watches: regions.take(2 * sizes.vars),
-            limits: regions.take(sizes.vars + sizes.assumptions + 1),
             assumed: regions.take(sizes.assumptions),
             pool: Pool { words: regions.take(sizes.pool) },
             pulse: None,
@@ -493,7 +489,7 @@ impl<'a, W: Word> Solver<'a, W> {
             if self.state.depth < self.state.assumptions {
                 let lit = Lit::from_code(self.assumed[self.state.depth].get());
                 match self.truth(lit) {
-                    TRUE => self.open_level(),
+                    TRUE => self.state.depth += 1,
                     FALSE => {
                         self.analyze_failed(lit);
                         return Answer::Unsat;
