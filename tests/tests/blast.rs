@@ -25,14 +25,17 @@ fn view(image: &AlignedImage) -> Image<'_, u16> {
 /// Every edge of the image does on the live bits what the interpreter does on the state.
 #[test]
 fn steps_agree() {
-    let mut taken = 0;
+    let (mut taken, mut shared) = (0, 0);
     for shape in Shape::ALL {
         for seed in 0..250 {
             let cfa = generate(seed, shape);
             let (model, image) = compiled(&cfa);
             let (map, image) = (&model.map, view(&image));
             let mut rng = Rng::new(seed);
+            let mut networks = HashSet::new();
             for (e, id) in map.edges.iter().enumerate() {
+                let gates = image.edge(e).gates;
+                shared += (!gates.is_empty() && !networks.insert(gates.as_ptr())) as usize;
                 for _ in 0..12 {
                     let state: Vec<Word> = cfa.vars.iter().map(|v| rng.word(v.width)).collect();
                     let inputs: Vec<Word> = cfa.inputs.iter().map(|i| rng.word(i.width)).collect();
@@ -58,6 +61,7 @@ fn steps_agree() {
         }
     }
     assert!(taken > 20_000, "only {taken} steps were possible");
+    assert!(shared > 500, "only {shared} edges share the network of another");
 }
 
 /// The image has the same verdicts, at the same depth, as the automaton; its runs are runs.
@@ -110,6 +114,9 @@ fn replay(cfa: &Cfa, trace: &ir::Trace) -> LocId {
     for step in &trace.steps {
         let edge = &cfa.edges[step.edge.index()];
         assert_eq!(edge.from, location);
+        // Not those that only other edges with the same network read.
+        let read = cfa.edge_inputs(edge);
+        assert!(step.inputs.iter().all(|i| read.contains(&i.0)), "{:?}", step.inputs);
         let input = |i| step.inputs.iter().find(|x| x.0 == i).map_or(0, |x| x.1);
         state = eval::step(cfa, &state, step.edge, input).expect("a guard is false");
         location = edge.to;

@@ -6,7 +6,7 @@ use super::header::{ImageError, Table, VERSION, VERSION_UNBOUND, checksum};
 use super::program::{Isa, Place, Program, Span};
 use super::view::Image;
 use crate::word::Word;
-use alloc::{string::String, vec, vec::Vec};
+use alloc::{collections::BTreeMap, string::String, vec, vec::Vec};
 
 /// A location to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -243,9 +243,18 @@ impl ImageBuilder {
             tables.location(location, &entering)?;
         }
         let mut max_vars = 1;
+        let mut networks = BTreeMap::new();
         for edge in &self.edges {
             let live = self.locations.get(edge.from as usize).map_or(0, |l| l.live.len());
-            max_vars = max_vars.max(tables.edge(edge, live)?);
+            // Equal networks are written once.
+            let first = 1 + live + edge.inputs as usize;
+            let place = match networks.get(&(first, &edge.gates)) {
+                Some(place) => *place,
+                None => tables.network(first, &edge.gates)?,
+            };
+            networks.insert((first, &edge.gates), place);
+            max_vars = max_vars.max(first + edge.gates.len());
+            tables.edge(edge, place)?;
         }
         for (location, lits) in &self.certificate {
             let record = [*location, lits.len() as u32];
@@ -365,27 +374,31 @@ impl<W: Word> Tables<W> {
         extend(&mut self.in_edges, entering.iter().copied())
     }
 
-    /// Appends an edge; returns its number of variables.
-    fn edge(&mut self, edge: &EdgeSpec, live: usize) -> Result<usize, BuildError> {
-        let first = 1 + live + edge.inputs as usize;
-        let vars = first + edge.gates.len();
-        if vars >= W::MAX_INDEX / 2 {
-            return Err(too_large::<W>());
-        }
+    /// Appends an edge whose network is at these places.
+    fn edge(&mut self, edge: &EdgeSpec, [gates, fan_out]: [u32; 2]) -> Result<(), BuildError> {
         self.edges.extend([
             edge.from,
             edge.to,
             edge.inputs,
             edge.gates.len() as u32,
-            self.gates.len() as u32,
+            gates,
             self.next.len() as u32,
-            self.fan_out.len() as u32,
+            fan_out,
             edge.guard,
         ]);
-        extend(&mut self.gates, edge.gates.iter().flatten().map(|l| *l as usize))?;
-        extend(&mut self.next, edge.next.iter().map(|l| *l as usize))?;
+        extend(&mut self.next, edge.next.iter().map(|l| *l as usize))
+    }
+
+    /// Appends gates whose first variable is `first`, and who reads what. Returns where they are.
+    fn network(&mut self, first: usize, gates: &[[u32; 3]]) -> Result<[u32; 2], BuildError> {
+        let vars = first + gates.len();
+        if vars >= W::MAX_INDEX / 2 {
+            return Err(too_large::<W>());
+        }
+        let place = [self.gates.len() as u32, self.fan_out.len() as u32];
+        extend(&mut self.gates, gates.iter().flatten().map(|l| *l as usize))?;
         let mut readers = vec![Vec::new(); vars];
-        for (g, lits) in edge.gates.iter().enumerate() {
+        for (g, lits) in gates.iter().enumerate() {
             for var in distinct_operands(lits) {
                 readers.get_mut(var).ok_or_else(too_large::<W>)?.push(first + g);
             }
@@ -397,7 +410,7 @@ impl<W: Word> Tables<W> {
         }));
         extend(&mut self.fan_out, offsets)?;
         extend(&mut self.fan_out, readers.into_iter().flatten())?;
-        Ok(vars)
+        Ok(place)
     }
 }
 

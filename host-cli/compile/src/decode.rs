@@ -4,6 +4,7 @@
 //! and a certificate an invariant is not decided here but by `validate`.
 
 use crate::blast::Map;
+use std::collections::HashMap;
 use vouch_ir::{
     BitLit, Certificate, Cfa, Clause, LocId, PropertyId, Step, Term, Trace, Type, VarId, VarKind,
     Word, eval, mask,
@@ -94,12 +95,17 @@ pub fn trace(
     let mut initial = collect(bits);
     name_params(map, cfa, &mut initial);
 
-    let mut decoded = vec![];
+    let (mut decoded, mut read) = (vec![], HashMap::new());
     for (edge, bits) in steps {
         let id = *pick(&map.edges, *edge, "edge")?;
         let inputs = pick(&map.edge_inputs, *edge, "edge")?;
         ensure_bits("inputs", bits.len(), inputs.len())?;
         let bits = inputs.iter().zip(bits).map(|((input, bit), value)| (*input, *bit, *value));
+        // Those of other edges that share the network say nothing.
+        let read = read.entry(id).or_insert_with(|| {
+            cfa.edges.get(id.index()).map_or(vec![], |edge| cfa.edge_inputs(edge))
+        });
+        let bits = bits.filter(|(input, ..)| read.contains(input));
         decoded.push(Step { edge: id, inputs: collect(bits) });
     }
     Ok(Trace::new(PropertyId(property as u32), initial, decoded))

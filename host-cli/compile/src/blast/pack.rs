@@ -15,13 +15,16 @@ pub fn pack(cfa: &Cfa, source_hash: [u8; 32], gates: &Gates) -> Result<Model, Bl
     let live_bits: Vec<Vec<u32>> = (live.locations.iter())
         .map(|bits| bits.iter().map(|flat| numbers.global(*flat)).collect())
         .collect();
-    let mut edges = vec![];
-    let mut edge_inputs = vec![];
+    let mut edges = vec![EdgeSpec::default(); live.edges.len()];
+    let mut edge_inputs = vec![vec![]; live.edges.len()];
     let mut vars = vec![0; blaster.graph().len()];
-    for cone in &live.edges {
-        let (edge, inputs) = pack_edge(blaster, live, cone, &mut vars)?;
-        edges.push(edge);
-        edge_inputs.push(inputs);
+    for share in shares(&live.edges) {
+        let from = &live.locations[share.from as usize];
+        let network = pack_network(blaster, from, &share.nodes, &mut vars)?;
+        for number in share.edges {
+            edges[number] = pack_edge(&live.edges[number], &network, &vars);
+            edge_inputs[number].clone_from(&network.inputs);
+        }
     }
     let mut properties = vec![];
     for p in &cfa.properties {
@@ -102,18 +105,83 @@ fn pack_params(
     Ok(params)
 }
 
-/// An edge, and what its input bits are. `vars` has room for the variable of each node.
-fn pack_edge(
+/// More gates than a device has room for: their edges do not share networks.
+const MANY: usize = 1 << 16;
+
+/// Edges from one location that share a network.
+struct Share {
+    from: u32,
+    edges: Vec<usize>,
+    /// All nodes that they depend on, ascending.
+    nodes: Vec<u32>,
+}
+
+/// What edges compute.
+struct Network {
+    /// What each input bit is.
+    inputs: Vec<(InputId, u32)>,
+    /// Operands of each gate.
+    gates: Vec<[u32; 3]>,
+}
+
+/// Which edges share a network. What leaves a location tests and changes the same variables, so that most of the
+/// gates are the same, and an image that has them once is half as large. But the solver's memory grows with the
+/// largest network, and its time with the gates that an edge does not need: those that share are alike, and
+/// hardly larger together than the largest edge.
+fn shares(edges: &[Cone]) -> Vec<Share> {
+    let sizes = || edges.iter().map(|cone| cone.nodes.len());
+    let largest = sizes().max().unwrap_or(0);
+    let most = largest + largest / 8;
+    let is_small = sizes().sum::<usize>() <= MANY;
+    let mut shares: Vec<Share> = vec![];
+    for (number, cone) in edges.iter().enumerate() {
+        let fits = |share: &mut Share| {
+            if share.from != cone.from {
+                return None;
+            }
+            let nodes = union(&share.nodes, &cone.nodes);
+            let mut both = [share.nodes.len(), cone.nodes.len()];
+            both.sort_unstable();
+            // At least half of the smaller one is in the larger one.
+            let alike = nodes.len() <= both[1] + both[0] / 2;
+            (alike && nodes.len() <= most).then_some(nodes)
+        };
+        let mut others = shares.iter_mut().filter(|_| is_small);
+        let found = others.find_map(|share| fits(share).map(|nodes| (share, nodes)));
+        match found {
+            Some((share, nodes)) => {
+                share.edges.push(number);
+                share.nodes = nodes;
+            }
+            None => shares.push(Share {
+                from: cone.from,
+                edges: vec![number],
+                nodes: cone.nodes.clone(),
+            }),
+        }
+    }
+    shares
+}
+
+/// What is in one of two ascending lists, ascending.
+fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut all = [a, b].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The network of some nodes. `vars` has room for the variable of each node of the graph, and gets those of these.
+fn pack_network(
     blaster: &Blaster,
-    live: &Liveness,
-    cone: &Cone,
+    source: &[u32],
+    nodes: &[u32],
     vars: &mut [u32],
-) -> Result<(EdgeSpec, Vec<(InputId, u32)>), BlastError> {
+) -> Result<Network, BlastError> {
     let graph = blaster.graph();
-    let source = &live.locations[cone.from as usize];
     let mut inputs: Vec<(InputId, u32, u32)> = vec![];
     vars[0] = 0;
-    for &node in &cone.nodes {
+    for &node in nodes {
         match blaster.leaf(node as usize) {
             // What an edge reads is live at its source.
             Some(Leaf::State(flat)) => {
@@ -133,8 +201,8 @@ fn pack_edge(
     let mut free = u32::try_from(1 + source.len() + inputs.len()).ok();
     let mut gates = vec![];
     // Operands have smaller numbers than their users, so this order is topological.
-    for &node in &cone.nodes {
-        let code = |l: Lit| vars[l.var()] * 2 + !l.is_positive() as u32;
+    for &node in nodes {
+        let code = |l: Lit| code(vars, l);
         gates.push(match graph.node(node as usize) {
             Node::True | Node::Leaf(_) => continue,
             Node::And(a, b) => [code(a), code(b), 1],
@@ -145,14 +213,23 @@ fn pack_edge(
         vars[node as usize] = var;
         free = Some(var + 1);
     }
-    let code = |l: Lit| vars[l.var()] * 2 + !l.is_positive() as u32;
-    let edge = EdgeSpec {
+    let inputs = inputs.into_iter().map(|(input, bit, _)| (input, bit)).collect();
+    Ok(Network { inputs, gates })
+}
+
+/// An edge with its network.
+fn pack_edge(cone: &Cone, network: &Network, vars: &[u32]) -> EdgeSpec {
+    EdgeSpec {
         from: cone.from,
         to: cone.to,
-        inputs: inputs.len() as u32,
-        gates,
-        guard: code(cone.guard),
-        next: cone.next.iter().map(|l| code(*l)).collect(),
-    };
-    Ok((edge, inputs.into_iter().map(|(input, bit, _)| (input, bit)).collect()))
+        inputs: network.inputs.len() as u32,
+        gates: network.gates.clone(),
+        guard: code(vars, cone.guard),
+        next: cone.next.iter().map(|l| code(vars, *l)).collect(),
+    }
+}
+
+/// A literal of the graph as one of an edge.
+fn code(vars: &[u32], l: Lit) -> u32 {
+    vars[l.var()] * 2 + !l.is_positive() as u32
 }

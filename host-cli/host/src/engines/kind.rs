@@ -17,6 +17,7 @@
 
 use super::bmc::{Base, Runs};
 use super::clock::Stop;
+use super::cone;
 use super::found::Found;
 use super::ic3cfa::Watch;
 use super::job::{Job, with_job};
@@ -143,17 +144,5 @@ impl<'j, W: Word> Steps<'j, W> {
 /// Whether an edge's guard depends on an input.
 fn reads_inputs<W: Word>(image: &Image<'_, W>, edge: usize) -> bool {
     let edge = image.edge(edge);
-    let mut seen = vec![false; edge.vars()];
-    let mut stack = vec![edge.guard.var()];
-    while let Some(var) = stack.pop() {
-        if std::mem::replace(&mut seen[var], true) {
-            continue;
-        }
-        if var >= edge.first_gate() {
-            stack.extend(edge.gate(var).map(|lit| lit.var()));
-        } else if var > edge.live {
-            return true;
-        }
-    }
-    false
+    cone::of(&edge, [edge.guard])[1 + edge.live..edge.first_gate()].contains(&true)
 }

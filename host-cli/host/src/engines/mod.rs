@@ -15,6 +15,7 @@
 //! - [`auto`]: the core's engine, and others for what it does not decide soon.
 //! - [`clock`], [`sat`], [`unroll`], [`interpolate`]: what these are made of: limits, a solver, runs as gates,
 //!   interpolants.
+//! - `cone`: what an edge needs of a network that it shares with others.
 //! - `job`, `shares`, `found`: what they begin with, fair shares of the time for several properties, and what was found together.
 //! - [`widen`]: an image with wider words, for arenas that narrow words cannot address.
 
@@ -22,6 +23,7 @@ pub mod auto;
 pub mod bmc;
 pub mod cegar;
 pub mod clock;
+mod cone;
 pub mod execute;
 pub mod explicit;
 mod found;

@@ -7,6 +7,7 @@
 
 use super::ImageTrace;
 use super::clock::Stop;
+use super::cone;
 use super::job::Job;
 use crate::gates::aig::{Graph, Lit};
 use std::collections::BTreeMap;
@@ -44,6 +45,8 @@ pub(super) struct Unrolling<'j, W> {
     leaves: u32,
     layers: Vec<Layer>,
     leaving: Vec<Vec<usize>>,
+    /// How many gates each edge needs.
+    gates: Vec<u64>,
 }
 
 /// Puts an edge's gates into a graph, with these values of the source's live bits and of the inputs. Returns
@@ -56,12 +59,16 @@ pub fn import<W: Word>(
     inputs: &[Lit],
 ) -> (Lit, Vec<Lit>) {
     let edge = image.edge(edge);
+    let is_needed = cone::own(&edge);
     let mut vars = vec![Lit::TRUE];
     vars.extend(values.iter().chain(inputs));
-    for gate in edge.gates {
+    for (gate, is_needed) in edge.gates.iter().zip(&is_needed[edge.first_gate()..]) {
         let get = |w: &W| vars[w.get() / 2].negated_if(w.get() & 1 == 1);
-        let (s, t, e) = (get(&gate[0]), get(&gate[1]), get(&gate[2]));
-        vars.push(graph.mux(s, t, e));
+        vars.push(match is_needed {
+            true => graph.mux(get(&gate[0]), get(&gate[1]), get(&gate[2])),
+            // Nobody asks for it.
+            false => Lit::FALSE,
+        });
     }
     let get = |code: usize| vars[code / 2].negated_if(code & 1 == 1);
     (get(edge.guard.code()), edge.next.iter().map(|w| get(w.get())).collect())
@@ -86,7 +93,9 @@ pub fn leading_to<W: Word>(
 impl<'j, W: Word> Unrolling<'j, W> {
     fn new(job: &'j Job<'j, W>, targets: &[usize]) -> Unrolling<'j, W> {
         let (leaving, _) = job.leaving(targets);
-        Unrolling { job, graph: Graph::default(), leaves: 0, layers: vec![], leaving }
+        let edges = (0..job.image.edges()).map(|e| job.image.edge(e));
+        let gates = edges.map(|edge| cone::gates(&edge) as u64).collect();
+        Unrolling { job, graph: Graph::default(), leaves: 0, layers: vec![], leaving, gates }
     }
 
     /// Runs from the initial location on, to one of the targets.
@@ -156,7 +165,7 @@ impl<'j, W: Word> Unrolling<'j, W> {
             let mut ways = vec![];
             for edge in self.leaving[location].clone() {
                 // An edge without gates is work, too.
-                self.job.clock.work(16 + self.job.image.edge(edge).gates.len() as u64)?;
+                self.job.clock.work(16 + self.gates[edge])?;
                 let way = self.import(edge, &place.values);
                 if way.0 != Lit::FALSE {
                     ways.push((edge, way));

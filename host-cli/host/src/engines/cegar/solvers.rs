@@ -6,6 +6,7 @@
 
 use super::domain::Domain;
 use crate::engines::clock::Stop;
+use crate::engines::cone;
 use crate::engines::job::Job;
 use crate::engines::sat::{Encoder, SatLit};
 use crate::engines::unroll::import;
@@ -143,7 +144,7 @@ impl<'j> OfEdge<'j> {
         let image = job.image;
         let (from, to) = image.ends(edge);
         let own = image.edge(edge);
-        job.clock.work(own.gates.len() as u64)?;
+        job.clock.work(cone::gates(&own) as u64)?;
         let mut gates = Gates::new(job, from);
         let live = image.location(from).live;
         let state: Vec<Lit> = (0..live.len()).map(|at| gates.graph.leaf(at as u32)).collect();

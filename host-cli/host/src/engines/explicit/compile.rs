@@ -5,11 +5,22 @@
 //! which each bit is one *lane*, a state with an input; both the value and its negation are kept, so that a
 //! literal's code is its index.
 
+use crate::engines::cone;
 use vouch_core::image::Image;
 use vouch_core::word::Word;
 
 /// Lanes of a word.
 pub const LANES: usize = 64;
+
+/// How many input bits an edge reads, at most.
+pub fn most_inputs<W: Word>(image: &Image<'_, W>) -> usize {
+    let inputs = |e| {
+        let edge = image.edge(e);
+        let given = 1 + edge.live..edge.first_gate();
+        cone::own(&edge)[given].iter().filter(|is_read| **is_read).count()
+    };
+    (0..image.edges()).map(inputs).max().unwrap_or(0)
+}
 
 /// An edge as straight-line code: evaluates its guard and next state for 64 lanes at once.
 pub struct Program {
@@ -19,8 +30,8 @@ pub struct Program {
     pub to: usize,
     /// Bits of the source's state.
     pub live: usize,
-    /// Number of input bits that the edge reads.
-    pub inputs: usize,
+    /// The input bits that the edge reads, of those that its network has.
+    pub inputs: Vec<usize>,
     /// Operands of each gate, as indices of values.
     gates: Vec<[u32; 3]>,
     /// Gates that the guard needs, which come first.
@@ -34,29 +45,26 @@ impl Program {
     pub fn new<W: Word>(image: &Image<'_, W>, number: usize) -> Program {
         let edge = image.edge(number);
         let first = edge.first_gate();
-        let mut is_needed = vec![false; edge.vars()];
-        is_needed[edge.guard.var()] = true;
-        for var in (first..edge.vars()).rev().filter(|v| *v >= first) {
-            if is_needed[var] {
-                edge.gate(var).iter().for_each(|lit| is_needed[lit.var()] = true);
-            }
-        }
-        let gates = first..edge.vars();
-        let order: Vec<usize> = (gates.clone().filter(|v| is_needed[*v]))
-            .chain(gates.filter(|v| !is_needed[*v]))
+        let (guarding, own) = (cone::of(&edge, [edge.guard]), cone::own(&edge));
+        let inputs: Vec<usize> = (0..edge.inputs).filter(|i| own[1 + edge.live + i]).collect();
+        let gates = (first..edge.vars()).filter(|v| own[*v]);
+        let order: Vec<usize> = (gates.clone().filter(|v| guarding[*v]))
+            .chain(gates.filter(|v| !guarding[*v]))
             .collect();
+        // The constant and the state's bits have their places; inputs and gates that others need have none.
         let mut place: Vec<u32> = (0..edge.vars() as u32).collect();
-        for (at, var) in order.iter().enumerate() {
-            place[*var] = (first + at) as u32;
+        let given = inputs.iter().map(|i| 1 + edge.live + i);
+        for (at, var) in given.chain(order.iter().copied()).enumerate() {
+            place[var] = (1 + edge.live + at) as u32;
         }
         let code = |code: usize| 2 * place[code / 2] + (code & 1) as u32;
         Program {
             edge: number,
             to: edge.to,
             live: edge.live,
-            inputs: edge.inputs,
+            inputs,
             gates: order.iter().map(|var| edge.gate(*var).map(|lit| code(lit.code()))).collect(),
-            guarding: order.iter().filter(|v| is_needed[**v]).count(),
+            guarding: order.iter().filter(|v| guarding[**v]).count(),
             guard: code(edge.guard.code()),
             next: edge.next.iter().map(|w| code(w.get())).collect(),
         }
@@ -64,7 +72,7 @@ impl Program {
 
     /// How many values it has.
     pub fn values(&self) -> usize {
-        2 * (1 + self.live + self.inputs + self.gates.len())
+        2 * (1 + self.live + self.inputs.len() + self.gates.len())
     }
 
     /// Gates that were not spared when the guard was false.
@@ -89,7 +97,7 @@ impl Program {
     }
 
     fn evaluate(&self, values: &mut [u64], from: usize, to: usize) {
-        let first = 2 * (1 + self.live + self.inputs);
+        let first = 2 * (1 + self.live + self.inputs.len());
         for (at, [s, t, e]) in self.gates[from..to].iter().enumerate() {
             let (t, e) = (values[*t as usize], values[*e as usize]);
             let value = e ^ (values[*s as usize] & (t ^ e));

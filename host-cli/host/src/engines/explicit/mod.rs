@@ -24,7 +24,7 @@ use super::ic3cfa::Watch;
 use super::job::{Job, with_job};
 use super::{Answer, EngineError, ImageTrace, Setup, bindings, with_view};
 use crate::blast::AlignedImage;
-use compile::{LANES, Program};
+use compile::{LANES, Program, most_inputs};
 use store::{Origin, States};
 use transpose::{gather, spread};
 use vouch_core::ic3::{Limit, Verdict};
@@ -61,8 +61,7 @@ pub(super) fn is_suitable(image: &AlignedImage, setup: &Setup) -> Result<bool, E
         let bound = bindings(&view, setup)?;
         let free = |bit: &u32| !bound.contains_key(bit);
         let initial = view.location(0).live.iter().map(|b| b.get() as u32).filter(free).count();
-        let most = (0..view.edges()).map(|e| view.edge(e).inputs).max().unwrap_or(0);
-        Ok(initial <= CHOICE_BITS && most <= CHOICE_BITS)
+        Ok(initial <= CHOICE_BITS && most_inputs(&view) <= CHOICE_BITS)
     })
 }
 
@@ -201,15 +200,16 @@ impl<'j, W: Word> Search<'j, W> {
         let Search { job: Job { clock, .. }, leaving, states, buffers, batches, .. } = self;
         let Buffers { values, set, next, after } = buffers;
         let program = &leaving[location][at];
-        if program.inputs > CHOICE_BITS {
+        let inputs = program.inputs.len();
+        if inputs > CHOICE_BITS {
             return clock.stop(Stop::Limit(Limit::Capacity));
         }
         let mut is_new = false;
-        set.resize(program.live + program.inputs, 0);
+        set.resize(program.live + inputs, 0);
         let width = states[program.to].width();
         // Lanes of one state are its inputs; what does not fit is tried in rounds.
-        let choices = 1usize << program.inputs.min(6);
-        let rounds = 1usize << program.inputs.saturating_sub(6);
+        let choices = 1usize << inputs.min(6);
+        let rounds = 1usize << inputs.saturating_sub(6);
         for first in range.clone().step_by(LANES / choices) {
             let count = (range.end - first).min(LANES / choices);
             spread(&states[location], first..first + count, choices, &mut set[..program.live]);
@@ -228,7 +228,7 @@ impl<'j, W: Word> Search<'j, W> {
                 }
                 next.clear();
                 next.extend(program.next(values));
-                lanes &= !repeated(lanes, program.inputs, next);
+                lanes &= !repeated(lanes, inputs, next);
                 gather(next, lanes, after);
                 while lanes != 0 {
                     let lane = lanes.trailing_zeros() as usize;
@@ -259,9 +259,12 @@ impl<'j, W: Word> Search<'j, W> {
         let mut steps = vec![];
         while location != 0 {
             let Origin { before, edge, input } = self.states[location].origin(number);
-            let inputs = self.job.image.edge(edge as usize).inputs;
-            steps.push((edge as usize, (0..inputs).map(|i| input >> i & 1 == 1).collect()));
             (location, number) = (self.job.image.ends(edge as usize).0, before as usize);
+            let mut inputs = vec![false; self.job.image.edge(edge as usize).inputs];
+            let program = self.leaving[location].iter().find(|p| p.edge == edge as usize);
+            let read = program.map_or(&[][..], |p| &p.inputs);
+            read.iter().enumerate().for_each(|(i, at)| inputs[*at] = input >> i & 1 == 1);
+            steps.push((edge as usize, inputs));
         }
         steps.reverse();
         let words = self.states[0].get(number);

@@ -15,6 +15,7 @@ use super::art::Id;
 use super::block::Blocked;
 use super::query::{Lits, Reply, negated};
 use crate::engines::clock::Stop;
+use crate::engines::cone;
 use crate::engines::interpolate::{Outcome, Parts, clauses};
 use crate::engines::sat::{Clauses, Gates, SatLit};
 use crate::engines::unroll::import;
@@ -111,7 +112,7 @@ impl<W: Word> Search<'_, W> {
                 state.iter().map(|l| gates.lit(&graph, *l, &mut parts)).collect();
             if at > 0 {
                 let edge = self.edge(*id);
-                self.job.clock.work(image.edge(edge).gates.len() as u64)?;
+                self.job.clock.work(cone::gates(&image.edge(edge)) as u64)?;
                 let own: Vec<Lit> =
                     (0..image.edge(edge).inputs).map(|_| leaf(&mut graph)).collect();
                 let (guard, next) = import(&mut graph, image, edge, &before, &own);

@@ -4,6 +4,7 @@
 //! added when they are first needed and hold while the node is assumed: nodes only ever get more of them.
 
 use crate::engines::clock::Stop;
+use crate::engines::cone;
 use crate::engines::job::Job;
 use crate::engines::sat::{Encoder, SatLit};
 use crate::engines::unroll::import;
@@ -206,7 +207,7 @@ impl<'j, W: Word> Path<'j, W> {
 
     fn import(&mut self, edge: usize, state: &[Lit]) -> Result<(Lit, Vec<Lit>, Vec<Lit>), Stop> {
         let own = self.job.image.edge(edge);
-        self.job.clock.work(own.gates.len() as u64)?;
+        self.job.clock.work(cone::gates(&own) as u64)?;
         let inputs: Vec<Lit> = (0..own.inputs).map(|_| self.leaf()).collect();
         let (guard, next) = import(&mut self.graph, self.job.image, edge, state, &inputs);
         Ok((guard, next, inputs))
