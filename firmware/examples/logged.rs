@@ -8,7 +8,8 @@
 
 use vouch_firmware::board::{Board, Current};
 
-/// Steps that are logged.
+/// Runs that are logged, and steps of each.
+const RUNS: u32 = 3;
 const STEPS: u32 = 100;
 
 const TIMEOUT: u8 = 9;
@@ -110,11 +111,8 @@ impl Dice {
     }
 }
 
-#[vouch_firmware::entry]
-fn main() -> ! {
-    vouch_firmware::start();
-    defmt::info!("{} starts", Current::NAME);
-    let mut dice = Dice(0x2545_f491);
+/// A run from the start of the machine on.
+fn run(dice: &mut Dice) {
     let mut machine =
         Machine { state: State::Off, relay: false, contactor: false, timer: 0, settled: 0 };
     machine.log(&Inputs { command: Command::Idle, link: 0, interlock: true });
@@ -134,7 +132,17 @@ fn main() -> ! {
             defmt::info!("{} steps", step);
         }
     }
-    defmt::info!("done");
+}
+
+#[vouch_firmware::entry]
+fn main() -> ! {
+    vouch_firmware::start();
+    let mut dice = Dice(0x2545_f491);
+    for number in 1..=RUNS {
+        defmt::info!("{} starts run {}", Current::NAME, number);
+        run(&mut dice);
+        defmt::info!("done");
+    }
     loop {
         Current::feed_watchdog();
         core::hint::spin_loop();

@@ -19,8 +19,11 @@ use vouch_tests::emulator::{Emulator, flash_with};
 
 /// A busy machine may emulate slowly.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Messages of the example: two of the start and the end, two on the way, and a line for each state.
+/// Messages of a run of the example: two of the start and the end, two on the way, and a line for each state.
 const MESSAGES: usize = 105;
+const LINES: usize = 101;
+/// Its runs.
+const RUNS: usize = 3;
 
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("VOUCH_FIRMWARE_DIR").map(PathBuf::from);
@@ -41,7 +44,7 @@ fn record(board: &Board, elf: &Path) -> Vec<u8> {
     emulator.uart.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     let mut receiver = Receiver::<{ receiver_len(MAX_PAYLOAD) }>::new();
     let (start, mut stream, mut block) = (Instant::now(), vec![], [0; 256]);
-    while !stream.ends_with(&[0]) || messages(&stream).count() < MESSAGES {
+    while !stream.ends_with(&[0]) || messages(&stream).count() < RUNS * MESSAGES {
         assert!(start.elapsed() < PATIENCE, "{} bytes came", stream.len());
         let Ok(count) = emulator.uart.read(&mut block) else { continue };
         for byte in &block[..count] {
@@ -69,32 +72,45 @@ fn compare(moves: &Machines, log: &Log) -> Conformance {
     conform(moves, log, 1, &clock, &mut |_| {}).unwrap()
 }
 
+/// The log of a run is a run of the model; with another value in one line it is none, and that line is told.
+fn compared(board: &Board, moves: &Machines, lines: &[Line]) {
+    let read = |lines: &[Line]| log::of_lines(moves, lines, &[]).unwrap();
+    let found = compare(moves, &read(lines));
+    assert!(matches!(found, Conformance::Yes(_)), "{}: {found:?}", board.name);
+    // A contactor that closes by itself is noticed where it does.
+    let mut altered = lines.to_vec();
+    let line = altered.iter_mut().skip(20).find(|line| {
+        let has =
+            |name: &str, value: &str| line.fields.iter().any(|(n, v)| n == name && v == value);
+        (has("state", "Off") || has("state", "Fault")) && has("contactor", "false")
+    });
+    let line = line.unwrap();
+    line.fields[2].1 = "true".into();
+    let number = line.number;
+    let log = read(&altered);
+    let Conformance::No { row, .. } = compare(moves, &log) else { panic!("{}", board.name) };
+    assert_eq!(log.rows[row].line, number, "{}", board.name);
+}
+
 #[test]
-fn a_defmt_stream_is_a_log() {
+fn defmt_streams_are_logs() {
     let Some(folder) = folder() else { return };
     let moves = model();
+    let mut logs = 0;
     for board in BOARDS.iter() {
         let elf = folder.join(format!("logged-{}.elf", board.name));
         let stream = record(board, &elf);
         let texts = vouch_host::log::texts(&elf).unwrap();
         let lines = defmt::lines(&texts, &stream).unwrap();
-        assert_eq!((lines.len(), lines[0].number), (101, 2), "{}", board.name);
-        let read = |lines: &[Line]| log::of_lines(&moves, lines, &[]).unwrap();
-        let found = compare(&moves, &read(&lines));
-        assert!(matches!(found, Conformance::Yes(_)), "{}: {found:?}", board.name);
-        // A contactor that closes by itself is noticed where it does.
-        let mut altered = lines.clone();
-        let line = altered.iter_mut().skip(20).find(|line| {
-            let has =
-                |name: &str, value: &str| line.fields.iter().any(|(n, v)| n == name && v == value);
-            (has("state", "Off") || has("state", "Fault")) && has("contactor", "false")
-        });
-        let line = line.unwrap();
-        line.fields[2].1 = "true".into();
-        let number = line.number;
-        let log = read(&altered);
-        let Conformance::No { row, .. } = compare(&moves, &log) else { panic!("{}", board.name) };
-        assert_eq!(log.rows[row].line, number, "{}", board.name);
+        assert_eq!((lines.len(), lines[0].number), (RUNS * LINES, 2), "{}", board.name);
+        for run in lines.chunks(LINES) {
+            compared(board, &moves, run);
+            logs += 1;
+        }
+        // All of them in one log are none: the machine starts anew.
+        let all = log::of_lines(&moves, &lines, &[]).unwrap();
+        let Conformance::No { row, .. } = compare(&moves, &all) else { panic!("{}", board.name) };
+        assert_eq!(all.rows[row].line, MESSAGES + 2, "{}", board.name);
         // What cannot be decoded is told with its place.
         let mut damaged: Vec<&[u8]> = messages(&stream).collect();
         damaged.insert(3, &[0xff, 0xff, 0xff]);
@@ -108,7 +124,8 @@ fn a_defmt_stream_is_a_log() {
         if let Some(tool) = std::env::var_os("VOUCH_BIN") {
             let place = tempfile::tempdir().unwrap();
             let file = place.path().join("log.bin");
-            std::fs::write(&file, &stream).unwrap();
+            let first: Vec<&[u8]> = messages(&stream).take(MESSAGES).collect();
+            std::fs::write(&file, [&first.join(&0)[..], &[0]].concat()).unwrap();
             let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/precharge.vch");
             let mut vouch = std::process::Command::new(tool);
             vouch.arg("conform").arg(example).arg(&file).arg("--defmt").arg(&elf);
@@ -117,4 +134,5 @@ fn a_defmt_stream_is_a_log() {
             assert!(said.contains("is a run (101 lines, 100 steps)"), "{said}");
         }
     }
+    assert!(logs >= 10, "{logs} logs");
 }

@@ -125,7 +125,7 @@ struct Network {
 }
 
 /// Which edges share a network. What leaves a location tests and changes the same variables, so that most of the
-/// gates are the same, and an image that has them once is half as large. But the solver's memory grows with the
+/// gates are the same, and an image that has them once is much smaller. But the solver's memory grows with the
 /// largest network, and its time with the gates that an edge does not need: those that share are alike, and
 /// hardly larger together than the largest edge.
 fn shares(edges: &[Cone]) -> Vec<Share> {
