@@ -29,11 +29,12 @@
 //! guard.holds(filling)?;
 //! assert!(matches!(guard.holds(both), Err(Alarm::Invariant(_))));
 //!
-//! // Edge 1 opens the first valve if its input says that the tank is empty.
+//! // Edge 1 opens the first valve if its second input says that the tank is empty. The first one, whether it is
+//! // full, is read by another edge from there, with which it shares its gates.
 //! let mut scratch = [0; 4];
-//! guard.step(1, closed, &[1], filling, &mut scratch)?;
-//! assert_eq!(guard.step(1, closed, &[1], closed, &mut scratch), Err(Alarm::WrongBit(0)));
-//! assert_eq!(guard.step(1, closed, &[0], closed, &mut scratch), Err(Alarm::NotEnabled));
+//! guard.step(1, closed, &[0b10], filling, &mut scratch)?;
+//! assert_eq!(guard.step(1, closed, &[0b10], closed, &mut scratch), Err(Alarm::WrongBit(0)));
+//! assert_eq!(guard.step(1, closed, &[0b00], closed, &mut scratch), Err(Alarm::NotEnabled));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
