@@ -45,8 +45,9 @@ impl<W: Word> Image<'_, W> {
         ensure(Some(self.edges.len()) == self.edges().checked_mul(EDGE_WORDS), Table::Edges)?;
         // A literal of the largest edge must fit into a word, and so must a count of its fan-outs.
         ensure((h.max_vars as usize) < W::MAX_INDEX / 2, Table::Edges)?;
-        let mut checked = None;
-        for r in self.edges.chunks_exact(EDGE_WORDS) {
+        // Edges from one location may have one network, which is looked at once if they are near each other.
+        let mut checked = [[0; 4]; 4];
+        for (index, r) in self.edges.chunks_exact(EDGE_WORDS).enumerate() {
             let (from, to) = (r[0] as usize, r[1] as usize);
             ensure(from < self.locations() && to < self.locations() && to != 0, Table::Edges)?;
             let live = self.locations[from * LOCATION_WORDS + 1] as usize;
@@ -63,13 +64,12 @@ impl<W: Word> Image<'_, W> {
             ensure((r[7] as usize) < 2 * vars, Table::Edges)?;
             let next = &self.next[r[5] as usize..][..bits];
             ensure(next.iter().all(|l| l.get() < 2 * vars), Table::Next)?;
-            // Edges from one location may have one network, which is looked at once.
             let network = [vars as u32, r[3], r[4], r[6]];
-            if checked != Some(network) {
+            if !checked.contains(&network) {
                 let gate_words = &self.gates[r[4] as usize..][..3 * gates];
                 let fan = &self.fan_out[r[6] as usize..];
                 check_gates(gate_words, vars - gates, fan, vars)?;
-                checked = Some(network);
+                checked[index % checked.len()] = network;
             }
         }
         Ok(())
