@@ -1,3 +1,5 @@
+//! What a program in Rust says about itself, for the proof of its machine code.
+
 #![doc = include_str!("../README.md")]
 #![no_std]
 

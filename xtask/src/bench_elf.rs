@@ -5,6 +5,7 @@
 
 use crate::{bench_c, demo, project, record, shell};
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -28,11 +29,13 @@ pub fn task(args: &[String]) -> Result<()> {
     shell::stage("host tool", demo::build_tool)?;
     let mut table = format!(
         "# cargo xtask bench-elf; {}; at most {} s each; wall-clock seconds\n\
-         machine\tisa\topt\tlifted\tverdict\tseconds\tfault\tseconds\timage\n",
+         # steps: of the run that shows the fault; lines: those of them that tell their source line; names: those in\n\
+         # which everything that is shown has its name from the source, and is no address, register or place on the stack\n\
+         machine\tisa\topt\tlifted\tverdict\tseconds\tfault\tseconds\timage\tsteps\tlines\tnames\n",
         record::build()?,
         asked.timeout
     );
-    let mut wrong = 0;
+    let (mut wrong, mut all) = (0, Steps::default());
     for target in TARGETS {
         for level in LEVELS {
             let builds = shell::stage(&format!("{target}, level {level}"), || {
@@ -41,19 +44,22 @@ pub fn task(args: &[String]) -> Result<()> {
             for machine in machines(&asked)? {
                 let [good, fault] = builds.each_ref().map(|folder| folder.join(&machine));
                 let (lifted, image) = lift(&asked, &good)?;
-                let (verdict, seconds) = check(&asked, &good)?;
-                let (broken, broken_seconds) = check(&asked, &fault)?;
+                let (verdict, seconds, _) = check(&asked, &good)?;
+                let (broken, broken_seconds, run) = check(&asked, &fault)?;
+                all = all.and(run);
                 wrong += u32::from(verdict == "unsafe") + u32::from(broken == "safe");
                 let isa = target.split('-').next().unwrap_or(target);
                 let row = format!(
                     "{machine}\t{isa}\t{level}\t{lifted}\t{verdict}\t{seconds:.2}\t{broken}\t\
-                     {broken_seconds:.2}\t{image}"
+                     {broken_seconds:.2}\t{image}\t{}\t{}\t{}",
+                    run.all, run.lines, run.names
                 );
                 eprintln!("{}", row.replace('\t', "  "));
                 let _ = writeln!(table, "{row}");
             }
         }
     }
+    eprintln!("{} steps, {} with their lines, {} with all names", all.all, all.lines, all.names);
     if asked.filter.is_empty() {
         record::write("elf.tsv", &table)?;
     }
@@ -110,7 +116,7 @@ fn build(target: &str, level: &str, fault: bool) -> Result<PathBuf> {
 fn tool(asked: &Asked, command: &str, elf: &Path) -> Command {
     let mut tool = Command::new(project::tool());
     tool.args([command, "--entry", "step", "--init", "init", "--timeout"]);
-    tool.arg(asked.timeout.to_string()).arg(elf).stdout(Stdio::null()).stderr(Stdio::null());
+    tool.arg(asked.timeout.to_string()).arg(elf).stderr(Stdio::null());
     tool
 }
 
@@ -118,7 +124,8 @@ fn tool(asked: &Asked, command: &str, elf: &Path) -> Command {
 fn lift(asked: &Asked, elf: &Path) -> Result<(String, String)> {
     let image = elf.with_extension("vimg");
     let start = Instant::now();
-    let code = shell::exit_code(tool(asked, "compile", elf).arg("-o").arg(&image))?;
+    let mut tool = tool(asked, "compile", elf);
+    let code = shell::exit_code(tool.arg("-o").arg(&image).stdout(Stdio::null()))?;
     if code != 0 {
         return Ok(("no".into(), "-".into()));
     }
@@ -128,9 +135,78 @@ fn lift(asked: &Asked, elf: &Path) -> Result<(String, String)> {
     Ok((format!("{seconds:.2}"), bytes.to_string()))
 }
 
-/// The verdict, and how long it takes.
-fn check(asked: &Asked, elf: &Path) -> Result<(&'static str, f64)> {
+/// The verdict, how long it takes, and what the run tells if there is one.
+fn check(asked: &Asked, elf: &Path) -> Result<(&'static str, f64, Steps)> {
     let start = Instant::now();
-    let code = shell::exit_code(&mut tool(asked, "check", elf))?;
-    Ok((bench_c::said(Some(code)), start.elapsed().as_secs_f64()))
+    let output = tool(asked, "check", elf).arg("--json").output()?;
+    let seconds = start.elapsed().as_secs_f64();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let steps = report["trace"].as_array().map_or(Steps::default(), |run| Steps::of(run));
+    Ok((bench_c::said(output.status.code()), seconds, steps))
+}
+
+/// What the steps of runs tell.
+#[derive(Clone, Copy, Default)]
+struct Steps {
+    all: usize,
+    /// Those that tell their line.
+    lines: usize,
+    /// Those that have a name for everything.
+    names: usize,
+}
+
+impl Steps {
+    fn of(run: &[Value]) -> Steps {
+        // `step at lib.rs:66`
+        let has_line = |step: &&Value| {
+            let line =
+                step["location"].as_str().and_then(|at| at.trim_matches('"').rsplit_once(':'));
+            line.is_some_and(|(_, line)| line.parse::<u32>().is_ok())
+        };
+        let has_names = |step: &&Value| {
+            let groups = [&step["inputs"], &step["values"]];
+            groups
+                .into_iter()
+                .filter_map(Value::as_object)
+                .flat_map(|g| g.keys())
+                .all(|n| is_name(n))
+        };
+        Steps {
+            all: run.len(),
+            lines: run.iter().filter(has_line).count(),
+            names: run.iter().filter(has_names).count(),
+        }
+    }
+
+    fn and(self, more: Steps) -> Steps {
+        Steps {
+            all: self.all + more.all,
+            lines: self.lines + more.lines,
+            names: self.names + more.names,
+        }
+    }
+}
+
+/// Whether a source has given this name. What has none is an address, an offset, or a register.
+fn is_name(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_offset = name.rsplit_once(['+', '-']).is_some_and(|(_, offset)| is_number(offset));
+    let is_register = name.strip_prefix(['r', 'a', 's', 't']).is_some_and(is_number)
+        || ["sp", "lr", "ra"].contains(&name);
+    !name.starts_with("0x") && !is_offset && !is_register
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_source() {
+        for name in ["PUMP.state", "log[2]", "vouch_input_u8", "reads", "x"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["0x20000004", "PUMP+3", "stack-8", "r4", "a0", "lr"] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
 }

@@ -17,8 +17,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders with code of ours.
-const ROOMS: [&str; 8] =
-    ["core", "device", "host-cli", "firmware", "tests", "xtask", "benches", "fuzz"];
+const ROOMS: [&str; 10] = [
+    "core", "device", "libvouch", "marker", "host-cli", "firmware", "tests", "xtask", "benches",
+    "fuzz",
+];
 
 /// Pages for people outside of `docs`. What changed names files that are no longer there.
 const PAGES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "RELEASE.md", "SECURITY.md"];
