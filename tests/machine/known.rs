@@ -8,6 +8,9 @@ static FIRST: AtomicU8 = AtomicU8::new(0);
 static SHARED: AtomicU8 = AtomicU8::new(0);
 static OTHER: AtomicU8 = AtomicU8::new(0);
 static BOX: [AtomicU8; 4] = [const { AtomicU8::new(0) }; 4];
+static TICKS: AtomicU8 = AtomicU8::new(0);
+/// For others.
+static SHOWN: [AtomicU8; 2] = [const { AtomicU8::new(0) }; 2];
 #[used]
 static KEPT: AtomicPtr<AtomicU8> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -28,6 +31,9 @@ extern "C" fn step() {
     if SHARED.load(Relaxed) | BOX[1].load(Relaxed) | BOX[3].load(Relaxed) != 0 {
         vouch_fail();
     }
+    let ticks = TICKS.load(Relaxed).wrapping_add(1);
+    TICKS.store(ticks, Relaxed);
+    SHOWN[usize::from(ticks & 1)].store(ticks, Relaxed);
 }
 
 #[inline(never)]
@@ -45,7 +51,8 @@ extern "C" fn handler() {
     FIRST.store(1, Relaxed);
     OTHER.store(port() as u8, Relaxed);
     put(&OTHER);
-    FIRST.store(OTHER.load(Relaxed), Relaxed);
+    FIRST.store(OTHER.load(Relaxed) | SHOWN[port() as usize & 1].load(Relaxed), Relaxed);
+    put(&SHOWN[0]);
     if cfg!(way = "1") {
         SHARED.store(1, Relaxed);
     }

@@ -30,7 +30,7 @@ pub fn task(args: &[String]) -> Result<()> {
     let mut table = format!(
         "# cargo xtask bench-elf; {}; at most {} s each; wall-clock seconds\n\
          # steps: of the run that shows the fault; lines: those of them that tell their source line; names: those in\n\
-         # which everything that is shown has its name from the source, and is no address, register or place on the stack\n\
+         # which all that is read or changes has its name from the source, and is no address, register or place on the stack\n\
          machine\tisa\topt\tlifted\tverdict\tseconds\tfault\tseconds\timage\tsteps\tlines\tnames\n",
         record::build()?,
         asked.timeout
@@ -163,18 +163,19 @@ impl Steps {
                 step["location"].as_str().and_then(|at| at.trim_matches('"').rsplit_once(':'));
             line.is_some_and(|(_, line)| line.parse::<u32>().is_ok())
         };
-        let has_names = |step: &&Value| {
-            let groups = [&step["inputs"], &step["values"]];
-            groups
-                .into_iter()
-                .filter_map(Value::as_object)
-                .flat_map(|g| g.keys())
-                .all(|n| is_name(n))
+        let entries = |of: &Value| of.as_object().cloned().unwrap_or_default();
+        // All that a step reads or changes.
+        let has_names = |pair: &&[Value]| {
+            let (before, after) = (entries(&pair[0]["values"]), entries(&pair[1]["values"]));
+            let changed = after.iter().filter(|(name, value)| before.get(*name) != Some(value));
+            let inputs = entries(&pair[1]["inputs"]);
+            changed.chain(&inputs).all(|(name, _)| is_name(name))
         };
+        let steps = run.get(1..).unwrap_or_default();
         Steps {
-            all: run.len(),
-            lines: run.iter().filter(has_line).count(),
-            names: run.iter().filter(has_names).count(),
+            all: steps.len(),
+            lines: steps.iter().filter(has_line).count(),
+            names: run.windows(2).filter(has_names).count(),
         }
     }
 

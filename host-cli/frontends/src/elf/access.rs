@@ -266,6 +266,7 @@ impl Executor<'_> {
                 self.share(start, bytes, false)?;
                 self.partition.note(start, bytes);
                 self.ram.extend(start..start.saturating_add(bytes));
+                self.read.extend(start..start.saturating_add(bytes));
                 let cells: Vec<Cell> =
                     (0..bytes).map(|i| Cell::Ram(start.wrapping_add(i))).collect();
                 self.read_cells(&cells, start)

@@ -61,6 +61,8 @@ pub struct Executor<'a> {
     pub code: BTreeSet<u32>,
     /// Bytes of RAM that were accessed.
     pub ram: BTreeSet<u32>,
+    /// Those of them that were read.
+    pub read: BTreeSet<u32>,
     /// Instructions whose effect is not the program's own.
     pub outside: BTreeSet<u32>,
     outcome: Outcome,
@@ -117,6 +119,7 @@ impl<'a> Executor<'a> {
             lowest: 0,
             code: BTreeSet::new(),
             ram: BTreeSet::new(),
+            read: BTreeSet::new(),
             outside: BTreeSet::new(),
             outcome: Outcome::default(),
             queue: BTreeMap::new(),

@@ -97,6 +97,8 @@ pub struct Lifted {
     pub code: BTreeSet<u32>,
     /// Bytes of RAM that were accessed.
     pub ram: BTreeSet<u32>,
+    /// Those of them that were read.
+    pub read: BTreeSet<u32>,
     /// Instructions whose effect is not the program's own.
     pub outside: BTreeSet<u32>,
 }
@@ -557,6 +559,7 @@ fn finish(
         depth,
         code: executor.code,
         ram: executor.ram,
+        read: executor.read,
         outside: executor.outside,
     }
 }

@@ -160,8 +160,9 @@ pub fn lift(
             format!("`{name}` is used outside of the step, too: by {by} ({})", elf.place(at));
         let help = format!(
             "if that runs before the first step, name it: `--init FUNCTION`; if it handles an interrupt: \
-             `--interrupt FUNCTION`; if `{name}` can be anything whenever it is read: `--input {name}`; or leave \
-             the other code out of the program"
+             `--interrupt FUNCTION`; if `{name}` can be anything whenever it is read: `--input {name}`; if it is only \
+             shown there, let the step write what is shown to a static that it does not read; or leave the \
+             other code out of the program"
         );
         return Err(error(message, help));
     }

@@ -3,6 +3,7 @@
 //! Whoever writes a static has its address from somewhere: from an instruction, from a literal among the code, or
 //! from another static. So an object that the step uses is shared if its address is in code that was not lifted,
 //! or in data that the lifted code does not look at; or if such code calls a function of the step that uses it.
+//! What the step only writes is for others to read: whatever they do with it, the step does not notice.
 
 use super::constants::{Constants, Follow, Value, constants};
 use super::isa::Isa;
@@ -133,10 +134,10 @@ fn users(
     }
 }
 
-/// The objects in RAM that were accessed: where each begins and ends.
+/// The objects in RAM that were read: where each begins and ends.
 fn objects(layout: &Layout, lifted: &Lifted) -> BTreeMap<u32, u32> {
     let mut objects: BTreeMap<u32, u32> = BTreeMap::new();
-    for at in &lifted.ram {
+    for at in &lifted.read {
         let known = objects.range(..=*at).next_back().is_some_and(|(_, end)| at < end);
         if !known && let Some(thing) = layout.thing(*at) {
             objects.insert(thing.start, thing.end);
