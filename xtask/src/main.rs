@@ -20,6 +20,7 @@ mod figures;
 mod firmware;
 mod fuzz;
 mod glitch;
+mod growth;
 mod libvouch;
 mod passes;
 mod powercut;
@@ -39,7 +40,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 25] = [
+const TASKS: [Task; 26] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     (
         "demo",
@@ -113,6 +114,11 @@ const TASKS: [Task; 25] = [
     ),
     ("bench-runs", "what it costs to look for a shortest run", bench_runs::task),
     ("bench-threads", "what took long, with one thread and with two; FOLDER", bench_threads::task),
+    (
+        "bench-growth",
+        "what it costs when a model grows, beside the peers; --timeout S, --filter FAMILY, --peer NAME=PATH",
+        growth::task,
+    ),
     (
         "bench-passes",
         "what each simplification does; FOLDER: sizes of the models below it",

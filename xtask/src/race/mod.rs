@@ -9,10 +9,10 @@
 //! its verdicts within it. A racer that is not installed is left out by name.
 
 pub mod limit;
-mod peer;
+pub mod peer;
 mod plot;
 mod report;
-mod suite;
+pub mod suite;
 
 use crate::{demo, project, shell};
 use anyhow::{Context, Result, bail};

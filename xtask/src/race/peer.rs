@@ -57,6 +57,11 @@ pub fn vouch() -> Racer {
     own("vouch", "ic3cfa", Input::Original)
 }
 
+/// vouch as users call it, on the original file.
+pub fn auto() -> Racer {
+    own("vouch", "auto", Input::Original)
+}
+
 fn own(name: &'static str, engine: &str, input: Input) -> Racer {
     let tool = project::tool().display().to_string();
     let words = [&tool, "check", "FILE", "--json", "--engine", engine];

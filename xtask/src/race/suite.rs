@@ -119,6 +119,12 @@ impl Suite {
 }
 
 impl Problem {
+    /// A model of ours that is safe.
+    pub fn of(name: &str, original: &Path, folder: &Path) -> Problem {
+        let (original, folder) = (original.into(), folder.into());
+        Problem { name: name.into(), expected: Answer::Safe, original, property: None, folder }
+    }
+
     /// A file for this problem alone.
     pub fn scratch(&self, extension: &str) -> PathBuf {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '+' };
