@@ -4,7 +4,7 @@
 //! - [`models`]: the models, each family of which grows in one direction.
 //! - [`plot`]: time and instructions over size.
 //!
-//! The record is `benches/record/growth.tsv`; what `docs/results.md` says is computed from it.
+//! The record is `benches/record/growth.tsv`; picture and table of `docs/results.md` are computed from it (`--draw` does only that).
 
 mod models;
 mod plot;
@@ -51,6 +51,9 @@ struct Row {
 
 /// Measures all families, and writes record, picture and page.
 pub fn task(args: &[String]) -> Result<()> {
+    if args == ["--draw"] {
+        return draw();
+    }
     let asked = parse(args)?;
     setup::run()?;
     shell::stage("host tool", demo::build_tool)?;
@@ -95,6 +98,13 @@ pub fn task(args: &[String]) -> Result<()> {
     );
     let lines: String = rows.iter().map(|row| line(row) + "\n").collect();
     record::write("growth.tsv", &format!("{head}{columns}{lines}"))?;
+    draw()
+}
+
+/// Writes picture and page from the record.
+fn draw() -> Result<()> {
+    let (names, rows) =
+        read(&record::read("growth.tsv")).context("growth.tsv is not such a record")?;
     let picture = project::root().join("docs/pictures/growth.svg");
     std::fs::write(&picture, plot::plot(&names, &rows))
         .with_context(|| format!("{} cannot be written", picture.display()))?;
@@ -105,9 +115,35 @@ pub fn task(args: &[String]) -> Result<()> {
     std::fs::write(&page, text).with_context(|| format!("{} cannot be written", page.display()))
 }
 
+/// A record: whose times it has, and its rows.
+fn read(text: &str) -> Option<(Vec<String>, Vec<Row>)> {
+    let mut lines =
+        text.lines().filter(|l| !l.starts_with('#')).map(|l| l.split('\t').collect::<Vec<_>>());
+    let columns = lines.next()?;
+    let last = columns.len().checked_sub(2).filter(|last| *last > 5)?;
+    let row = |cells: Vec<&str>| {
+        if cells.len() != columns.len() {
+            return None;
+        }
+        Some(Row {
+            family: cells[0].into(),
+            size: cells[1].parse().ok()?,
+            state_bits: cells[2].parse().ok()?,
+            locations: cells[3].parse().ok()?,
+            image_bytes: cells[4].parse().ok()?,
+            seconds: cells[5..last].iter().map(|c| c.parse().ok()).collect(),
+            instructions: cells[last].parse().ok(),
+            peak_bytes: cells[last + 1].parse().ok(),
+        })
+    };
+    let names = columns[5..last].iter().map(|c| (*c).to_owned()).collect();
+    Some((names, lines.map(row).collect::<Option<Vec<Row>>>()?))
+}
+
 fn parse(args: &[String]) -> Result<Asked> {
-    let usage =
-        || shell::Usage("bench-growth [--timeout S] [--filter FAMILY] [--peer NAME=PATH]".into());
+    let usage = || {
+        shell::Usage("bench-growth [--timeout S] [--filter FAMILY] [--peer NAME=PATH], or bench-growth --draw".into())
+    };
     let mut asked = Asked { seconds: 60, filter: String::new(), places: vec![] };
     let mut args = args.iter();
     while let Some(flag) = args.next() {
@@ -263,32 +299,12 @@ mod tests {
     /// The page says what the record says, and the picture shows it.
     #[test]
     fn page_and_picture_are_those_of_the_record() {
-        let (names, rows) = read(&record::read("growth.tsv"));
+        let (names, rows) = read(&record::read("growth.tsv")).unwrap();
         assert!(rows.len() >= 20 && !names.is_empty());
         let root = project::root();
         let page = std::fs::read_to_string(root.join("docs/results.md")).unwrap();
         assert_eq!(figures::between(&page, "growth", &factors(&names, &rows)).unwrap(), page);
         let picture = std::fs::read_to_string(root.join("docs/pictures/growth.svg")).unwrap();
         assert_eq!(plot::plot(&names, &rows), picture);
-    }
-
-    /// A record, read again.
-    fn read(text: &str) -> (Vec<String>, Vec<Row>) {
-        let mut lines =
-            text.lines().filter(|l| !l.starts_with('#')).map(|l| l.split('\t').collect::<Vec<_>>());
-        let columns = lines.next().unwrap();
-        let last = columns.len() - 2;
-        let rows = lines.map(|cells| Row {
-            family: cells[0].into(),
-            size: cells[1].parse().unwrap(),
-            state_bits: cells[2].parse().unwrap(),
-            locations: cells[3].parse().unwrap(),
-            image_bytes: cells[4].parse().unwrap(),
-            seconds: cells[5..last].iter().map(|c| c.parse().ok()).collect(),
-            instructions: cells[last].parse().ok(),
-            peak_bytes: cells[last + 1].parse().ok(),
-        });
-        let rows = rows.collect();
-        (columns[5..last].iter().map(|c| c.to_string()).collect(), rows)
     }
 }

@@ -12,7 +12,7 @@ const BOARD: &str = "#ff7f0e";
 /// Top of the scale of seconds; that of instructions has as many decades above [`FEWEST`].
 const LONGEST: f64 = 100.0;
 /// Fewer instructions are not told apart.
-const FEWEST: f64 = 1e4;
+const FEWEST: f64 = 1e6;
 
 /// The share of the way up a logarithmic scale of four decades.
 fn height(value: f64, least: f64) -> f64 {
