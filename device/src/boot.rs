@@ -58,7 +58,7 @@ pub enum Policy {
 /// What to check.
 #[derive(Clone, Copy, Debug)]
 pub struct SelfCheck<'c> {
-    /// How.
+    /// Whether the certificate is re-checked, and whether a proof is searched for.
     pub mode: Mode,
     /// The parameters that this device has, by their names in the model, as raw bits. The proof holds
     /// for all values of those that are not named.

@@ -3,8 +3,9 @@
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -58,6 +59,44 @@ pub fn output(command: &mut Command) -> Result<String> {
         bail!("`{}` failed: {}", line(command), errors.trim());
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// A program that runs while other things are done. What it says is shown when it has ended.
+pub struct Beside {
+    title: &'static str,
+    program: Child,
+    said: PathBuf,
+    start: Instant,
+}
+
+impl Beside {
+    /// Starts it; `said` is the file for what it says meanwhile.
+    pub fn start(title: &'static str, command: &mut Command, said: &Path) -> Result<Beside> {
+        let out = File::create(said).with_context(|| said.display().to_string())?;
+        command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
+        let started = command.spawn();
+        let program = started.with_context(|| format!("`{}` cannot be started", line(command)))?;
+        Ok(Beside { title, program, said: said.to_owned(), start: Instant::now() })
+    }
+
+    /// Waits for its end, which must be a success.
+    pub fn join(mut self) -> Result<()> {
+        let status = self.program.wait().context(self.title)?;
+        eprint!("{}", String::from_utf8_lossy(&std::fs::read(&self.said)?));
+        eprintln!("\n   {}, beside: {:.1} s", self.title, self.start.elapsed().as_secs_f32());
+        if !status.success() {
+            bail!("{} ended with {status}", self.title);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Beside {
+    /// Where something else failed, nobody waits for it. It may have ended.
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
 }
 
 /// A command as one would type it.

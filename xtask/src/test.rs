@@ -1,14 +1,24 @@
 //! `cargo xtask test`: all that has to hold before a change goes in.
 //!
-//! Quick checks come first. The test runner comes last, so that its closing line ends the output.
+//! Quick checks come first. Then what is for boards is checked and built beside what is for the host: cargo keeps both in folders of
+//! their own, and neither keeps all processors busy. The test runner comes last, so that its closing line ends the output.
 
+use crate::shell::{Beside, Usage};
 use crate::{alone, boards, firmware, libvouch, project, setup, shell, tidy};
 use anyhow::Result;
 use std::process::Command;
 
-/// Runs all checks, the quick ones first.
+/// Runs all checks, or those of what is for boards.
 pub fn task(args: &[String]) -> Result<()> {
-    shell::no_arguments("test", args)?;
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => all(),
+        ["boards"] => for_boards(),
+        _ => Err(Usage("test [boards]".to_owned()).into()),
+    }
+}
+
+/// Runs all checks, the quick ones first.
+fn all() -> Result<()> {
     setup::run()?;
     shell::stage("format", || {
         shell::run(host().args(["fmt", "--all", "--check"]))?;
@@ -17,6 +27,11 @@ pub fn task(args: &[String]) -> Result<()> {
     })?;
     shell::stage("tidy", tidy::run)?;
     shell::stage("packages of others", packages)?;
+    let boards = Beside::start(
+        "what is for boards",
+        Command::new(std::env::current_exe()?).args(["test", "boards"]),
+        &project::target().join("test-boards.log"),
+    )?;
     shell::stage("clippy", || {
         shell::run(host().args(["clippy", "--workspace", "--all-targets"]).args(DENY))
     })?;
@@ -40,30 +55,41 @@ pub fn task(args: &[String]) -> Result<()> {
             "xtask",
         ]))
     })?;
-    for board in boards::all() {
-        shell::stage(&format!("clippy for {}", board.name), || {
-            shell::run(firmware::cargo("clippy", board).args(["--bins", "--examples"]).args(DENY))
-        })?;
-    }
-    shell::stage("clippy for the verifier alone", || {
-        shell::run(alone::cargo("clippy", true).args(DENY))
-    })?;
-    firmware::build(boards::all())?;
-    shell::stage("clippy for libvouch", || {
-        shell::run(libvouch::cargo_for("clippy", "thumbv7m-none-eabi").args(DENY))
-    })?;
-    alone::build()?;
+    let nextest = shell::find("cargo-nextest").is_some();
+    let tests = || {
+        let mut host = host();
+        host.args(if nextest { ["nextest", "run"].as_slice() } else { &["test"] })
+            .arg("--workspace");
+        host.args(if nextest { [].as_slice() } else { &["--lib", "--bins", "--tests"] });
+        host
+    };
+    shell::stage("tests are built", || shell::run(testing(tests().arg("--no-run"))))?;
     shell::stage("examples in the documentation", || {
         shell::run(testing(host().args(["test", "--workspace", "--doc", "--quiet"])))
     })?;
+    boards.join()?;
     shell::heading("tests");
-    let mut host = host();
-    let runner = if shell::find("cargo-nextest").is_some() {
-        host.args(["nextest", "run", "--workspace"])
-    } else {
-        host.args(["test", "--workspace", "--lib", "--bins", "--tests"])
-    };
-    shell::run(testing(runner))
+    shell::run(testing(&mut tests()))
+}
+
+/// Lints of what is for boards, and all of it is built: the tests run it.
+fn for_boards() -> Result<()> {
+    for board in boards::all() {
+        shell::stage(&format!("clippy for {}", board.name), || {
+            let mut clippy = firmware::cargo("clippy", board);
+            // As it is built afterwards: what runs on this machine meanwhile is compiled once.
+            shell::run(clippy.args(["--release", "--bins", "--examples"]).args(DENY))
+        })?;
+    }
+    shell::stage("clippy for the verifier alone", || {
+        shell::run(alone::cargo("clippy", true).arg("--release").args(DENY))
+    })?;
+    firmware::build(boards::all())?;
+    shell::stage("clippy for libvouch", || {
+        let mut clippy = libvouch::cargo_for("clippy", "thumbv7m-none-eabi");
+        shell::run(clippy.arg("--release").args(DENY))
+    })?;
+    alone::build().map(|_| ())
 }
 
 /// Licences and origins of what this is built from, as `deny.toml` wants them.

@@ -1,9 +1,6 @@
 //! C programs through the whole tool: verdicts, and counterexamples that gcc's program runs into.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod place;
-
-use place::Place;
+use crate::place::Place;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -1,5 +1,4 @@
 //! C as it is shipped: several files, functions of which only a declaration is known, registers.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use serde_json::Value;
 use std::fs;

@@ -1,6 +1,5 @@
 //! What a report on a C program promises: what its verdicts rest on, and where they say less than
 //! they seem to.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use serde_json::Value;
 use std::process::{Command, Output};

@@ -1,6 +1,5 @@
 //! Verification witnesses of C programs, checked by means of their own: the YAML is read by a library,
 //! and gcc's programs run into what it says, waypoint by waypoint, or never leave its invariants.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use serde_yaml_ng::Value;
 use std::fmt::Write;

@@ -1,6 +1,5 @@
 //! `cargo vouch`, on firmware in a folder of its own.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,10 +1,6 @@
 //! The program as users and scripts see it: exit codes, what goes where, files, bad input.
-// Helper functions outside of `#[test]` are tests anyway.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod place;
-
-use place::{Place, ended};
+use crate::place::{Place, ended};
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};

@@ -1,7 +1,5 @@
 //! What the user allows is kept: time, memory, and a stop, in every phase; and what cannot be read or written
 //! is said.
-// Helper functions outside of `#[test]` are tests anyway.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use serde_json::Value;
 use std::fmt::Write;

@@ -1,11 +1,8 @@
 //! `labgrid:PLACE` with labgrid's own coordinator and exporter, and emulated boards with their power switches. Left out where
 //! labgrid is not installed; `cargo xtask setup` does that.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![cfg(unix)]
 
-mod bench;
-
-use bench::{Board, Trouble};
+use crate::bench::{self, Board, Trouble};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::net::TcpListener;

@@ -1,5 +1,4 @@
 //! What shells and `man` get.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

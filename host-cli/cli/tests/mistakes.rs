@@ -1,10 +1,7 @@
 //! Mistakes that people make, and what they are told: the whole list is one snapshot, so that a change of any message is
 //! seen by whoever changes it.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod place;
-
-use place::{Output, Place};
+use crate::place::{self, Output, Place};
 use std::fmt::Write;
 use std::process::Command;
 

@@ -1,7 +1,5 @@
 //! Programs in machine code as users see them: what is replayed, what is not, and files of runs.
 #![cfg(unix)]
-// Helper functions outside of `#[test]` are tests anyway.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,11 +1,7 @@
 //! Projects: many models by one command, what is known already, reports for CI systems, requirements.
-// Helper functions outside of `#[test]` are tests anyway.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod place;
-mod schema;
-
-use place::{Output, Place};
+use crate::place::{self, Output, Place};
+use crate::schema;
 use serde_json::Value;
 use std::fs;
 use std::process::Command;

@@ -1,12 +1,8 @@
 //! `vouch rig` on emulated boards: all goes well, one fails, one loses its power, one is gone; killed and resumed; slow lines.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![cfg(unix)]
 
-mod bench;
-mod place;
-
-use bench::{Board, Trouble};
-use place::{Output, PUMP, Place};
+use crate::bench::{self, Board, Trouble};
+use crate::place::{self, Output, PUMP, Place};
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};

@@ -1,9 +1,6 @@
 //! Commands about runs, as users see them: tests, conform, simulate.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod place;
-
-use place::{PUMP, Place};
+use crate::place::{PUMP, Place};
 use serde_json::Value;
 use std::process::Command;
 

@@ -1,7 +1,5 @@
 //! What a check shows of the examples: shortest runs, and invariants in words.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use vouch_host::check::{By, Checked, Request, check};

@@ -1,9 +1,6 @@
 //! `vouch sweep` and `vouch merge`, as users see them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod place;
-
-use place::Place;
+use crate::place::Place;
 use serde_json::Value;
 
 /// Water rises while the valve is open, at most for `limit` steps.

@@ -28,7 +28,8 @@
 //! ```
 
 use crate::answer::{Answer, Ended};
-use crate::client::{CheckRequest, Client, DeviceError};
+use crate::blast::certified;
+use crate::client::{self, CheckRequest, Client, DeviceError};
 use crate::deadline::{Deadline, Over};
 use crate::engines::auto::{self, Decided, Turns};
 use crate::engines::cegar::Words;
@@ -51,7 +52,7 @@ use vouch_core::ic3::{Stats, Verdict as Claimed};
 pub enum By<'a> {
     /// An engine here.
     Host {
-        /// Which.
+        /// The engine.
         engine: Engine,
         /// How much memory it may take.
         memory: Memory,
@@ -304,6 +305,21 @@ fn watch(request: &Request, progress: &mut dyn FnMut(Progress<'_>)) -> impl FnMu
         progress(Progress::Proving(stats));
         !request.deadline.is_stopped()
     }
+}
+
+/// Has a device take a model: the one that it has stored, or from here.
+pub fn load(
+    model: &Loaded,
+    client: &mut Client,
+    is_stored: bool,
+    progress: impl FnMut(usize, usize),
+) -> Result<client::Loaded, DeviceError> {
+    if is_stored {
+        return client.load_stored(&model.image);
+    }
+    // The device is to find a proof itself, and its memory is scarce.
+    let bare = certified::detach(&model.image).ok();
+    client.load(bare.as_ref().unwrap_or(&model.image), progress)
 }
 
 /// The same question for a device.

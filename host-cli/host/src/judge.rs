@@ -12,7 +12,9 @@ use crate::ir::formats::Names;
 use crate::ir::{Certificate, Cfa, PropertyId, Trace, VarId, Word};
 use crate::simplify::{Back, Simplified};
 use crate::validate::{
-    self, CertificateStats, Executed, Run, certificate::covers, execute::ExecuteError,
+    self, CertificateStats, Executed, Run,
+    certificate::{CertificateError, covers},
+    execute::ExecuteError,
 };
 pub use crate::verdict::{Reason, Verdict};
 use vouch_core::ic3::{Limit, Verdict as Claim};
@@ -303,10 +305,27 @@ fn doubt(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) -> Vec<(PropertyId, 
 
 /// Takes back what is said to be safe and rests on properties that are not proved. Returns whether a
 /// limit is among them.
-pub fn respect_others(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) -> bool {
+fn respect_others(cfa: &Cfa, findings: &mut [(PropertyId, Finding)]) -> bool {
     let limited = respect_limits(cfa, findings);
     respect_ends(cfa, findings);
     limited
+}
+
+/// What a certificate proves of what is asked, whoever it comes from; an error if it proves nothing of this model.
+pub fn certified(
+    cfa: &Cfa,
+    question: &Question,
+    certificate: &Certificate,
+) -> Result<(Vec<(PropertyId, Finding)>, CertificateStats), CertificateError> {
+    let stats = validate::check(cfa, certificate)?;
+    let finding = |p: &PropertyId| {
+        let answers = covers(certificate, &[*p], &question.bindings).is_ok();
+        (*p, if answers { Finding::Safe } else { Finding::Unknown(Reason::Unanswered) })
+    };
+    let asked = question.properties.iter().chain(&question.besides);
+    let mut findings: Vec<_> = asked.map(finding).collect();
+    respect_others(cfa, &mut findings);
+    Ok((findings, stats))
 }
 
 /// A run that reaches a limit breaks nothing, but leaves what is modelled: what holds on the way there

@@ -1,22 +1,19 @@
 //! An old proof, tried on a model that may have changed.
 
 use crate::formats;
-use crate::ir::PropertyId;
-use crate::judge::{Finding, Judgement, Question, respect_others};
+use crate::judge::{Judgement, Question, certified};
 use crate::pipeline::Loaded;
-use crate::validate::{self, certificate::covers};
+use crate::validate::certificate::covers;
 use crate::verdict::Verdict;
 
 /// The judgement that a certificate's text allows by itself: nothing, unless it proves all that is asked of this model.
 /// It is checked as any other, so that it does not matter whom it comes from.
 pub fn judge(model: &Loaded, question: &Question, text: &str) -> Option<Judgement> {
     let (_, certificate) = formats::certificate::parse(&model.cfa, text).ok()?;
-    let asked: Vec<PropertyId> =
-        question.properties.iter().chain(&question.besides).copied().collect();
+    let asked = [&question.properties[..], &question.besides].concat();
+    // What does not claim all of it is not even checked.
     covers(&certificate, &asked, &question.bindings).ok()?;
-    let checked = validate::check(&model.cfa, &certificate).ok()?;
-    let mut findings: Vec<_> = asked.into_iter().map(|p| (p, Finding::Safe)).collect();
-    respect_others(&model.cfa, &mut findings);
+    let (mut findings, checked) = certified(&model.cfa, question, &certificate).ok()?;
     if findings.iter().any(|(_, finding)| finding.verdict() != Verdict::Safe) {
         return None;
     }

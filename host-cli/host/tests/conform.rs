@@ -1,9 +1,6 @@
 //! Logs against models, compared with sets of states found by trying all inputs.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod oracle;
-
-use oracle::first_impossible;
+use crate::oracle::first_impossible;
 use std::path::Path;
 use vouch_host::conform::log::{self, Column, Log};
 use vouch_host::conform::{Conformance, conform};

@@ -4,11 +4,8 @@
 //! Seven of them are the C examples themselves, as a compiler for the processor understands them; three are written after
 //! a `.vch` model. Which altered values cannot be is found out by trying all inputs.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod oracle;
-
-use oracle::first_impossible;
+use crate::oracle::first_impossible;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use vouch_host::conform::log::{self, Column, Log};

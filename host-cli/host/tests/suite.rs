@@ -1,5 +1,4 @@
 //! Suites for all examples, against a count that shares nothing with how they are made.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! Sweeps over random models, against each value by itself.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
 use vouch_host::blast::{self, AlignedImage};

@@ -15,6 +15,9 @@ pub fn check(source: &Source, all: &[Source]) -> Vec<Finding> {
     if !source.text.trim_start().starts_with("//!") {
         report(1, "begin the file with `//!` and say what it is for");
     }
+    if is_left_out(source, all) {
+        report(1, "add it to the `main.rs` beside it: else these tests never run");
+    }
     let lines = shipped_lines(source);
     if lines > MAX_LINES {
         report(1, &format!("{lines} lines of code; at most {MAX_LINES}: give each notion a file"));
@@ -41,6 +44,21 @@ pub fn check(source: &Source, all: &[Source]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Whether a file is among tests that are one program, and no part of that program.
+fn is_left_out(source: &Source, all: &[Source]) -> bool {
+    let Some((folder, file)) = source.path.rsplit_once('/') else {
+        return false;
+    };
+    // The one that is a program of its own is named in its package.
+    if !folder.ends_with("/tests") || source.path == "tests/tests/drivers.rs" {
+        return false;
+    }
+    let declared = format!("mod {};", file.trim_end_matches(".rs"));
+    let program = all.iter().find(|other| other.path == format!("{folder}/main.rs"));
+    file != "main.rs"
+        && program.is_some_and(|program| !program.text.lines().any(|line| line == declared))
 }
 
 /// Words for things left undone; in pieces, so that this file is not found.
@@ -121,6 +139,17 @@ mod tests {
         let tests = format!("//! x\n#[cfg(test)]\nmod tests {{\n{long}\n}}\n");
         assert_eq!(messages(CORE, &tests), [""; 0]);
         assert_eq!(messages("tests/src/a.rs", &format!("//! x\n{long}")), [""; 0]);
+    }
+
+    #[test]
+    fn no_file_of_tests_is_left_out() {
+        let file = |name: &str, text: &str| Source::new(&format!("a/tests/{name}.rs"), text);
+        let both = |main: &str| [file("main", main), file("x", "//! x\n")];
+        let found = |main: &str| both(main).iter().map(|f| check(f, &both(main)).len()).sum();
+        assert_eq!(found("//! x\nmod x;\n"), 0);
+        assert_eq!(found("//! x\nmod xx;\n"), 1_usize);
+        // Each is a program of its own.
+        assert_eq!(check(&file("x", "//! x\n"), &[file("y", "//! x\n")]), []);
     }
 
     #[test]

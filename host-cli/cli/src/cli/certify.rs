@@ -18,7 +18,7 @@ use vouch_host::judge::{self, Finding, Question, Reason};
 use vouch_host::pipeline::Loaded;
 use vouch_host::report::json::PropertyOutcome;
 use vouch_host::sweep::narrowed;
-use vouch_host::validate::{self, certificate::covers};
+use vouch_host::validate;
 use vouch_host::verdict::Verdict;
 
 /// The help after the options.
@@ -58,7 +58,8 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
     let mut model = files::load(&args.model, context)?;
     let (params, region) = sweep::ranges(&model.cfa, &args.params)?;
     model.cfa = narrowed(&model.cfa, &params, &region);
-    let Question { properties, besides, bindings } = ask(&model, &args.ask)?;
+    let question = ask(&model, &args.ask)?;
+    let Question { properties, bindings, .. } = &question;
     let mut outcome = verdict::outcome_of(&model);
     let (certificate, path) = match &args.certificate {
         Some(path) => {
@@ -68,7 +69,7 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
             outcome.warnings.extend(files::compare_source(path, &header, &model, context));
             (certificate, path.display())
         }
-        None => (packed(&model, &bindings)?, args.model.model.display()),
+        None => (packed(&model, bindings)?, args.model.model.display()),
     };
     outcome.engine = Some("certificate".into());
     outcome.target = Some("host".into());
@@ -76,27 +77,20 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
 
     context.stage("checking the certificate");
     let start = Instant::now();
-    let checked = validate::check(&model.cfa, &certificate);
+    let checked = judge::certified(&model.cfa, &question, &certificate);
     outcome.time_s = Some(start.elapsed().as_secs_f64());
     context.finish();
-    let stats = checked.map_err(|e| {
+    let (findings, stats) = checked.map_err(|e| {
         let message = format!("{path} does not prove what it claims of this model: {e}");
         Failure::new(Kind::Mismatch, message)
     })?;
 
     let names = Names::new(&model.cfa);
-    let answers = |p: PropertyId| covers(&certificate, &[p], &bindings).is_ok();
-    let finding = |p: &PropertyId| match answers(*p) {
-        true => (*p, Finding::Safe),
-        false => (*p, Finding::Unknown(Reason::Unanswered)),
-    };
-    let mut findings: Vec<_> = properties.iter().chain(&besides).map(finding).collect();
-    judge::respect_others(&model.cfa, &mut findings);
     let property = |(p, finding): &(PropertyId, Finding)| PropertyOutcome {
         verdict: finding.verdict(),
         reason: match finding {
-            Finding::Unknown(reason) if answers(*p) => Some(reason.clone()),
-            _ => None,
+            Finding::Safe | Finding::Unsafe(_) | Finding::Unknown(Reason::Unanswered) => None,
+            Finding::Unknown(reason) => Some(reason.clone()),
         },
         ..verdict::stated(&model, *p)
     };
@@ -128,7 +122,7 @@ pub fn command(args: &CertifyArgs, context: &mut Context) -> Result<u8, Failure>
         verdict::explain(&model, &certificate, &mut outcome, context);
     }
     if !context.json && !context.quiet && !bindings.is_empty() {
-        context.print(&format!("With {}:", show_bindings(&model.cfa, &bindings)));
+        context.print(&format!("With {}:", show_bindings(&model.cfa, bindings)));
     }
     if !context.json && !context.quiet && !params.is_empty() {
         context.print(&format!("With {}:", args.params.join(", ")));

@@ -119,15 +119,9 @@ fn dialogue(
     if args.log {
         follow_log(client, context);
     }
-    let loaded = if args.stored {
-        client.load_stored(&model.image)?
-    } else {
-        // The device is to find a proof itself, and its memory is scarce.
-        let bare = certified::detach(&model.image).ok();
-        client.load(bare.as_ref().unwrap_or(&model.image), |sent, all| {
-            context.advance(|| format!("{} of {}", size(sent as u64), size(all as u64)));
-        })?
-    };
+    let loaded = check::load(model, client, args.stored, |sent, all| {
+        context.advance(|| format!("{} of {}", size(sent as u64), size(all as u64)));
+    })?;
     context.tell(|| {
         let (minimum, available) = (size(loaded.minimum.into()), size(loaded.available.into()));
         format!("loaded; a proof needs at least {minimum}, there are {available}")

@@ -389,6 +389,30 @@ mod tests {
         assert_eq!(postcard::to_stdvec(&step).unwrap(), expected.concat());
     }
 
+    /// The same for the map: each field once.
+    #[test]
+    fn a_map_has_these_bytes() {
+        let map = Map {
+            bits: vec![(VarId(1), 2)],
+            locations: vec![LocId(300)],
+            live: vec![vec![3], vec![]],
+            edges: vec![EdgeId(4)],
+            edge_inputs: vec![vec![(InputId(5), 6)]],
+            params: vec![VarId(7)],
+            unreachable: vec![LocId(8), LocId(9)],
+        };
+        let expected: &[&[u8]] = &[
+            &[1, 1, 2],
+            &[1, 0xac, 2],
+            &[2, 1, 3, 0],
+            &[1, 4],
+            &[1, 1, 5, 6],
+            &[1, 7],
+            &[2, 8, 9],
+        ];
+        assert_eq!(postcard::to_stdvec(&map).unwrap(), expected.concat());
+    }
+
     #[test]
     fn what_is_written_comes_back() {
         let (model, debug) = example();

@@ -2,7 +2,6 @@
 
 use super::config::{Mode, Reached};
 use super::plan::Job;
-use crate::blast::certified;
 use crate::check::{self, By, CheckError, Request};
 use crate::client::{Client, DeviceError, Patience};
 use crate::deadline::{Deadline, Over};
@@ -89,16 +88,12 @@ fn dialogue(
         Ok(Answered { verdict: Verdict::Unknown, reason: Some(reason.to_string()), board, build })
     };
     told("loading");
-    let loaded = match job.mode {
-        Mode::Stored => client.load_stored(&model.image),
-        Mode::Prove => {
-            let bare = certified::detach(&model.image).ok();
-            client.load(bare.as_ref().unwrap_or(&model.image), |sent, all| {
-                told(&format!("loading, {} %", sent * 100 / all.max(1)));
-            })
-        }
+    let is_stored = match job.mode {
+        Mode::Stored => true,
+        Mode::Prove => false,
     };
-    match loaded {
+    let loading = |sent, all: usize| told(&format!("loading, {} %", sent * 100 / all.max(1)));
+    match check::load(model, client, is_stored, loading) {
         Err(DeviceError::TooLarge { .. }) => return unknown(Reason::Capacity),
         Err(DeviceError::Ended(Over::Timeout)) => return unknown(Reason::Timeout),
         loaded => loaded?,

@@ -1,0 +1,23 @@
+//! All tests of the tool in one program, for the sake of the linker; `cargo nextest run -p vouch -E 'test(rig::)'` runs those of one file.
+// Helper functions outside of `#[test]` are tests anyway.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bench;
+mod c;
+mod c_project;
+mod c_promises;
+mod c_witness;
+mod cargo;
+mod cli;
+mod deadline;
+mod labgrid;
+mod manual;
+mod mistakes;
+mod place;
+mod program;
+mod project;
+mod rig;
+mod runs;
+mod schema;
+mod shown;
+mod sweep;
