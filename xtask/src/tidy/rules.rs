@@ -145,9 +145,10 @@ mod tests {
     fn no_file_of_tests_is_left_out() {
         let file = |name: &str, text: &str| Source::new(&format!("a/tests/{name}.rs"), text);
         let both = |main: &str| [file("main", main), file("x", "//! x\n")];
-        let found = |main: &str| both(main).iter().map(|f| check(f, &both(main)).len()).sum();
+        let found =
+            |main: &str| both(main).iter().map(|f| check(f, &both(main)).len()).sum::<usize>();
         assert_eq!(found("//! x\nmod x;\n"), 0);
-        assert_eq!(found("//! x\nmod xx;\n"), 1_usize);
+        assert_eq!(found("//! x\nmod xx;\n"), 1);
         // Each is a program of its own.
         assert_eq!(check(&file("x", "//! x\n"), &[file("y", "//! x\n")]), []);
     }
