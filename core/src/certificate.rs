@@ -35,7 +35,7 @@
 use crate::arena::Carver;
 use crate::image::Image;
 use crate::lit::Lit;
-use crate::sat::clause::{HEADER, TRAILER};
+use crate::sat::clause::HEADER;
 use crate::sat::{self, Answer, Pulse, Sizes, Solver};
 use crate::word::Word;
 use serde::{Deserialize, Serialize};
@@ -125,26 +125,27 @@ pub struct Checker {
 
 impl Checker {
     /// Words of the pool that a certificate needs: the largest location's clauses, and some room to
-    /// learn.
-    fn pool<W: Word>(image: &Image<'_, W>, table: &[W]) -> usize {
+    /// learn, or as much again.
+    fn pool<W: Word>(image: &Image<'_, W>, table: &[W], is_least: bool) -> usize {
         let at_location = |l: usize| {
             let clauses = records(table).filter(move |r| r.location == l);
-            clauses.map(|r| HEADER + r.lits.len() + TRAILER).sum::<usize>()
+            clauses.map(|r| HEADER + r.lits.len()).sum::<usize>()
         };
         let largest = (0..image.locations()).map(at_location).max().unwrap_or(0);
-        HEADER + 2 * largest + 4 * (HEADER + image.header.max_live as usize) + 64
+        let (times, learnts) = if is_least { (1, 2) } else { (2, 4) };
+        HEADER + times * largest + learnts * (HEADER + image.header.max_live as usize) + 64
     }
 
-    fn sizes<W: Word>(image: &Image<'_, W>, table: &[W]) -> Sizes {
+    fn sizes<W: Word>(image: &Image<'_, W>, table: &[W], is_least: bool) -> Sizes {
         let assumptions = image.header.max_live as usize + 2;
-        let pool = Self::pool(image, table).min(W::MAX_INDEX);
+        let pool = Self::pool(image, table, is_least).min(W::MAX_INDEX);
         Sizes { vars: image.header.max_vars as usize, assumptions, temporary: 0, pool }
     }
 
-    /// Starts over with `bytes` of memory, more than [`Self::bytes`]: the rest is room to learn.
+    /// Starts over with `bytes` of memory, at least [`Self::least`]: the rest is room to learn.
     pub fn restart<W: Word>(&mut self, image: &Image<'_, W>, table: &[W], bytes: usize) {
-        let spare = bytes.saturating_sub(Self::bytes(image, table)) / size_of::<W>();
-        let mut sizes = Self::sizes(image, table);
+        let spare = bytes.saturating_sub(Self::least(image, table)) / size_of::<W>();
+        let mut sizes = Self::sizes(image, table, true);
         sizes.pool = sizes.pool.saturating_add(spare).min(W::MAX_INDEX);
         let mut solver = sat::State::new::<W>(&sizes);
         (solver.limit, solver.propagations) = (self.solver.limit, self.solver.propagations);
@@ -153,7 +154,12 @@ impl Checker {
 
     /// Bytes of memory that checking this table takes, unless its questions are hard.
     pub fn bytes<W: Word>(image: &Image<'_, W>, table: &[W]) -> usize {
-        Self::sizes(image, table).words::<W>() * 4
+        Self::sizes(image, table, false).words::<W>() * 4
+    }
+
+    /// Bytes of memory with which it may be checked, too, in more time: less room is left to learn.
+    pub fn least<W: Word>(image: &Image<'_, W>, table: &[W]) -> usize {
+        Self::sizes(image, table, true).words::<W>() * 4
     }
 
     /// Begins to check that `table` proves each of `properties`, after what needs no solver.
@@ -187,7 +193,7 @@ impl Checker {
         if let Some(p) = properties.find(|p| !excluded(*p)) {
             return Err(Flaw::Error(p as u32));
         }
-        let sizes = Self::sizes(image, table);
+        let sizes = Self::sizes(image, table, false);
         let solver = sat::State::new::<W>(&sizes);
         Ok(Checker { solver, sizes, edge: 0, at: 0, shown: 0, control: false })
     }
@@ -272,7 +278,7 @@ impl Checker {
         if clause.location != to {
             return Check::Running;
         }
-        if solver.state.edge != self.edge && !load(image, table, solver, self.edge) {
+        if solver.state.edge != self.edge && !turn(image, table, solver, self.edge) {
             return Check::Capacity;
         }
         if from == 0 && !self.control {
@@ -351,12 +357,18 @@ fn fix<W: Word>(image: &Image<'_, W>, solver: &mut Solver<'_, W>, param: usize, 
 }
 
 /// Turns the solver to `edge` with the clauses of its source; `false` if they do not fit.
-fn load<'a, W: Word>(
+fn turn<'a, W: Word>(
     image: &'a Image<'a, W>,
     table: &[W],
     solver: &mut Solver<'a, W>,
     edge: usize,
 ) -> bool {
+    let loaded = solver.state.edge;
+    if loaded < image.edges() && image.network(loaded) == image.network(edge) {
+        // The clauses of its source are there.
+        solver.pass_to(edge, image.edge(edge));
+        return true;
+    }
     solver.load(edge, image.edge(edge));
     let from = solver.edge.from;
     let live = image.location(from).live;

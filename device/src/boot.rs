@@ -483,7 +483,12 @@ impl Question<'_, '_> {
         let mut checker = checker.map_err(|_| Why::NoCertificate)?;
         let (mut bytes, most) = (Checker::bytes(image, table), memory.len() * 4);
         if bytes > most {
-            return Err(Why::Memory { needed: bytes });
+            let needed = Checker::least(image, table);
+            if needed > most {
+                return Err(Why::Memory { needed });
+            }
+            bytes = most;
+            checker.restart(image, table, bytes);
         }
         let before = outcome.work;
         if what.budget != 0 {
@@ -637,44 +642,39 @@ mod prove {
         if what.budget != 0 && left == 0 {
             return Err(Why::Budget);
         }
-        // A clause of the certificate is widened here on its way into the engine.
-        let room = image.header.max_live as usize;
-        let bytes = memory.len().saturating_sub(room) * 4;
-        let plan = Plan::new(image, bytes)
-            .map_err(|shortage| Why::Memory { needed: shortage.needed as usize + room * 4 })?;
-        let (clause, arena) = memory.split_at_mut(room);
-        let mut engine = Engine::new(image, plan, Config::new(left, None), arena);
+        let plan = Plan::new(image, memory.len() * 4)
+            .map_err(|shortage| Why::Memory { needed: shortage.needed as usize })?;
+        let mut engine = Engine::new(image, plan, Config::new(left, None), memory);
         for (param, value) in bound {
             // Name and range were checked before; if it is refused anyway, nothing is proved.
-            engine.bind(image, arena, *param, *value).map_err(|_| Why::OutOfRange(*param))?;
+            engine.bind(image, memory, *param, *value).map_err(|_| Why::OutOfRange(*param))?;
         }
-        let table = image.certificate().unwrap_or_default();
-        engine.seed_table(image, arena, table, clause);
+        engine.seed_table(image, memory, image.certificate().unwrap_or_default());
         let mut broken = None;
         loop {
             let mut idle = || {
                 watch.idle();
                 true
             };
-            match engine.step_watched(image, arena, what.slice, &mut idle) {
+            match engine.step_watched(image, memory, what.slice, &mut idle) {
                 Status::Running => watch.idle(),
                 Status::Broken { property } => {
                     broken = broken.or(Some(property));
-                    watch.broken(&mut Trace { property, image, engine: &engine, memory: arena });
+                    watch.broken(&mut Trace { property, image, engine: &engine, memory });
                 }
                 Status::Finished => break,
             }
         }
         let stats = engine.stats();
         outcome.work = before + stats.propagations;
-        outcome.peak_bytes = outcome.peak_bytes.max(stats.peak_bytes as usize + room * 4);
-        let verdict = |p: usize| engine.verdict(arena, p);
+        outcome.peak_bytes = outcome.peak_bytes.max(stats.peak_bytes as usize);
+        let verdict = |p: usize| engine.verdict(memory, p);
         let is_safe = |p: usize| verdict(p) == ic3::Verdict::Safe;
         let decision = question.decision(is_safe);
         let properties = 0..image.header.properties as usize;
         let unknown = properties.clone().map(verdict).find_map(|v| match v {
             ic3::Verdict::Unknown(Limit::Capacity) => {
-                Some(Why::Memory { needed: plan.bytes() + room * 4 + 4 })
+                Some(Why::Memory { needed: plan.bytes() + 4 })
             }
             ic3::Verdict::Unknown(_) => Some(Why::Budget),
             _ => None,
@@ -687,8 +687,7 @@ mod prove {
         };
         let mut words = 0;
         if decision != Decision::Refuse {
-            words = engine.into_table(image, arena).unwrap_or(0);
-            memory.copy_within(room..room + words.div_ceil(2), 0);
+            words = engine.into_table(image, memory).unwrap_or(0);
         }
         if outcome.verdict == Verdict::Safe {
             outcome.table = words;

@@ -21,7 +21,7 @@ pub fn image(model: &Path, with_certificate: bool) -> AlignedImage {
     if answer.verdicts.iter().any(|v| *v != Verdict::Safe) {
         return loaded.image;
     }
-    certified::attach(&loaded.image, &answer.clauses).unwrap()
+    certified::attach_fewer(&loaded.image, &answer.clauses, &[]).unwrap()
 }
 
 /// The image of `model` with the certificate of `proved`, which has the same variables and states.

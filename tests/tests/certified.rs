@@ -3,7 +3,7 @@
 use std::path::Path;
 use vouch_core::certificate::{Check, Flaw};
 use vouch_host::blast::AlignedImage;
-use vouch_host::blast::certified::{ImageClause, attach, check, clauses, detach};
+use vouch_host::blast::certified::{ImageClause, attach, attach_fewer, check, clauses, detach};
 use vouch_host::engines::{Engine, Setup};
 use vouch_host::frontend::{Language, Source};
 use vouch_host::pipeline;
@@ -48,6 +48,37 @@ fn what_is_attached_is_read_checked_and_detached() {
     assert!(matches!(check(&certified, &[(0, 6)]).unwrap().0, Check::Invalid(Flaw::Edge(_))));
     assert!(matches!(check(&certified, &[]).unwrap().0, Check::Invalid(Flaw::Edge(_))));
     assert_eq!(check(&bare, &bound).unwrap().0, Check::Invalid(Flaw::Error(0)));
+}
+
+/// What is made small is still a certificate, for the same values; what is none does not become one.
+#[test]
+fn fewer_clauses_still_are_a_certificate() {
+    let bare = image();
+    let bound = [(0, 5)];
+    let claims = proof(&bare, &bound);
+    let certified = attach_fewer(&bare, &claims, &bound).unwrap();
+    assert_eq!(check(&certified, &bound).unwrap().0, Check::Valid);
+    assert!(matches!(check(&certified, &[]).unwrap().0, Check::Invalid(Flaw::Edge(_))));
+    let weak = claims.iter().filter(|c| !c.1.is_empty()).cloned().collect::<Vec<_>>();
+    let weak = attach_fewer(&bare, &weak, &bound).unwrap();
+    assert!(matches!(check(&weak, &bound).unwrap().0, Check::Invalid(_)));
+
+    for (name, most) in [("traffic-lights", 1.0), ("flight-failsafe", 1.0), ("ab-update", 0.9)] {
+        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../examples/{name}.vch"));
+        let image = pipeline::load(&model, &pipeline::Options::default()).unwrap().image;
+        let claims = proof(&image, &[]);
+        let effort = |image| {
+            let (result, effort) = check(&image, &[]).unwrap();
+            assert_eq!(result, Check::Valid, "{name}");
+            effort
+        };
+        let all = effort(attach(&image, &claims).unwrap());
+        let fewer = effort(attach_fewer(&image, &claims, &[]).unwrap());
+        assert!(
+            fewer.table_bytes as f64 <= most * all.table_bytes as f64,
+            "{name}: {all:?}, {fewer:?}"
+        );
+    }
 }
 
 #[test]

@@ -80,9 +80,9 @@ pub struct Config {
     pub budget: u64,
     /// Check only this property.
     pub property: Option<u32>,
-    /// Work on a lemma only as much as has proved necessary. Quicker as a rule, but more lemmas must
-    /// be held at a time: not for small memories.
-    pub patient: bool,
+    /// Work on each lemma as much as pays at most, not only where plain lemmas have not helped. That is slower as a
+    /// rule, and another way where the first one takes too long.
+    pub eager: bool,
     /// Break this soundness rule, to show that tests catch it.
     #[cfg(feature = "__sabotage")]
     pub sabotage: Option<crate::rules::Rule>,
@@ -94,7 +94,7 @@ impl Config {
         Config {
             budget,
             property,
-            patient: false,
+            eager: false,
             #[cfg(feature = "__sabotage")]
             sabotage: None,
         }

@@ -10,6 +10,7 @@ use super::trial::Trials;
 use super::{BindError, Config, Limit, Stats, Status, Verdict};
 use super::{frame, obligation};
 use crate::arena::{Carver, Regions};
+use crate::certificate;
 use crate::image::Image;
 use crate::rules::Rule;
 use crate::sat::{self, Pulse};
@@ -38,7 +39,7 @@ impl State {
             solver.sabotage = config.sabotage;
         }
         State {
-            progress: Progress::new(config.patient),
+            progress: Progress::new(config.eager),
             trials: Trials::default(),
             frames: frame::Counters::default(),
             any_bound: false,
@@ -137,6 +138,24 @@ impl Engine {
         location: usize,
         lits: &[u32],
     ) -> bool {
+        self.offer(image, memory, location, lits.iter().map(|l| *l as usize))
+    }
+
+    /// Offers the clauses of a [certificate](crate::certificate), before the first step. The table need not
+    /// have been checked: what is cut off ends it.
+    pub fn seed_table<W: Word>(&mut self, image: &Image<'_, W>, memory: &mut [u32], table: &[W]) {
+        for record in certificate::records(table) {
+            self.offer(image, memory, record.location, record.lits.iter().map(|l| l.get()));
+        }
+    }
+
+    fn offer<W: Word>(
+        &mut self,
+        image: &Image<'_, W>,
+        memory: &mut [u32],
+        location: usize,
+        lits: impl ExactSizeIterator<Item = usize> + Clone,
+    ) -> bool {
         if self.state.progress.phase != Phase::Fresh {
             return false;
         }
@@ -145,30 +164,6 @@ impl Engine {
         run.progress.seeded |= taken;
         self.suspend(run);
         taken
-    }
-
-    /// Offers the clauses of a [certificate](crate::certificate), before the first step. The table need not
-    /// have been checked: what is cut off, or longer than `clause`, ends it.
-    pub fn seed_table<W: Word>(
-        &mut self,
-        image: &Image<'_, W>,
-        memory: &mut [u32],
-        table: &[W],
-        clause: &mut [u32],
-    ) {
-        let mut rest = table;
-        while let [location, len, tail @ ..] = rest {
-            let (Some((lits, next)), Some(room)) =
-                (tail.split_at_checked(len.get()), clause.get_mut(..len.get()))
-            else {
-                return;
-            };
-            for (wide, lit) in room.iter_mut().zip(lits) {
-                *wide = lit.get() as u32;
-            }
-            self.seed(image, memory, location.get(), room);
-            rest = next;
-        }
     }
 
     /// Works for about `budget` units and returns between two commits.

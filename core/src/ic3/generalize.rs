@@ -2,9 +2,9 @@
 //!
 //! When dropping fails because of a predecessor that is itself unreachable (a counterexample to
 //! generalisation), that predecessor is blocked first (Hassan, Bradley, Somenzi, FMCAD'13), a few
-//! times and not recursively. Most of the time that costs more than it gains, but it saves lemmas: a
-//! patient run, which has the memory, does it only where plain lemmas have not helped, for the
-//! predecessors of an obligation that keeps coming back (as rIC3 does it).
+//! times and not recursively. Most of the time that costs more than it gains. So it is done only where plain
+//! lemmas have not helped, for the predecessors of an obligation that keeps coming back (as rIC3 does
+//! it); an eager run does it always.
 
 use super::Limit;
 use super::block::Blocked;

@@ -57,7 +57,7 @@ pub(super) struct Progress {
     /// Whether there is something to try before the first frontier.
     pub(super) seeded: bool,
     /// See [`Config`](super::Config).
-    pub(super) patient: bool,
+    pub(super) eager: bool,
     /// The obligation at the initial location.
     pub(super) counterexample: obligation::Ref,
     /// Steps from there to the error location.
@@ -67,13 +67,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(patient: bool) -> Progress {
+    pub(super) fn new(eager: bool) -> Progress {
         Progress {
             phase: Phase::Fresh,
             frontier: 0,
             stats: Stats::default(),
             seeded: false,
-            patient,
+            eager,
             counterexample: 0,
             trace_len: 0,
             invariant: 0,

@@ -44,7 +44,7 @@ impl<W: Word> Run<'_, W> {
                     self.cubes.set_len(Cube::Main, self.cubes.len(Cube::Main).min(1));
                 }
                 let effort =
-                    if self.progress.patient { self.obligations.effort(r) } else { usize::MAX };
+                    if self.progress.eager { usize::MAX } else { self.obligations.effort(r) };
                 self.ctgs = ctgs_worthwhile(effort);
                 self.generalize(location, level)?;
                 let reached = self.push_to_frontier(location, level, Cube::Main)?;

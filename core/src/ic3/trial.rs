@@ -38,22 +38,27 @@ pub(super) struct Trials {
 impl<W: Word> Run<'_, W> {
     /// Adds a clause over global state bits to the trial before the first frontier. `false` if it
     /// does not fit or names something that is not live there; it is then left out.
-    pub(super) fn add_seed(&mut self, location: usize, lits: &[u32]) -> bool {
+    pub(super) fn add_seed(
+        &mut self,
+        location: usize,
+        lits: impl ExactSizeIterator<Item = usize> + Clone,
+    ) -> bool {
         if location == 0 || location >= self.image.locations() || lits.len() > self.cubes.capacity()
         {
             return false;
         }
         let live = self.image.location(location).live;
-        for (j, l) in lits.iter().enumerate() {
-            let l = Lit::from_code(*l as usize);
-            let repeated = lits[..j].iter().any(|other| *other as usize / 2 == l.var());
+        let len = lits.len();
+        for (j, code) in lits.clone().enumerate() {
+            let l = Lit::from_code(code);
+            let repeated = lits.clone().take(j).any(|other| other / 2 == l.var());
             let Some(at) = live.iter().position(|b| b.get() == l.var()).filter(|_| !repeated)
             else {
                 return false;
             };
             self.cubes.set_lit(Cube::Candidate, j, Lit::new(1 + at, !l.is_positive()));
         }
-        self.cubes.set_len(Cube::Candidate, lits.len());
+        self.cubes.set_len(Cube::Candidate, len);
         let trial = trial_level::<W>();
         self.add_lemma(location, trial, Cube::Candidate).is_ok()
     }

@@ -228,6 +228,17 @@ impl<'a, W: Word> Image<'a, W> {
         (self.edges[at] as usize, self.edges[at + 1] as usize)
     }
 
+    /// The first edge that leaves the same location and has the same gates as edge `index`: what follows from the
+    /// gates of one of them follows from those of the others.
+    pub fn network(&self, index: usize) -> usize {
+        let key = |index: usize| {
+            let r = &self.edges[index * EDGE_WORDS..][..EDGE_WORDS];
+            [r[6], r[0], r[2], r[3], r[4]]
+        };
+        let own = key(index);
+        (0..index).find(|other| key(*other) == own).unwrap_or(index)
+    }
+
     /// The literals that the target's live bits take over edge `index`, without the rest.
     #[inline]
     pub fn next(&self, index: usize) -> &'a [W] {

@@ -14,7 +14,7 @@ impl<W: Word> Solver<'_, W> {
         self.join(lit.var());
         // The list is its own work list.
         while done < self.state.domain {
-            let var = self.domain[done].get();
+            let var = self.learnt[done].get();
             done += 1;
             if var >= self.edge.first_gate() {
                 for operand in self.edge.gate(var) {
@@ -42,15 +42,20 @@ impl<W: Word> Solver<'_, W> {
     fn join(&mut self, var: usize) {
         if var != 0 && self.flags[var] & DOMAIN == 0 {
             self.flags[var] |= DOMAIN;
-            self.domain[self.state.domain] = W::of(var);
+            self.learnt[self.state.domain] = W::of(var);
             self.state.domain += 1;
         }
     }
 
     pub(super) fn clear_domain(&mut self) {
-        for i in 0..self.state.domain {
-            self.flags[self.domain[i].get()] &= !DOMAIN;
+        if self.state.domain == 0 {
+            return;
         }
         self.state.domain = 0;
+        let count = self.edge.vars().next_multiple_of(4);
+        // Of four variables at a time: a search has overwritten the list.
+        for four in bytemuck::cast_slice_mut::<u8, u32>(&mut self.flags[..count]) {
+            *four &= u32::from_ne_bytes([!DOMAIN; 4]);
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! (`gate`). RAM holds assignments, the trail, watch list heads and a pool of clauses
 //! ([`clause`]): the engine's lemmas and what the solver learns.
 //!
-//! - [`Solver::turn`] turns to another edge; learnt clauses are parked with the old one.
+//! - [`Solver::turn`] turns to another edge; learnt clauses are parked with the old one. [`Solver::pass_to`] turns to one
+//!   with the same gates, which costs nothing.
 //! - [`Solver::begin`] opens a query at a level; [`Solver::demand`], [`Solver::assume`] and
 //!   [`Solver::temporary`] fill it; [`Solver::solve`] answers; the model or the failed assumptions
 //!   can be read until the next `begin`.
@@ -34,7 +35,7 @@ use crate::image::{Edge, Image};
 use crate::lit::Lit;
 use crate::rules::Rule;
 use crate::word::Word;
-use clause::{Ends, HEADER, Pool, Ref, TEMPORARY, TRAILER, template};
+use clause::{Ends, HEADER, Pool, Ref, TEMPORARY, template};
 use gate::{FALSE, TRUE, UNDEFINED};
 pub(crate) use pulse::Pulse;
 
@@ -78,8 +79,8 @@ mod why {
     pub const GATE: u8 = 4;
 }
 
-/// The reason, the decision level and the kind of the reason ([`why`]) of an assigned variable.
-type Cell<W> = [W; 3];
+/// The reason and the decision level of an assigned variable.
+type Cell<W> = [W; 2];
 
 /// A violated or unit clause: in the pool, or an implicate of a gate.
 #[derive(Clone, Copy)]
@@ -172,15 +173,16 @@ pub struct Solver<'a, W> {
     flags: &'a mut [u8],
     /// What goes with the value of a variable, in one place because it is written together.
     cells: &'a mut [Cell<W>],
+    /// The kind of the reason ([`why`]) of an assigned variable.
+    whys: &'a mut [u8],
     trail: &'a mut [W],
     /// VMTF links and stamps.
     older: &'a mut [W],
     newer: &'a mut [W],
     stamp: &'a mut [W],
-    /// Variables in the domain.
-    domain: &'a mut [W],
     /// From the front: the clause being learnt, whose literals but the first are of earlier levels. From the back:
-    /// the variables of the latest level that take part. None is both, so there is room for all.
+    /// the variables of the latest level that take part. None is both, so there is room for all. Before the search
+    /// begins: the variables of the domain.
     learnt: &'a mut [W],
     /// First clause of each literal's watch list.
     watches: &'a mut [W],
@@ -242,13 +244,14 @@ impl<'a, W: Word> Solver<'a, W> {
             state,
             edge: Edge::none(),
             value: regions.take(2 * sizes.vars),
-            flags: regions.take(sizes.vars),
+            // Whole words, so that all of them can be changed word by word.
+            flags: regions.take(sizes.vars.next_multiple_of(4)),
             cells: regions.take(sizes.vars),
+            whys: regions.take(sizes.vars),
             trail: regions.take(sizes.vars),
             older: regions.take(sizes.vars),
             newer: regions.take(sizes.vars),
             stamp: regions.take(sizes.vars),
-            domain: regions.take(sizes.vars),
             learnt: regions.take(sizes.vars),
             watches: regions.take(2 * sizes.vars),
             assumed: regions.take(sizes.assumptions),
@@ -272,6 +275,14 @@ impl<'a, W: Word> Solver<'a, W> {
         self.state.edge = usize::MAX;
     }
 
+    /// Turns to edge `index`, which has the [network](Image::network) of the one that is loaded. Nothing else
+    /// changes: an edge has its guard and its next values to itself, and queries only assume these, so that what
+    /// was learnt follows from the gates and from what is attached.
+    pub fn pass_to(&mut self, index: usize, edge: Edge<'a, W>) {
+        self.edge = edge;
+        self.state.edge = index;
+    }
+
     /// Turns to edge `index`: nothing is attached. What was learnt on the one before is parked, and what
     /// was learnt on this one taken up again.
     pub fn turn(&mut self, index: usize, edge: Edge<'a, W>) {
@@ -284,7 +295,8 @@ impl<'a, W: Word> Solver<'a, W> {
         self.flags[..vars].fill(0);
         self.value[Lit::TRUE.code()] = TRUE;
         self.value[Lit::FALSE.code()] = FALSE;
-        self.cells[0] = [W::of(template::<W>()), W::of(0), W::of(why::ROOT.into())];
+        self.cells[0] = [W::of(template::<W>()), W::of(0)];
+        self.whys[0] = why::ROOT;
         self.fill_queue();
         self.exchange_learnts(before);
         self.allow_learnts();
@@ -319,13 +331,14 @@ impl<'a, W: Word> Solver<'a, W> {
     }
 
     /// Adds a clause with this tag to the pool and attaches it; `None` if there is no room. The
-    /// empty clause is not a clause for the solver.
+    /// empty clause is not a clause for the solver. It has no trailer: who adds clauses in this way keeps nothing
+    /// else of them, and does not compact them.
     pub fn add_clause(
         &mut self,
         lits: impl ExactSizeIterator<Item = Lit>,
         tag: usize,
     ) -> Option<Ref> {
-        let size = HEADER + lits.len() + TRAILER;
+        let size = HEADER + lits.len();
         let r = self.state.ends.take_front(size, self.pool.words.len())?;
         self.pool.begin(r, lits.len(), tag);
         for (i, lit) in lits.enumerate() {
@@ -451,7 +464,7 @@ impl<'a, W: Word> Solver<'a, W> {
     /// The kind of the reason of an assigned variable.
     #[inline(always)]
     fn why(&self, var: usize) -> u8 {
-        self.cells[var][2].get() as u8
+        self.whys[var]
     }
 
     /// Answers the query. Counts work against the limit.

@@ -72,7 +72,7 @@ impl<W: Word> Solver<'_, W> {
     /// learnt on the one that is loaded now.
     pub(super) fn exchange_learnts(&mut self, before: usize) {
         let words = self.pool.words.len() - self.state.ends.learnts;
-        let is_much = words > WORDS_PER_VAR * self.flags.len() + MORE_WORDS;
+        let is_much = words > WORDS_PER_VAR * self.cells.len() + MORE_WORDS;
         self.state.own = 0;
         let mut r = self.state.ends.learnts;
         while r < self.pool.words.len() {

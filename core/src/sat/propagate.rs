@@ -13,7 +13,8 @@ impl<W: Word> Solver<'_, W> {
         let var = lit.var();
         self.value[lit.code()] = TRUE;
         self.value[(!lit).code()] = FALSE;
-        self.cells[var] = [reason, W::of(self.state.depth), W::of(why.into())];
+        self.cells[var] = [reason, W::of(self.state.depth)];
+        self.whys[var] = why;
         self.trail[self.state.trail] = W::of(lit.code());
         self.state.trail += 1;
     }
@@ -96,8 +97,7 @@ impl<W: Word> Solver<'_, W> {
     #[inline(always)]
     fn propagate_gates(&mut self, var: usize) -> Option<Source> {
         // The gate that implied it has nothing more to imply.
-        let [reason, _, why] = self.cells[var];
-        let implied_by = if why.get() >= why::GATE.into() { reason.get() } else { 0 };
+        let implied_by = if self.why(var) >= why::GATE { self.reason(var) } else { 0 };
         if var >= self.edge.first_gate() && var != implied_by && self.flags[var] & DOMAIN != 0 {
             let conflict = self.propagate_gate(var);
             if conflict.is_some() {

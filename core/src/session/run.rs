@@ -42,9 +42,9 @@ impl Run {
     /// Starts from the certificate in the image, if there is one: what holds of it need not be found.
     #[inline(never)]
     pub(super) fn seed(&mut self, work: Workspace<'_, '_>) {
-        let Workspace { image, memory, scratch } = work;
+        let Workspace { image, memory, .. } = work;
         if let Some(table) = image.certificate() {
-            self.engine.seed_table(image, memory, table, scratch);
+            self.engine.seed_table(image, memory, table);
         }
     }
 

@@ -210,7 +210,7 @@ fn certify(
         );
         return Ok(Err(code));
     }
-    let image = certified::attach(&model.image, &answer.clauses);
+    let image = certified::attach_fewer(&model.image, &answer.clauses, &bindings);
     model.image = image.map_err(|e| Failure::new(Kind::Limit, e.to_string()))?;
     // What the validator here believes, the device's checker must believe too.
     let unusable = |why: String| {

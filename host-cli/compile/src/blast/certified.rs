@@ -3,6 +3,7 @@
 //! The certificate in an image is a claim in the image's numbers, for a device that checks it
 //! instead of searching for a proof. Who packs one has proved it before; who reads one checks it.
 
+use super::fewer::fewer;
 use super::{AlignedImage, BlastError};
 use vouch_core::certificate::{Check, Checker, Flaw};
 use vouch_core::image::{BuildError, Image, ImageBuilder, ImageError, Preamble};
@@ -13,6 +14,8 @@ pub type ImageClause = (usize, Vec<u32>);
 
 /// Literals that are propagated between two looks at the result.
 const SLICE: u32 = 1 << 20;
+/// Literals that are propagated to make a certificate smaller, at most: some seconds.
+const SEARCH: u64 = 1 << 25;
 /// Bytes of memory that are tried before a certificate is too hard for devices.
 const MOST: usize = 1 << 20;
 
@@ -38,6 +41,26 @@ pub fn attach(image: &AlignedImage, clauses: &[ImageClause]) -> Result<AlignedIm
     certificate.sort();
     certificate.dedup();
     rebuild(image, certificate)
+}
+
+/// The same with [`fewer`] clauses, which suffice for these values of the parameters: as a device gets it.
+pub fn attach_fewer(
+    image: &AlignedImage,
+    clauses: &[ImageClause],
+    bindings: &[(u32, u64)],
+) -> Result<AlignedImage, BlastError> {
+    let bindings: Vec<(usize, u64)> = bindings.iter().map(|(p, v)| (*p as usize, *v)).collect();
+    let clauses = match word(image).map_err(BlastError::Internal)? {
+        2 => {
+            let view = image.view::<u16>().map_err(BlastError::Internal)?;
+            fewer(&view, clauses, &bindings, SEARCH)
+        }
+        _ => {
+            let view = image.view::<u32>().map_err(BlastError::Internal)?;
+            fewer(&view, clauses, &bindings, SEARCH)
+        }
+    };
+    attach(image, &clauses)
 }
 
 /// The image without a certificate: what a device gets that is to search for a proof itself.

@@ -3,6 +3,7 @@
 //! - [`pack`]: the cones of each edge, renumbered, into an image.
 //! - [`map`]: what the image's numbers mean.
 //! - [`certified`]: an image with a certificate in it, and without.
+//! - [`fewer`]: certificates made small.
 //! - [`aligned`]: an image in memory as the view wants it.
 //! - [`code`]: the names of the code that an image is bound to.
 //! - [`requirements`]: what the properties of an image cover.
@@ -14,6 +15,7 @@ pub mod aligned;
 pub mod certified;
 pub mod code;
 pub mod debug;
+pub mod fewer;
 pub mod map;
 pub mod pack;
 pub mod requirements;

@@ -15,9 +15,8 @@ const SLICE: u32 = 50_000;
 pub type Watch<'a> = &'a mut dyn FnMut(&Stats) -> bool;
 
 /// Checks `image`. What does not fit into the memory is tried again with more, as far as `setup`
-/// allows it. In a large memory the run is [patient](Config::patient) unless it is `eager`; in one of a
-/// device's size it takes the steps that the device takes. Several properties have [fair](shares) shares of
-/// the time.
+/// allows it. Unless the run is [`eager`](Config::eager), it takes the steps in a device's memory that the
+/// device takes. Several properties have [fair](shares) shares of the time.
 pub fn run(
     image: &AlignedImage,
     setup: &Setup,
@@ -188,8 +187,7 @@ impl<'a, W: Word> Search<'a, W> {
     fn begin(&self) -> Result<(Engine, Vec<u32>, usize), EngineError> {
         let Search { image, setup, bytes, .. } = *self;
         let budget = setup.budget.saturating_sub(self.spent).max((setup.budget > 0) as u64);
-        let patient = !self.eager && size_of::<W>() > 2;
-        let config = Config { patient, ..Config::new(budget, self.property) };
+        let config = Config { eager: self.eager, ..Config::new(budget, self.property) };
         let plan = Plan::new(image, bytes)
             .map_err(|s| EngineError::Shortage { needed: s.needed.into(), given: bytes as u64 })?;
         let used = plan.bytes();
