@@ -98,6 +98,8 @@ fn c_and_its_machine_code_agree() {
         ("-DGUARD=1", nested, Verdict::Unsafe),
         ("-DGUARD=3", equal, Verdict::Safe),
         ("-DGUARD=3", above, Verdict::Unsafe),
+        ("-DGUARD=4", equal, Verdict::Safe),
+        ("-DGUARD=4", above, Verdict::Unsafe),
     ];
     for (guard, handlers, expected) in cases {
         let options = options("step", handlers);
@@ -116,7 +118,7 @@ fn c_and_its_machine_code_agree() {
         assert_eq!(checked(&path, &c), expected, "C {guard} {handlers:?}");
         for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
             // The smallest have no BASEPRI.
-            if guard == "-DGUARD=3" && cpu == "-mcpu=cortex-m0" {
+            if ["-DGUARD=3", "-DGUARD=4"].contains(&guard) && cpu == "-mcpu=cortex-m0" {
                 continue;
             }
             for level in ["-O0", "-O2"] {
@@ -131,6 +133,36 @@ fn c_and_its_machine_code_agree() {
             }
         }
     }
+}
+
+/// What a compiler makes of a handler on RISC-V: it saves all registers that it uses, and ends in `mret`.
+#[test]
+fn a_handler_returns_to_what_it_has_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = |flags: &[&str]| {
+        let handler = "-DHANDLER=__attribute__((interrupt))";
+        let all = [&["-Wl,-u,handler", "-Wl,--gc-sections", handler], flags].concat();
+        programs::clang("shared", "riscv32-none-elf", &all, folder.path())
+    };
+    let options = options("step", &[("handler", 0)]);
+    for level in ["-O0", "-O2"] {
+        let elf = build(&[level, "-ffunction-sections", "-DGUARD=5"]);
+        assert_eq!(verdict(&elf, &options), Verdict::Safe, "{level}");
+        let elf = build(&[level, "-ffunction-sections", "-DGUARD=0"]);
+        assert_eq!(verdict(&elf, &options), Verdict::Unsafe, "{level}");
+    }
+    // Another interrupt would have overwritten where it returns to.
+    let elf = build(&["-O2", "-ffunction-sections", "-DGUARD=5", "-DOPENS"]);
+    let load = |options: &ElfOptions| {
+        let options = pipeline::Options { elf: options.clone(), ..pipeline::Options::default() };
+        pipeline::load(&elf, &options).map(|_| ()).unwrap_err().to_string()
+    };
+    let error = load(&options);
+    assert!(error.contains("mret: the handler has enabled interrupts"), "{error}");
+    // No step ends in it.
+    let entry = ElfOptions { entry: Some("handler".into()), ..ElfOptions::default() };
+    let error = load(&entry);
+    assert!(error.contains("mret: this is not a handler"), "{error}");
 }
 
 /// A handler runs while the program waits for nothing that it shares, in C and in machine code.

@@ -1,9 +1,9 @@
 //! `cargo xtask bench-elf`: state machines of crates from crates.io (`tests/crates`), lifted from machine code and
 //! checked, each as it is and with a fault that breaks its assertion.
 //!
-//! The record is a table under `benches/record/`.
+//! The record is a table under `benches/record/`; its sums are in `docs/elf.md`.
 
-use crate::{bench_c, demo, project, record, shell};
+use crate::{bench_c, demo, figures, project, record, shell};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -62,6 +62,7 @@ pub fn task(args: &[String]) -> Result<()> {
     eprintln!("{} steps, {} with their lines, {} with all names", all.all, all.lines, all.names);
     if asked.filter.is_empty() {
         record::write("elf.tsv", &table)?;
+        figures::write("elf.tsv")?;
     }
     if wrong > 0 {
         bail!("{wrong} wrong verdicts");

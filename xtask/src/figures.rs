@@ -1,10 +1,12 @@
-//! The figures in `docs/device.md`: computed from the records of `bench-device` and `bench-update`.
+//! Figures in `docs/device.md` and `docs/elf.md`: computed from the records of `bench-device`, `bench-update` and
+//! `bench-elf`.
 //!
 //! A task that measures puts its table between the lines of the page that name it; a test compares the page with
 //! the records.
 
 use crate::{project, record};
 use anyhow::{Context, Result};
+use std::path::PathBuf;
 
 /// A page with another text between the lines `<!-- table NAME -->` and `<!-- end NAME -->`.
 pub fn between(page: &str, name: &str, text: &str) -> Result<String> {
@@ -18,16 +20,23 @@ pub fn between(page: &str, name: &str, text: &str) -> Result<String> {
 
 /// Puts the figures of a record into the page.
 pub fn write(name: &str) -> Result<()> {
-    let path = project::root().join("docs/device.md");
+    let path = page_of(name);
     let page = std::fs::read_to_string(&path)
         .with_context(|| format!("{} cannot be read", path.display()))?;
     std::fs::write(&path, with_figures(&page, name)?)
         .with_context(|| format!("{} cannot be written", path.display()))
 }
 
+/// The page that the figures of a record are in.
+fn page_of(name: &str) -> PathBuf {
+    let page = if name == "elf.tsv" { "elf" } else { "device" };
+    project::root().join(format!("docs/{page}.md"))
+}
+
 fn with_figures(page: &str, name: &str) -> Result<String> {
     let figures = match name {
         "device.tsv" => boot(&Table::new(&record::read(name))),
+        "elf.tsv" => names(&Table::new(&record::read(name))),
         _ => update(&Table::new(&record::read(name))),
     };
     between(page, name, &figures)
@@ -197,14 +206,35 @@ fn update(record: &Table) -> String {
     text
 }
 
+/// How many machines are lifted and decided, and what the steps of runs tell.
+fn names(record: &Table) -> String {
+    let sum = |column| record.numbers(column, &[]).iter().sum::<f64>();
+    let share = |column| format!("{:.1} %", 100.0 * sum(column) / sum("steps").max(1.0));
+    let all = record.rows.len();
+    let decided = record.numbers("lifted", &[("verdict", "safe"), ("fault", "unsafe")]).len();
+    let mut text = format!(
+        "Of the {all} programs of the last record {} are lifted, and of {decided} both variants are decided.\n",
+        record.numbers("lifted", &[]).len(),
+    );
+    if sum("steps") > 0.0 {
+        let (lines, names) = (share("lines"), share("names"));
+        text += &format!(
+            "The runs that break an assertion have {:.0} steps: {lines} of them tell their source line, and in {names} all that is \
+             read or changes has its name from the source.\n",
+            sum("steps"),
+        );
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_page_has_the_figures_of_the_records() {
-        let path = project::root().join("docs/device.md");
-        for name in ["device.tsv", "update.tsv"] {
+    fn pages_have_the_figures_of_the_records() {
+        for name in ["device.tsv", "update.tsv", "elf.tsv"] {
+            let path = page_of(name);
             if std::env::var_os("VOUCH_BLESS").is_some() {
                 write(name).unwrap();
             }

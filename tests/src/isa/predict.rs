@@ -302,6 +302,7 @@ pub fn predict(target: &Target, case: &Case, rng: Option<Rng>) -> Result<Predict
                 }
             }
             Ok(Next::Trap) => break,
+            Ok(Next::Leave) => return Err(Cannot::Refused),
             Ok(Next::Supervisor) => {
                 pc = if target.is_thumb() { after } else { pc };
                 break;

@@ -19,6 +19,8 @@ const MOST_POINTERS: usize = 64;
 /// Elements that an index can choose between.
 const MOST_ELEMENTS: i64 = 4096;
 
+/// What is accessed at once has at most so many bytes.
+const WORD: u32 = 4;
 /// Indices that vary more tell nothing about where they begin.
 const FAR: u32 = 0x1_0000;
 
@@ -432,7 +434,9 @@ impl Executor<'_> {
         let range = self.values.range(&self.now.conditions, terms, 32);
         let least = constant.wrapping_add(range.start as u32);
         let is_small = range.count <= Word::from(FAR);
-        let first = is_small.then(|| self.layout.thing(least)).flatten();
+        // Tables of jumps have no name on RISC-V.
+        let far = (range.count as u32).saturating_add(WORD);
+        let first = is_small.then(|| self.layout.thing_of(least, far)).flatten();
         first.or_else(|| self.layout.thing(constant))
     }
 

@@ -267,7 +267,7 @@ impl Search<'_> {
                     is_computed |= !is_known && transfer == Transfer::Jump
                         || to.is_some_and(|to| self.returns_elsewhere(to));
                 }
-                Ok(Next::Supervisor) => self.pass_on(pc, None, state),
+                Ok(Next::Leave | Next::Supervisor) => self.pass_on(pc, None, state),
                 Ok(Next::Fall | Next::Trap) | Err(()) => {}
             }
             let rounds = asked.iter().filter_map(|r| picked[*r]).map(|(_, rounds)| rounds).max();

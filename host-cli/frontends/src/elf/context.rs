@@ -69,6 +69,8 @@ pub struct Interrupts {
     pub handlers: Vec<Handler>,
     /// Where they may run, apart from the beginning of a step: right before an instruction.
     pub pauses: BTreeSet<Point>,
+    /// Who enables interrupts on the way.
+    pub opened: BTreeSet<Context>,
     reads: BTreeMap<Context, BTreeSet<u32>>,
     writes: BTreeMap<Context, BTreeSet<u32>>,
 }

@@ -325,8 +325,9 @@ impl<'a> Executor<'a> {
                 Some(_) => {}
                 None => {
                     let mut other = self.now.clone();
-                    other.conditions.push(self.values.pool.not(holds));
-                    self.now.conditions.push(holds);
+                    let not = self.values.pool.not(holds);
+                    other.assume(not, self.abi.stack, &mut self.values);
+                    self.now.assume(holds, self.abi.stack, &mut self.values);
                     self.fork(other, fall, decoded.it);
                 }
             }
@@ -340,8 +341,9 @@ impl<'a> Executor<'a> {
                     Some(_) => {}
                     None => {
                         let mut other = self.now.clone();
-                        other.conditions.push(self.values.pool.not(taken));
-                        self.now.conditions.push(taken);
+                        let not = self.values.pool.not(taken);
+                        other.assume(not, self.abi.stack, &mut self.values);
+                        self.now.assume(taken, self.abi.stack, &mut self.values);
                         self.fork(other, fall, It::NONE);
                     }
                 }
@@ -352,6 +354,7 @@ impl<'a> Executor<'a> {
                 self.bad(Bad::Failure("trap", pc), when);
                 Ok(Flow::Done)
             }
+            Next::Leave => self.leave(),
             Next::Supervisor => Err(Stop::Supervisor),
         }
     }
@@ -565,6 +568,9 @@ impl Machine for Executor<'_> {
             self.pause();
         }
         *self.now.special_mut(special) = self.values.simplify(value);
+        if special == Special::Mstatus {
+            self.note_open();
+        }
     }
     fn load(&mut self, address: ExprId, bytes: u32, aligned: bool) -> Result<ExprId, Stop> {
         self.accesses += 1;

@@ -148,7 +148,7 @@ pub fn ways(decoded: &Decoded, pc: u32, opaque: &mut Opaque) -> (Vec<u32>, It) {
                 ways.push(to as u32);
             }
         }
-        Ok(Next::Trap | Next::Supervisor) | Err(_) => {}
+        Ok(Next::Leave | Next::Trap | Next::Supervisor) | Err(_) => {}
     }
     (ways, decoded.it)
 }

@@ -77,6 +77,11 @@ impl Layout<'_> {
 
     /// The object that an address points into.
     pub fn thing(&self, address: u32) -> Option<Thing> {
+        self.thing_of(address, FAR)
+    }
+
+    /// The same; memory without a name reaches at least so far, if nothing else begins there.
+    pub fn thing_of(&self, address: u32, far: u32) -> Option<Thing> {
         let kind = self.kind(address)?;
         if kind == Kind::Peripheral {
             let start = address & !(PAGE - 1);
@@ -97,7 +102,8 @@ impl Layout<'_> {
         let start = objects.iter().map(|o| o.end).filter(|end| *end <= address).max();
         let end = objects.iter().map(|o| o.start).filter(|start| *start > address).min();
         let start = start.unwrap_or(0).max(section.start).max(address.saturating_sub(FAR));
-        let end = end.unwrap_or(u32::MAX).min(section.end()).min(address.saturating_add(FAR));
+        let end = end.unwrap_or(u32::MAX).min(section.end());
+        let end = end.min(address.saturating_add(far.max(FAR)));
         Some(Thing { kind, start, end })
     }
 

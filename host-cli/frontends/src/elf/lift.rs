@@ -12,7 +12,7 @@ use super::context::{Context, Handler, Interrupts};
 use super::execute::{Executor, RETURN};
 use super::graph::Graphs;
 use super::isa::{Flag, Reg, Special};
-use super::layout::Layout;
+use super::layout::{LOWEST, Layout};
 use super::meet::{depth, meet, pauses};
 use super::outcome::{Bad, Consumed, Outcome, Restart, Source};
 use super::reader::Elf;
@@ -364,8 +364,11 @@ fn either(layout: &Layout, a: Known, b: Known) -> Known {
     enum Origin {
         Memory(u32),
         Stack(i32),
+        /// No object is there: a pointer that may be missing, or one to something empty.
+        Nothing,
     }
     let origin = |known: Known| match known {
+        Known::Constant(value) if value < LOWEST.into() => Some(Origin::Nothing),
         Known::Constant(value) => {
             Some(value as u32).filter(|at| layout.is_pointer(*at)).map(Origin::Memory)
         }
@@ -379,6 +382,8 @@ fn either(layout: &Layout, a: Known, b: Known) -> Known {
         (Some(Origin::Memory(base)), Some(Origin::Memory(other))) if base.abs_diff(other) < FAR => {
             Known::From(base)
         }
+        (Some(Origin::Memory(base)), Some(Origin::Nothing))
+        | (Some(Origin::Nothing), Some(Origin::Memory(base))) => Known::From(base),
         (Some(Origin::Stack(offset)), Some(Origin::Stack(_))) => Known::StackFrom(offset),
         _ => Known::Var,
     }

@@ -1,7 +1,9 @@
 //! Instructions before which handlers may run: accesses to what they share, and those that disable interrupts.
 
-use super::execute::Executor;
+use super::context::Context;
+use super::execute::{Executor, Flow};
 use super::graph::Graph;
+use super::isa::Special;
 use super::outcome::Stop;
 use super::state::{Point, State};
 
@@ -37,6 +39,35 @@ impl Executor<'_> {
             let enabled = handler.is_enabled(self.elf.isa, specials, &mut self.values);
             self.values.pool.as_const(enabled) != Some(0)
         })
+    }
+
+    /// Notes that interrupts may be enabled now, also those that no handler is named for.
+    pub fn note_open(&mut self) {
+        let status = self.now.special(Special::Mstatus);
+        let enabled = self.values.pool.slice(status, 3, 1);
+        let enabled = self.values.simplify(enabled);
+        if self.values.pool.as_const(enabled) != Some(0) {
+            self.interrupts.opened.insert(self.now.context);
+        }
+    }
+
+    /// The handler goes back to what it has interrupted (RISC-V). Where that is stands in `mepc`, which another interrupt
+    /// would have overwritten.
+    pub fn leave(&mut self) -> Result<Flow, Stop> {
+        let refuse = |why: &str| Err(Stop::Instruction(format!("mret: {why}")));
+        match self.now.context {
+            Context::Handler(_) if self.now.frames.len() > 1 => {
+                refuse("a function that the handler calls does not return to it")
+            }
+            context @ Context::Handler(_) if self.interrupts.opened.contains(&context) => {
+                refuse("the handler has enabled interrupts, and the next one overwrites `mepc`")
+            }
+            Context::Handler(_) => {
+                self.outside.insert(self.now.pc);
+                self.finish()
+            }
+            _ => refuse("this is not a handler"),
+        }
     }
 
     /// Handlers may run before the instruction that is being run.

@@ -133,6 +133,14 @@ impl State {
         &mut self.specials[special as usize]
     }
 
+    /// Lets a condition hold. The stack pointer is told apart by it: code that restores it under a condition returns under
+    /// the same.
+    pub fn assume(&mut self, condition: ExprId, stack: Reg, values: &mut Values) {
+        self.conditions.push(condition);
+        let pointer = values.given(self.reg(stack), condition);
+        *self.reg_mut(stack) = pointer;
+    }
+
     /// Joins another path to the same point. `read` gives the value of a byte that a path has not written.
     pub fn merge(
         &mut self,

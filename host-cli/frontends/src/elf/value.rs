@@ -141,6 +141,15 @@ impl Values {
         self.simplify(ite)
     }
 
+    /// What a choice comes to if a condition holds, as far as the choice is by that.
+    pub fn given(&mut self, x: ExprId, condition: ExprId) -> ExprId {
+        match self.pool.get(x) {
+            Expr::Ite(c, t, _) if c == condition => t,
+            Expr::Ite(c, _, e) if self.pool.not(c) == condition => e,
+            _ => x,
+        }
+    }
+
     /// Conjunction of all.
     pub fn all(&mut self, conditions: &[ExprId]) -> ExprId {
         let yes = self.pool.bool(true);

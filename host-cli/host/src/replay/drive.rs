@@ -211,6 +211,11 @@ impl Drive<'_> {
         }
         let what = match self.emulate(pc, reads) {
             Ok(Flow::On) => return self.board.get(self.board.pc()).map(Ok),
+            Ok(Flow::Leave) => {
+                let back = self.place.back();
+                self.board.set(self.board.pc(), back)?;
+                return Ok(Ok(back));
+            }
             Ok(Flow::Trap) => "it traps".to_string(),
             Err(Stop::Odd(what)) => what,
             Err(Stop::Qemu(error)) => return Err(error),

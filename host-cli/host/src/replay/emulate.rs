@@ -16,6 +16,8 @@ pub const STATUS: Register = Register(25);
 pub enum Flow {
     /// Execution goes on: registers and the program counter are set.
     On,
+    /// A handler goes back to what it has interrupted; the machine's registers keep their values.
+    Leave,
     /// The instruction traps; the machine's registers keep their values.
     Trap,
 }
@@ -80,6 +82,7 @@ impl Emulator<'_> {
                 Next::Fall => fall,
                 Next::Go { taken, to, .. } if act.value(taken) == 1 => act.value(to) as u32,
                 Next::Go { .. } => fall,
+                Next::Leave => return Ok(Flow::Leave),
                 Next::Trap => return Ok(Flow::Trap),
                 Next::Supervisor => return odd("it calls a supervisor"),
             },

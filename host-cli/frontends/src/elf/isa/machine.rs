@@ -114,6 +114,9 @@ pub enum Next {
         /// Tells calls and returns from plain jumps.
         transfer: Transfer,
     },
+    /// At what the interrupt has interrupted, with interrupts enabled: `mret`. Where that is stands in a register that
+    /// another interrupt overwrites.
+    Leave,
     /// Nowhere: `udf`, `bkpt`, `ebreak`, `unimp`.
     Trap,
     /// `svc`, `ecall`: what happens is up to code that is not lifted.

@@ -246,11 +246,13 @@ fn instructions_are_shown_as_assemblers_write_them() {
     assert_eq!(v7m(&[0xfb93, 0xf2f1]), "sdiv r2, r3, r1");
     assert_eq!(v7m(&[0xf843, 0x2b04]), "str r2, [r3], #4");
     assert_eq!(v7m(&[0xf3c0, 0x1107]), "ubfx r1, r0, #4, #8");
+    assert_eq!(v7m(&[0xf380, 0x8812]), "msr basepri_max, r0");
     let rv32 = |word| riscv(word).unwrap().to_string();
     assert_eq!(rv32(0x0000_8067), "ret");
     assert_eq!(rv32(0xfe01_0113), "addi sp, sp, -32");
     assert_eq!(rv32(0x0000_1141), "addi sp, sp, -16");
     assert_eq!(rv32(0x3004_7573), "csrrci a0, mstatus, 8");
+    assert_eq!(rv32(0x3020_0073), "mret");
 }
 
 /// The reason that an instruction is refused for.
@@ -302,7 +304,7 @@ fn what_is_not_modelled_is_refused() {
     assert_eq!(reason(thumb(Isa::V7m, &[0xbf50], It::NONE)), "a reserved hint");
     assert_eq!(reason(thumb(Isa::V7m, &[0xf3ef], It::NONE)), "the code ends here");
     assert_eq!(reason(riscv(0x3410_2573)), "a control and status register that is not modelled");
-    assert_eq!(reason(riscv(0x3020_0073)), "a privileged instruction");
+    assert_eq!(reason(riscv(0x1020_0073)), "a privileged instruction");
     assert_eq!(reason(riscv(0x0000_100f)), "fence.i is for code that changes");
     assert_eq!(reason(riscv(0x0000_2007)), "a floating-point instruction");
 }

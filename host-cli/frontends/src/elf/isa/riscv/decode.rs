@@ -145,6 +145,7 @@ fn system(word: u32) -> Result {
         0x0000_0073 => return Ok(Op::Supervisor),
         0x0010_0073 => return Ok(Op::Breakpoint),
         0x1050_0073 => return Ok(Op::Wait),
+        0x3020_0073 => return Ok(Op::Leave),
         _ if funct3 & 3 == 0 => return Err("a privileged instruction"),
         _ if word >> 20 != MSTATUS => {
             return Err("a control and status register that is not modelled");

@@ -78,6 +78,7 @@ pub fn execute<M: Machine>(op: &Op, m: &mut M) -> Result<Next, M::Stop> {
         }
         Op::Mstatus { rd, change, source } => mstatus(m, rd, change, source)?,
         Op::Fence | Op::Wait => {}
+        Op::Leave => return Ok(Next::Leave),
         Op::Supervisor => return Ok(Next::Supervisor),
         Op::Breakpoint | Op::Undefined => return Ok(Next::Trap),
     }

@@ -32,6 +32,8 @@ pub enum Op {
     Fence,
     /// `wfi`.
     Wait,
+    /// `mret`.
+    Leave,
     /// `ecall`.
     Supervisor,
     /// `ebreak`.

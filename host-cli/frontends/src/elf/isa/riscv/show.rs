@@ -51,6 +51,7 @@ pub fn show(op: &Op, f: &mut Formatter) -> Result {
         }
         Op::Fence => f.write_str("fence"),
         Op::Wait => f.write_str("wfi"),
+        Op::Leave => f.write_str("mret"),
         Op::Supervisor => f.write_str("ecall"),
         Op::Breakpoint => f.write_str("ebreak"),
         Op::Undefined => f.write_str("unimp"),

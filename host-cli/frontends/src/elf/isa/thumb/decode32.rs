@@ -116,7 +116,7 @@ fn system(number: u32, isa: Isa) -> Result<System> {
         8 | 9 => Err("MSP and PSP are not modelled"),
         16 => Ok(System::Mask(Special::Primask)),
         17 if isa == Isa::V7m => Ok(System::Mask(Special::Basepri)),
-        18 if isa == Isa::V7m => Err("BASEPRI_MAX is not modelled"),
+        18 if isa == Isa::V7m => Ok(System::BasepriMax),
         19 if isa == Isa::V7m => Err("FAULTMASK is not modelled"),
         20 => Err("CONTROL is not modelled"),
         _ => Err(UNPREDICTABLE),

@@ -178,6 +178,7 @@ pub fn execute<M: Machine>(op: &Op, m: &mut M) -> Result<Next, M::Stop> {
                     flags.into_iter().rev().fold(low, |low, x| pool.binary(BinOp::Concat, x, low))
                 }
                 System::Mask(special) => m.special(special),
+                System::BasepriMax => m.special(Special::Basepri),
             };
             set(m, rd, value);
         }
@@ -198,6 +199,19 @@ pub fn execute<M: Machine>(op: &Op, m: &mut M) -> Result<Next, M::Stop> {
                     let low = pool.slice(value, 0, bits);
                     let value = pool.extend(low, 32, false);
                     m.set_special(special, value);
+                }
+                System::BasepriMax => {
+                    let old = m.special(Special::Basepri);
+                    let pool = m.pool();
+                    let low = pool.slice(value, 0, 8);
+                    let new = pool.extend(low, 32, false);
+                    // Zero masks nothing; else smaller numbers mask more.
+                    let (is_nothing, was_nothing) = (is_zero(pool, new), is_zero(pool, old));
+                    let is_less = pool.binary(BinOp::Ult, new, old);
+                    let masks_more = pool.or(was_nothing, is_less);
+                    let value = pool.ite(masks_more, new, old);
+                    let value = pool.ite(is_nothing, old, value);
+                    m.set_special(Special::Basepri, value);
                 }
             }
         }

@@ -216,6 +216,8 @@ pub enum System {
     Apsr,
     /// One that decides about interrupts.
     Mask(Special),
+    /// BASEPRI, which is only written if that masks more.
+    BasepriMax,
 }
 
 /// What has no effect here.

@@ -258,6 +258,7 @@ fn system(special: System) -> &'static str {
         System::Mask(Special::Primask) => "primask",
         System::Mask(Special::Basepri) => "basepri",
         System::Mask(Special::Mstatus) => "mstatus",
+        System::BasepriMax => "basepri_max",
     }
 }
 
