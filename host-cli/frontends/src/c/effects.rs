@@ -231,7 +231,9 @@ impl<'a> Known<'a> {
             | Builtin::Pause
             | Builtin::Mask(_)
             | Builtin::SetMask
-            | Builtin::SetLevel { .. } => {
+            | Builtin::SetLevel { .. }
+            | Builtin::Reserve(_)
+            | Builtin::Reserved => {
                 (effects.writes.pointed, effects.writes.other) = (true, true);
             }
         }
