@@ -223,6 +223,79 @@ fn a_handler_changes_a_register_that_keeps_its_value() {
     assert_eq!(verdict(toggles, handler), Verdict::Unsafe);
 }
 
+/// Accesses that are not an assignment: exclusive ones, what compilers' functions store, blocks of the heap, and what is called through a
+/// pointer.
+#[test]
+fn what_else_a_handler_may_come_between() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("between.c");
+    let verdict = |shared: &str, handler: &str, main: &str| {
+        let text = format!(
+            "extern void reach_error(void), __disable_irq(void), __enable_irq(void), free(void *); void *malloc(unsigned);\n\
+             volatile unsigned x; unsigned runs; {shared}\nvoid handler(void) {{ if (!runs) {{ runs++; {handler} }} }}\n\
+             int main(void) {{ {main} }}\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        let c = COptions { interrupts: vec![("handler".into(), 0)], ..COptions::default() };
+        checked(&path, &pipeline::Options { c, ..pipeline::Options::default() })
+    };
+    // The sum of both is right only if neither is lost.
+    let sum = |add: &str| format!("{add}; __disable_irq(); if (x != 1 + runs) reach_error();");
+    let exclusive = "unsigned v; do v = __LDREXW(&x) + 1; while (__STREXW(v, &x))";
+    let assembly = "unsigned v, r; volatile unsigned *p = &x;
+        do { asm volatile(\"ldrex %0, [%1]\" : \"=r\"(v) : \"r\"(p) : \"memory\"); v++;
+             asm volatile(\"strex %0, %2, %1\" : \"=&r\"(r), \"+Q\"(*p) : \"r\"(v)); } while (r)";
+    for add in [exclusive, assembly] {
+        assert_eq!(verdict("", "x++;", &sum(add)), Verdict::Safe, "{add}");
+        assert_eq!(verdict("", &format!("{exclusive};"), &sum(add)), Verdict::Safe, "{add}");
+    }
+    let late = "unsigned v = x + 1; __LDREXW(&x); while (__STREXW(v, &x)) __LDREXW(&x)";
+    assert_eq!(verdict("", "x++;", &sum(late)), Verdict::Unsafe);
+    let may_fail = "__LDREXW(&x); if (__STREXW(1, &x)) reach_error();";
+    assert_eq!(verdict("", "", may_fail), Verdict::Unsafe);
+    // What was kept, and what is stored.
+    let overflow = "__builtin_add_overflow(x, 1u, &x)";
+    assert_eq!(verdict("", "x++;", &sum(overflow)), Verdict::Unsafe);
+    let masked = format!("__disable_irq(); {overflow}; __enable_irq()");
+    assert_eq!(verdict("", "x++;", &sum(&masked)), Verdict::Safe);
+    assert_eq!(verdict("", "__builtin_add_overflow(x, 1u, &x);", &sum(exclusive)), Verdict::Safe);
+    // A block is used before it is freed.
+    let block = "int *volatile p; int seen;";
+    let reads = "int *q = p; if (q) seen = *q;";
+    let frees = "int *q = malloc(4); *q = 7; p = q;";
+    let right =
+        format!("{frees} p = 0; free(q); __disable_irq(); if (seen && seen != 7) reach_error();");
+    assert_eq!(verdict(block, reads, &right), Verdict::Safe);
+    let wrong = format!("{frees} if (seen == 7) reach_error(); free(q); p = 0;");
+    assert_eq!(verdict(block, reads, &wrong), Verdict::Unsafe);
+    let late = format!("{frees} free(q); p = 0;");
+    assert_eq!(
+        verdict(block, reads, &late),
+        Verdict::Unknown,
+        "it may follow a pointer to nothing"
+    );
+    let both = format!("{frees} p = 0; free(q);");
+    assert_eq!(verdict(block, "seen = *(int *)malloc(4);", &both), Verdict::Unknown);
+    let apart = format!("__disable_irq(); {both} __enable_irq();");
+    assert_eq!(verdict(block, "int *q = malloc(4); free(q);", &apart), Verdict::Safe);
+    // The handler has its own copy of what both call, also through pointers, and interrupts that of the step.
+    let table =
+        "typedef unsigned add_t(unsigned, unsigned); add_t add, sub; add_t *volatile f = add;
+        unsigned add(unsigned a, unsigned b) { x++; unsigned c = a; c += b; x--; return c; }
+        unsigned sub(unsigned a, unsigned b) { x++; return a - b; }";
+    let calls = "unsigned r = f(3, 4); if (r != 7 && r + 1 != 0) reach_error();";
+    assert_eq!(verdict(table, "if (f(5, 6) != 11) reach_error(); f = sub;", calls), Verdict::Safe);
+    assert_eq!(
+        verdict(table, "f = sub;", "f(3, 4); if (f(3, 4) != 7) reach_error();"),
+        Verdict::Unsafe
+    );
+    let other = "if (f == sub && x != 1) reach_error();";
+    assert_eq!(
+        verdict(table, &format!("f = sub; f(1, 2); {other}"), "x = 0; __disable_irq();"),
+        Verdict::Safe
+    );
+}
+
 /// Random statements in the manner of a main loop and its handlers: each does one access to what is shared. `#` stands where handlers
 /// may run.
 struct Statements {

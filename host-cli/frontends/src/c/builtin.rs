@@ -71,6 +71,10 @@ pub enum Builtin {
     Level,
     /// That is set, or only if more are disabled then.
     SetLevel { only_up: bool },
+    /// The next store-exclusive may store, or will not.
+    Reserve(bool),
+    /// Whether a store-exclusive stores.
+    Reserved,
 }
 
 /// Functions of the bits of a number.
@@ -159,6 +163,9 @@ pub fn find(name: &str) -> Option<Builtin> {
         "__get_BASEPRI" | "__vouch_get_BASEPRI" => Builtin::Level,
         "__set_BASEPRI" | "__vouch_set_BASEPRI" => Builtin::SetLevel { only_up: false },
         "__set_BASEPRI_MAX" | "__vouch_set_BASEPRI_MAX" => Builtin::SetLevel { only_up: true },
+        "__vouch_begin_exclusive" => Builtin::Reserve(true),
+        "__vouch_clear_exclusive" => Builtin::Reserve(false),
+        "__vouch_end_exclusive" => Builtin::Reserved,
         "__NOP" | "__WFI" | "__WFE" | "__SEV" | "__ISB" | "__DSB" | "__DMB" | "__nop" | "__wfi"
         | "__no_operation" => Builtin::Instruction,
         "__get_PRIMASK" | "__vouch_get_PRIMASK" => Builtin::Masked,

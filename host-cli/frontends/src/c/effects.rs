@@ -2,6 +2,7 @@
 
 use super::interrupt::{self, Root, root};
 use super::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage, LocalId, Unit};
+use super::types::Type;
 use super::{DeclaredOnly, builtin};
 use crate::Options;
 use builtin::Builtin;
@@ -33,6 +34,27 @@ pub struct Effects {
     /// Whether a run may end in it without breaking anything, and whether something may be broken.
     stops: bool,
     claims: bool,
+    /// Where it reads or writes, if it does nothing else.
+    spot: Option<Spot>,
+}
+
+/// A part of an object, in bits from its beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Spot {
+    base: Base,
+    from: u64,
+    to: u64,
+    /// Whether it is all of that, or some of it.
+    whole: bool,
+}
+
+/// An object by what it is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Base {
+    Global(GlobalId),
+    Local(LocalId),
+    /// What a variable points to.
+    Pointed(LocalId),
 }
 
 /// What all functions of a program do.
@@ -105,6 +127,7 @@ impl Effects {
         self.havocs.add(&other.havocs);
         self.stops |= other.stops;
         self.claims |= other.claims;
+        self.spot = None;
     }
 
     /// Whether it only reads.
@@ -231,7 +254,9 @@ impl<'a> Known<'a> {
             | Builtin::Pause
             | Builtin::Mask(_)
             | Builtin::SetMask
-            | Builtin::SetLevel { .. } => {
+            | Builtin::SetLevel { .. }
+            | Builtin::Reserve(_)
+            | Builtin::Reserved => {
                 (effects.writes.pointed, effects.writes.other) = (true, true);
             }
         }
@@ -277,6 +302,7 @@ impl<'a> Known<'a> {
     /// Reading a place, or storing in it.
     pub fn access(&self, place: &Expr, writes: bool) -> Effects {
         let mut effects = Effects::default();
+        effects.spot = self.spot(place);
         let is_plain = matches!(place.kind, ExprKind::Global(_) | ExprKind::Local(_));
         effects.claims = !is_plain && self.options.c.checks != super::Checks::default();
         match writes {
@@ -288,6 +314,37 @@ impl<'a> Known<'a> {
             effects.writes.pointed = true;
         }
         effects
+    }
+
+    /// Where a place is in a variable, or in what one points to: an index stays in its array.
+    fn spot(&self, place: &Expr) -> Option<Spot> {
+        let types = &self.unit.types;
+        let all = |base| {
+            Some(Spot { base, from: 0, to: types.size(&place.ty)?.checked_mul(8)?, whole: true })
+        };
+        match &place.kind {
+            ExprKind::Global(id) => all(Base::Global(*id)),
+            ExprKind::Local(id) => all(Base::Local(*id)),
+            ExprKind::Deref(pointer) => match pointer.kind {
+                ExprKind::Local(id) => all(Base::Pointed(id)),
+                _ => None,
+            },
+            ExprKind::Member { of, offset, bits } => {
+                let of = self.spot(of)?;
+                let width = match bits {
+                    Some(bits) => u64::from(*bits),
+                    None => types.size(&place.ty)?.checked_mul(8)?,
+                };
+                let from = of.from.checked_add(*offset)?;
+                Some(if of.whole { Spot { from, to: from.checked_add(width)?, ..of } } else { of })
+            }
+            // One at the end of a struct is as long as the object.
+            ExprKind::Index(array, _) => match array.ty {
+                Type::Array(_, Some(2..)) => Some(Spot { whole: false, ..self.spot(array)? }),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     fn touch(&self, place: &Expr, memory: &mut Memory) {
@@ -309,6 +366,13 @@ impl<'a> Known<'a> {
 
     /// Whether it makes a difference which comes first, in a function with these locals that a pointer may point to.
     pub fn conflict(&self, a: &Effects, b: &Effects, own: &BTreeSet<LocalId>) -> bool {
+        let stays = |spot: &Spot| !matches!(spot.base, Base::Pointed(id) if own.contains(&id));
+        if let (Some(x), Some(y)) = (a.spot.filter(stays), b.spot.filter(stays))
+            && x.base == y.base
+            && (x.to <= y.from || y.to <= x.from)
+        {
+            return false;
+        }
         let meet = |a: &Memory, b: &Memory| self.meet(a, b, own);
         let disturbs = |a: &Effects, b: &Effects| {
             meet(&a.writes, &b.reads)

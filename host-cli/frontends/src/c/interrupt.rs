@@ -6,11 +6,14 @@
 //!
 //! Handlers get copies of the functions that they call: each has variables of its own.
 
+use super::reach::{fits, passed};
 use super::tree::{Expr, ExprKind, Function, FunctionId, GlobalId, Local, LocalId, Stmt, Unit};
 use super::types::{INT, Type, Types};
 use super::{Fail, builtin, constant, fail};
 use crate::Diagnostic;
+use builtin::Builtin;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use vouch_ir::Span;
 
 /// The function that is called where handlers may run. Its argument says whether they might also run in the middle
@@ -38,21 +41,22 @@ pub fn prepare(
     if handlers.is_empty() {
         return Ok(vec![]);
     }
+    spell_out_stores(unit);
     let pause = add_pause(unit);
     let main: Vec<FunctionId> = roots(unit, called);
-    let main = reached(unit, &main, true)?;
+    let main = reached(unit, &main);
     let mut found = vec![];
     let mut code = vec![];
     for (name, priority) in handlers {
         let function = named(unit, name)?;
-        let all = reached(unit, &[function], false)?;
+        let all = reached(unit, &[function]);
         let copies = copy(unit, &all);
         found.push(Handler {
             name: name.clone(),
             priority: *priority,
             function: copies[&function],
         });
-        code.push(copies.into_values().collect::<BTreeSet<FunctionId>>());
+        code.push(copies.values().copied().collect::<BTreeSet<FunctionId>>());
     }
     let touched: Vec<Touched> = code.iter().map(|code| Touched::of(unit, code)).collect();
     let all = main.iter().chain(code.iter().flatten()).copied().collect();
@@ -84,8 +88,13 @@ pub fn prepare(
         let in_devices = devices_keep && (theirs.devices || theirs.derefs);
         let in_objects = theirs.derefs || shared.iter().any(|id| addressed.contains(id));
         let through_pointers = in_objects || in_devices;
-        let shared =
-            Shared { globals: shared, through_pointers, in_devices, in_locals: theirs.derefs };
+        let shared = Shared {
+            globals: shared,
+            through_pointers,
+            in_devices,
+            in_locals: theirs.derefs,
+            heap: theirs.heap,
+        };
         for id in code {
             rewrite(unit, id, pause, &shared);
         }
@@ -107,6 +116,39 @@ fn named(unit: &Unit, name: &str) -> Result<FunctionId, Fail> {
     Ok(function)
 }
 
+/// What `__builtin_add_overflow()` and its kin store is an access like any other: they get a variable of their own to store
+/// in, and an assignment follows.
+fn spell_out_stores(unit: &mut Unit) {
+    let stores = |f: &Function| matches!(builtin::of(f), Some(Builtin::Overflow(_)));
+    let storing: BTreeSet<FunctionId> =
+        (0..unit.functions.len()).filter(|id| stores(&unit.functions[*id])).collect();
+    for function in unit.functions.iter_mut().filter(|_| !storing.is_empty()) {
+        let Function { body: Some(body), locals, .. } = function else { continue };
+        let mut change = |e: &mut Expr| {
+            let (ty, span) = (e.ty.clone(), e.span);
+            let ExprKind::Call(id, args) = &mut e.kind else { return };
+            let Some(to) = args.get_mut(2).filter(|_| storing.contains(id)) else { return };
+            let Some(stored) = to.ty.pointee().cloned() else { return };
+            let mut local = |ty: Type| {
+                locals.push(Local { name: "(held)".into(), ty: ty.clone(), span, length: None });
+                expr(ExprKind::Local(locals.len() - 1), ty, span)
+            };
+            let assign = |place: &Expr, value: Expr| {
+                let kind = ExprKind::Assign(Box::new(place.clone()), Box::new(value));
+                expr(kind, place.ty.clone(), span)
+            };
+            let (address, value, result) = (local(to.ty.clone()), local(stored.clone()), local(ty));
+            let own = ExprKind::Address(Box::new(value.clone()));
+            let own = expr(own, to.ty.clone(), span);
+            let keep = assign(&address, std::mem::replace(to, own));
+            let call = assign(&result, e.clone());
+            let place = expr(ExprKind::Deref(Box::new(address)), stored, span);
+            *e = sequence(vec![keep, call, assign(&place, value)], result);
+        };
+        body.expressions_mut(&mut |e| e.change(&mut change));
+    }
+}
+
 fn add_pause(unit: &mut Unit) -> FunctionId {
     let torn = Local { name: "torn".into(), ty: INT, span: Span::default(), length: None };
     unit.functions.push(Function::inner(PAUSE, Type::Void, vec![torn]));
@@ -124,39 +166,37 @@ fn roots(unit: &Unit, called: &[&String]) -> Vec<FunctionId> {
 }
 
 /// The functions with a body that these call, they themselves among them.
-fn reached(
-    unit: &Unit,
-    roots: &[FunctionId],
-    by_pointer: bool,
-) -> Result<BTreeSet<FunctionId>, Fail> {
+fn reached(unit: &Unit, roots: &[FunctionId]) -> BTreeSet<FunctionId> {
+    let with_body = |id: &FunctionId| {
+        let function = &unit.functions[*id];
+        function.body.is_some() && !builtin::is_known(function)
+    };
     let mut all: BTreeSet<FunctionId> = BTreeSet::new();
     let mut todo = roots.to_vec();
-    let mut calls_pointer = None;
+    // Functions whose address is taken anywhere, and what calls through pointers pass and want.
+    let bodies = (0..unit.functions.len()).filter(with_body).collect();
+    let mut taken = BTreeSet::new();
+    everywhere(unit, &bodies, &mut |e| {
+        if let ExprKind::Function(id) = e.kind {
+            taken.insert(id);
+        }
+    });
     while let Some(id) = todo.pop() {
         vouch_ir::deadline::tick();
-        let function = &unit.functions[id];
-        if function.body.is_none() || builtin::is_known(function) || !all.insert(id) {
+        if !with_body(&id) || !all.insert(id) {
             continue;
         }
         each(unit, id, &mut |e| match &e.kind {
             ExprKind::Call(id, _) => todo.push(*id),
-            ExprKind::Function(id) if by_pointer => todo.push(*id),
-            ExprKind::CallPointer(..) => calls_pointer = Some(e.span),
+            ExprKind::CallPointer(_, args) => {
+                let types = passed(args);
+                let fits = |id: &&FunctionId| fits(&unit.functions[**id], &types, &e.ty);
+                todo.extend(taken.iter().filter(fits));
+            }
             _ => {}
         });
     }
-    match calls_pointer.filter(|_| !by_pointer) {
-        Some(span) => {
-            let message = "a handler that calls through a pointer cannot be compiled";
-            Err(Box::new(fail(message, span, "here").help("call the function by its name")))
-        }
-        None if calls_pointer.is_some() => {
-            // Tables of functions: whatever has an address.
-            let all = (0..unit.functions.len()).filter(|id| unit.functions[*id].body.is_some());
-            Ok(all.collect())
-        }
-        None => Ok(all),
-    }
+    all
 }
 
 /// Calls `visit` for each expression of a function.
@@ -167,12 +207,14 @@ pub fn each<'a>(unit: &'a Unit, id: FunctionId, visit: &mut dyn FnMut(&'a Expr))
 }
 
 /// Copies functions, which then call each other's copies.
-fn copy(unit: &mut Unit, all: &BTreeSet<FunctionId>) -> BTreeMap<FunctionId, FunctionId> {
+fn copy(unit: &mut Unit, all: &BTreeSet<FunctionId>) -> Rc<BTreeMap<FunctionId, FunctionId>> {
     let first = unit.functions.len();
     let copies: BTreeMap<FunctionId, FunctionId> = all.iter().copied().zip(first..).collect();
+    let copies = Rc::new(copies);
     for id in all {
         let mut function = unit.functions[*id].clone();
         (function.constructor, function.destructor) = (None, None);
+        function.copies = Some(copies.clone());
         if let Some(body) = &mut function.body {
             body.expressions_mut(&mut |e| {
                 e.change(&mut |e| {
@@ -253,6 +295,8 @@ struct Touched {
     derefs: bool,
     /// Whether devices are used whose address is a number.
     devices: bool,
+    /// Whether blocks of the heap are allocated or freed.
+    heap: bool,
 }
 
 impl Touched {
@@ -268,6 +312,7 @@ impl Touched {
                     _ => touched.derefs = true,
                 },
                 ExprKind::VaArg(_) => touched.derefs = true,
+                ExprKind::Call(id, _) => touched.heap |= allocates(unit, *id),
                 _ => {}
             });
         }
@@ -278,6 +323,7 @@ impl Touched {
         self.named.extend(&other.named);
         self.derefs |= other.derefs;
         self.devices |= other.devices;
+        self.heap |= other.heap;
     }
 
     /// What both may use.
@@ -306,6 +352,14 @@ struct Shared {
     in_devices: bool,
     /// Whether locals are whose address is taken.
     in_locals: bool,
+    /// Whether the heap is, whose functions cannot be called while one of them is at work.
+    heap: bool,
+}
+
+/// Whether a function allocates or frees blocks of the heap.
+fn allocates(unit: &Unit, id: FunctionId) -> bool {
+    let known = unit.functions.get(id).and_then(builtin::of);
+    matches!(known, Some(Builtin::Allocate { .. } | Builtin::Free | Builtin::BlockBytes))
 }
 
 /// Puts pauses into a function.
@@ -501,6 +555,11 @@ impl Pauses<'_> {
                 let is_library = self.unit.functions.get(id).is_some_and(|f| f.library);
                 if is_library && self.shared.through_pointers {
                     before.push(self.pause(Access::Torn, span));
+                }
+                if allocates(self.unit, id) && (self.shared.heap || self.shared.in_locals) {
+                    args = args.into_iter().map(|arg| self.operand(arg, &mut before)).collect();
+                    let access = if self.shared.heap { Access::Torn } else { Access::Whole };
+                    before.push(self.pause(access, span));
                 }
                 sequence(before, expr(ExprKind::Call(id, args), ty, span))
             }

@@ -371,7 +371,8 @@ impl<'a> Points<'a> {
             (targets.is_unknown() || targets.has(Thing::Function(*f)))
                 && fits(&self.unit.functions[*f], &types, result)
         };
-        self.functions.iter().copied().filter(is_meant).collect()
+        let meant = self.functions.iter().copied().filter(is_meant);
+        meant.filter_map(|f| self.unit.meant_in(self.contexts[context], f)).collect()
     }
 
     fn call(&mut self, context: Context, id: FunctionId, args: &[Expr], span: Span) {

@@ -62,9 +62,10 @@ impl Reach {
                 for f in reach.functions.clone() {
                     for PointerCall { from, args, result, span } in &pointer_calls {
                         let fits = fits(&unit.functions[f], args, result);
-                        if !fits || !reach.may_mean(*from, *span, f) {
+                        let meant = unit.meant_in(*from, f).filter(|_| fits);
+                        let Some(f) = meant.filter(|f| reach.may_mean(*from, *span, *f)) else {
                             continue;
-                        }
+                        };
                         reach.calls[*from].insert(f);
                         if seen.functions.insert(f) {
                             queue.push(Task::Function(f));
@@ -261,7 +262,7 @@ fn explore<'a>(unit: &Unit, expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     };
     let is_string = |e: &Expr| {
         let ExprKind::Address(place) = &e.kind else { return false };
-        matches!(root(place), Some(Root::Global(id)) if unit.globals[id].name.starts_with('"'))
+        matches!(root(place), Some(Root::Global(id)) if unit.globals[id].is_string())
     };
     expr.operands(&mut |e| {
         if !(known && is_string(e)) {

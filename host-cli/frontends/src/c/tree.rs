@@ -3,6 +3,7 @@
 
 use super::types::{Type, Types};
 use crate::Diagnostic;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use vouch_ir::Span;
 
@@ -224,6 +225,13 @@ pub struct Global {
     pub param: Option<(i128, i128)>,
 }
 
+impl Global {
+    /// Whether it is a string in the text.
+    pub fn is_string(&self) -> bool {
+        self.name.starts_with('"')
+    }
+}
+
 /// Who knows a variable besides the unit that defines it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Linkage {
@@ -268,6 +276,8 @@ pub struct Function {
     pub span: Span,
     /// Whether its body is that of the C library.
     pub library: bool,
+    /// The functions that a handler of an interrupt calls, and their copies that are its own, if it is one of these.
+    pub copies: Option<Rc<BTreeMap<FunctionId, FunctionId>>>,
     /// Whether only its unit knows it: `static`.
     pub internal: bool,
     /// Whether it is called, but never declared.
@@ -299,6 +309,13 @@ impl Unit {
     /// The function of a name that has a body.
     pub fn definition(&self, name: &str) -> Option<FunctionId> {
         self.functions.iter().position(|f| *f.name == *name && f.body.is_some())
+    }
+    /// What a call through a pointer to a function runs, in the code of another one: a handler of an interrupt has copies of its own.
+    pub fn meant_in(&self, from: FunctionId, callee: FunctionId) -> Option<FunctionId> {
+        match &self.functions[from].copies {
+            Some(copies) if self.functions[callee].body.is_some() => copies.get(&callee).copied(),
+            _ => Some(callee),
+        }
     }
     /// The same, itself.
     pub fn defined(&self, name: &str) -> Option<&Function> {
@@ -431,6 +448,7 @@ impl Function {
             body: None,
             span: Span::default(),
             library: false,
+            copies: None,
             internal: true,
             undeclared: false,
             noreturn: false,

@@ -57,6 +57,12 @@ impl Used {
         self.functions.iter().any(|id| unit.functions.get(*id).is_some_and(disables))
     }
 
+    /// Whether instructions are used that give exclusive access.
+    pub fn has_exclusive(&self, unit: &Unit) -> bool {
+        let reserves = |f: &Function| matches!(builtin::of(f), Some(Builtin::Reserve(_)));
+        self.functions.iter().any(|id| unit.functions.get(*id).is_some_and(reserves))
+    }
+
     /// Whether a variable is used, and defined nowhere.
     fn defines(&self, id: usize, global: &Global) -> bool {
         let is_standard = matches!(global.name.as_str(), "stdin" | "stdout" | "stderr" | "errno");

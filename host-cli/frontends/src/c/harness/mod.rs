@@ -72,6 +72,10 @@ impl Run<'_> {
             let what = "interrupts are disabled by assembly, which is another processor's";
             return refuse(what, "use `--trace`, or functions such as `__disable_irq()`");
         }
+        if used.has_exclusive(unit) {
+            let what = "exclusive access to memory takes instructions of another processor";
+            return refuse(what, "use `--trace`, or `__atomic_fetch_add()` and its kin");
+        }
         for other in options.entries() {
             let is_elsewhere = self.unit_of(other).is_some_and(|unit| unit != main);
             if is_elsewhere && self.is_static(other) {

@@ -282,19 +282,23 @@ impl Lower<'_> {
         let frame = self.frames.last();
         let from = frame.map(|frame| frame.function);
         let only = self.points.of(frame.and_then(|frame| frame.context), callee);
+        let run = |f: FunctionId| from.map_or(Some(f), |from| self.unit.meant_in(from, f));
         let is_meant = |f: &FunctionId| {
             only.as_ref().is_none_or(|only| only.has(Thing::Function(*f)))
-                && from.is_none_or(|from| self.reach.may_mean(from, span, *f))
+                && from
+                    .is_none_or(|from| run(*f).is_some_and(|f| self.reach.may_mean(from, span, f)))
         };
         let (candidates, others): (Vec<FunctionId>, Vec<FunctionId>) =
             (self.reach.functions.iter().copied())
                 .filter(|f| fits(&self.unit.functions[*f], &types, result))
                 .partition(is_meant);
+        let candidates: Vec<(FunctionId, FunctionId)> =
+            candidates.into_iter().filter_map(|f| Some((f, run(f)?))).collect();
         let end = self.location("", span);
         let mut into = None;
-        for id in candidates {
+        for (address, id) in candidates {
             let pointer = self.read_var(held);
-            let address = self.function_address(id);
+            let address = self.function_address(address);
             let here = self.cfa.pool.equal(pointer, address);
             let (yes, no) = (self.location("", span), self.location("", span));
             self.split(here, yes, no);
@@ -471,6 +475,8 @@ impl Lower<'_> {
                     }
                 }
             }
+            Builtin::Reserve(held) => self.reserve(held),
+            Builtin::Reserved => return self.reserved(result, span),
             Builtin::Bits(bits) => {
                 let param = function.locals[..function.params].first().map(|l| &l.ty);
                 return self.bits(bits, args, param, result, span);

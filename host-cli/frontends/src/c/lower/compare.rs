@@ -1,12 +1,13 @@
 //! Comparisons of pointers.
 //!
-//! In one object they compare as numbers do. Which of two objects comes first in memory, and whether one begins
-//! where another ends, is up to the linker: nobody knows here.
+//! In one object they compare as numbers do. Which of two objects comes first in memory, whether one begins
+//! where another ends, and whether a string is the end of another one, is up to the linker: nobody knows here.
 
 use super::Lower;
 use super::object::ObjectId;
-use crate::c::targets::Targets;
-use crate::c::tree::{Expr, Op};
+use crate::c::targets::{Targets, Thing};
+use crate::c::tree::{Expr, ExprKind, Op};
+use crate::c::types::Type;
 use vouch_ir::{self as ir, BinOp, ExprId};
 
 impl Lower<'_> {
@@ -35,7 +36,9 @@ impl Lower<'_> {
             let pool = &mut self.cfa.pool;
             let (one, other) = (pool.and(x_ends, y_begins), pool.and(y_ends, x_begins));
             let touch = pool.or(one, other);
-            apart = pool.and(apart, touch);
+            let coincide = self.may_coincide([x, y], &objects);
+            let may_equal = self.cfa.pool.or(touch, coincide);
+            apart = self.cfa.pool.and(apart, may_equal);
         }
         if self.cfa.pool.as_const(apart) == Some(0) {
             return value;
@@ -55,6 +58,49 @@ impl Lower<'_> {
             found = self.cfa.pool.or(found, here);
         }
         found
+    }
+
+    /// Whether pointers into two strings may be equal: linkers have one that another one ends with lie in that one.
+    fn may_coincide(&mut self, [x, y]: [ExprId; 2], objects: &[ObjectId]) -> ExprId {
+        let strings: Vec<(ObjectId, Vec<u8>)> =
+            objects.iter().filter_map(|o| Some((*o, self.string_bytes(*o)?))).collect();
+        let mut found = self.cfa.pool.bool(false);
+        for (long, bytes) in &strings {
+            for (short, end) in strings.iter().filter(|s| s.0 != *long && bytes.ends_with(&s.1)) {
+                let before = (bytes.len() - end.len()) as u64;
+                for (p, q) in [(x, y), (y, x)] {
+                    let p_at = self.offset_in(p, *long, before);
+                    let q_at = self.offset_in(q, *short, 0);
+                    let is_there = self.points_into(q, *short, BinOp::Ule);
+                    let pool = &mut self.cfa.pool;
+                    let is_same = pool.equal(p_at, q_at);
+                    let both = pool.and(is_there, is_same);
+                    found = pool.or(found, both);
+                }
+            }
+        }
+        found
+    }
+
+    /// The bytes of a string, as a literal in the text.
+    fn string_bytes(&self, object: ObjectId) -> Option<Vec<u8>> {
+        let Some(Thing::Global(id)) = self.objects[object].thing else { return None };
+        let global = &self.unit.globals[id];
+        let Type::Array(unit, _) = &global.ty else { return None };
+        let unit = unit.integer()?.0 as usize / 8;
+        let items = &global.init.as_ref().filter(|_| global.is_string())?.items;
+        let bytes = items.iter().map(|item| match item.value.kind {
+            ExprKind::Int(value) => value.to_le_bytes().into_iter().take(unit),
+            _ => [0; 16].into_iter().take(unit),
+        });
+        Some(bytes.flatten().collect())
+    }
+
+    /// How far behind a byte of an object a pointer points.
+    fn offset_in(&mut self, p: ExprId, object: ObjectId, byte: u64) -> ExprId {
+        let at = u128::from(self.objects[object].address + byte);
+        let at = self.cfa.pool.constant(at, self.unit.types.word());
+        self.cfa.pool.binary(BinOp::Sub, p, at)
     }
 
     /// The objects that pointers may mean. `None`: all of them mean the same.

@@ -94,13 +94,6 @@ impl Lower<'_> {
         self.cfa.pool.equal(retired, number)
     }
 
-    fn refuse_with_interrupts(&self, span: Span) -> Result<(), Fail> {
-        match self.interrupts.are_there() {
-            true => self.refuse("a call that needs a heap, in a program with interrupts,", span),
-            false => Ok(()),
-        }
-    }
-
     /// How many bytes a call asks for, and whether that is more than a number can tell.
     fn asked(&mut self, args: &[Expr], zeroed: bool, span: Span) -> Result<(ExprId, ExprId), Fail> {
         let word = self.unit.types.word();
@@ -132,7 +125,6 @@ impl Lower<'_> {
         zeroed: bool,
         span: Span,
     ) -> Result<Value, Fail> {
-        self.refuse_with_interrupts(span)?;
         let context = self.frames.last().and_then(|frame| frame.context);
         let site = context.and_then(|context| self.heap.sites.get(&(context, span)).cloned());
         let Some(numbers) = site else {
@@ -227,7 +219,6 @@ impl Lower<'_> {
 
     /// `free`.
     pub(super) fn free(&mut self, args: &[Expr], span: Span) -> Result<(), Fail> {
-        self.refuse_with_interrupts(span)?;
         let Some(arg) = args.first() else {
             return Err(fail("the argument is missing", span, "called without one"));
         };

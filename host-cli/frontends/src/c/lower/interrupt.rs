@@ -2,8 +2,9 @@
 
 use super::block::Hazard;
 use super::{Fail, Lower, Value};
+use crate::c::builtin::{self, Builtin};
 use crate::c::interrupt::Handler;
-use crate::c::tree::{Expr, ExprKind};
+use crate::c::tree::{Expr, ExprKind, Function};
 use crate::c::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::interrupt::{self, Pause};
@@ -16,6 +17,8 @@ pub struct Interrupts<'a> {
     masked: Option<VarId>,
     /// The priority from which on they are disabled, or zero (8 bits).
     level: Option<VarId>,
+    /// Whether none has run since a load-exclusive (1 bit).
+    reserved: Option<VarId>,
     /// Where they may run.
     pauses: BTreeSet<LocId>,
     /// Where they still may when the program has ended, in the code that is being lowered: a handler has its own.
@@ -33,6 +36,7 @@ impl<'a> Interrupts<'a> {
             handlers,
             masked: None,
             level: None,
+            reserved: None,
             pauses: BTreeSet::new(),
             stopped: None,
             ending: BTreeMap::new(),
@@ -73,6 +77,13 @@ impl Lower<'_> {
         if let Some(level) = self.interrupts.level {
             let zero = self.cfa.pool.constant(0, 8);
             self.write_var(level, zero);
+        }
+    }
+
+    /// At the beginning no store-exclusive stores.
+    pub(super) fn reset_reservation(&mut self) {
+        if self.interrupts.reserved.is_some() {
+            self.reserve(false);
         }
     }
 
@@ -208,6 +219,38 @@ impl Lower<'_> {
         Ok(Value::Scalar(self.cfa.pool.extend(value, width, false)))
     }
 
+    /// The variable that lets a store-exclusive store.
+    fn reservation(&mut self) -> VarId {
+        let cfa = &mut self.cfa;
+        let (name, ty, kind) = ("exclusive access".into(), ir::Type::Bool, VarKind::State);
+        let var = || cfa.add_var(Var { name, width: 1, ty, kind });
+        *self.interrupts.reserved.get_or_insert_with(var)
+    }
+
+    /// A store-exclusive may store from now on, or does not.
+    pub(super) fn reserve(&mut self, held: bool) {
+        let (reserved, held) = (self.reservation(), self.cfa.pool.bool(held));
+        self.write_var(reserved, held);
+    }
+
+    /// Whether a store-exclusive stores: it may fail without a reason, and the next one does not store.
+    pub(super) fn reserved(&mut self, ty: &Type, span: Span) -> Result<Value, Fail> {
+        let width = self.width(ty, span)?;
+        let reserved = self.reservation();
+        let (held, stays) = (self.read_var(reserved), self.fresh("exclusive", 1, ir::Type::Bool));
+        let stores = self.cfa.pool.and(held, stays);
+        self.reserve(false);
+        Ok(Value::Scalar(self.cfa.pool.extend(stores, width, false)))
+    }
+
+    /// Exceptions take the reservation, where they begin and where they end.
+    fn take_reservation(&mut self) {
+        let loads = |f: &Function| builtin::of(f) == Some(Builtin::Reserve(true));
+        if self.unit.functions.iter().any(loads) {
+            self.reserve(false);
+        }
+    }
+
     /// Lowers the handlers.
     pub(super) fn handlers(&mut self) -> Result<(), Fail> {
         let before = self.instance;
@@ -219,7 +262,9 @@ impl Lower<'_> {
             self.instance = before - 1 - number;
             self.stop_elsewhere();
             self.block = self.fresh_block(entry);
+            self.take_reservation();
             self.call_entry(handler.function, span)?;
+            self.take_reservation();
             self.jump(exit);
             let (name, priority) = (handler.name.clone(), handler.priority.into());
             self.interrupts.bodies.push(interrupt::Handler { name, priority, entry, exit });

@@ -378,6 +378,7 @@ impl Lower<'_> {
         self.reset_heap();
         self.reset_order();
         self.enable_interrupts();
+        self.reset_reservation();
         self.jump(start);
         Ok(())
     }

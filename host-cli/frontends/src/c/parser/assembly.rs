@@ -5,7 +5,7 @@
 use super::Parser;
 use crate::c::token::TokenKind;
 use crate::c::tree::{Expr, ExprKind, Stmt, StmtKind};
-use crate::c::types::{Type, unsigned};
+use crate::c::types::{Type, pointer, unsigned};
 use crate::c::{Fail, fail};
 
 impl Parser {
@@ -83,23 +83,63 @@ impl Parser {
                 None => word.parse().ok(),
             }
         };
-        for What { to, function, from } in instructions {
-            let mut value = match from.as_deref() {
-                None => None,
-                Some(word) => {
-                    let immediate = word.trim_start_matches('#').parse::<u32>().ok();
-                    let operand = number(word).and_then(|n| match n.checked_sub(outputs.len()) {
-                        Some(input) => inputs.get(input).map(|o| &o.value),
-                        None => outputs.get(n).filter(|_| written[n]).map(|o| &o.value),
-                    });
-                    let immediate = || {
-                        let kind = ExprKind::Int(immediate?.into());
-                        Some(Expr { kind, ty: unsigned(32), span })
-                    };
-                    let Some(value) = operand.cloned().or_else(immediate) else { return Ok(None) };
-                    Some(value)
-                }
+        for What { to, function, from, at } in instructions {
+            let operand = |word: &str, written: &[bool]| {
+                let immediate = word.trim_start_matches('#').parse::<u32>().ok();
+                let operand = number(word).and_then(|n| match n.checked_sub(outputs.len()) {
+                    Some(input) => inputs.get(input).map(|o| &o.value),
+                    None => outputs.get(n).filter(|_| written[n]).map(|o| &o.value),
+                });
+                let immediate = || {
+                    let kind = ExprKind::Int(immediate?.into());
+                    Some(Expr { kind, ty: unsigned(32), span })
+                };
+                operand.cloned().or_else(immediate)
             };
+            let mut value = None;
+            if let Some(word) = &from {
+                value = operand(word, &written);
+                if value.is_none() {
+                    return Ok(None);
+                }
+            }
+            if let Some((address, bits)) = &at {
+                let inner = address.strip_prefix('[').and_then(|a| a.strip_suffix(']'));
+                let address = match inner {
+                    Some(word) => {
+                        let Some(address) = operand(word, &written) else { return Ok(None) };
+                        let address = self.rvalue(address);
+                        self.convert(address, &pointer(unsigned(*bits)))
+                    }
+                    None => {
+                        let all = || outputs.iter().chain(&inputs);
+                        let found = number(address).and_then(|n| Some((n, all().nth(n)?)));
+                        let Some((n, Operand { value: place, .. })) = found else {
+                            return Ok(None);
+                        };
+                        let is_wide = self.unit.types.width(&place.ty) == Some(*bits);
+                        if !place.is_place() || !place.ty.is_scalar() || !is_wide {
+                            return Ok(None);
+                        }
+                        if let Some(written) = written.get_mut(n) {
+                            *written = true;
+                        }
+                        let kind = ExprKind::Address(Box::new(place.clone()));
+                        Expr { kind, ty: pointer(place.ty.clone()), span }
+                    }
+                };
+                value = Some(match value {
+                    None => {
+                        let value = self.load_exclusive(address, span)?;
+                        // Fewer bits than a register has are extended with zeros.
+                        match value.ty.is_integer() {
+                            true => cast(value, unsigned(*bits)),
+                            false => value,
+                        }
+                    }
+                    Some(value) => self.store_exclusive(address, value, span)?,
+                });
+            }
             if let Some(function) = function {
                 let id = self.implicit_function(&function.into(), span)?;
                 let ty = self.unit.functions[id].result.clone();
@@ -172,6 +212,8 @@ struct What {
     function: Option<&'static str>,
     /// The operand that it reads.
     from: Option<String>,
+    /// Where in memory it has exclusive access, and to how many bits.
+    at: Option<(String, u32)>,
 }
 
 /// The instructions of a text, if all of them are known.
@@ -188,7 +230,19 @@ fn instructions(text: &str) -> Option<Vec<What>> {
 /// What an instruction does that disables or enables interrupts, or nothing that a program could notice: barriers order what happens
 /// in order here, and who waits for an interrupt may wait for one that has come before.
 fn what(words: &[&str]) -> Option<What> {
+    let exclusive = |to: &str, from: Option<&str>, at: &str, bits: u32| {
+        let at = Some((at.to_string(), bits));
+        let (to, from) = (Some(to.to_string()), from.map(ToString::to_string));
+        Some(What { to, function: None, from, at })
+    };
     let (to, function, from) = match words {
+        ["ldrex", to, at] => return exclusive(to, None, at, 32),
+        ["ldrexh", to, at] => return exclusive(to, None, at, 16),
+        ["ldrexb", to, at] => return exclusive(to, None, at, 8),
+        ["strex", to, from, at] => return exclusive(to, Some(from), at, 32),
+        ["strexh", to, from, at] => return exclusive(to, Some(from), at, 16),
+        ["strexb", to, from, at] => return exclusive(to, Some(from), at, 8),
+        ["clrex"] => (None, Some("__vouch_clear_exclusive"), None),
         [
             "nop" | "wfi" | "wfe" | "sev" | "yield" | "dmb" | "dsb" | "isb" | "sleep" | "fence"
             | "fence.i",
@@ -210,7 +264,8 @@ fn what(words: &[&str]) -> Option<What> {
         ["msr", "basepri_max", from] => (None, Some("__vouch_set_BASEPRI_MAX"), Some(from)),
         _ => return None,
     };
-    Some(What { to: to.map(ToString::to_string), function, from: from.map(ToString::to_string) })
+    let text = |word: Option<&&str>| word.map(|word| word.to_string());
+    Some(What { to: text(to), function, from: text(from), at: None })
 }
 
 fn cast(value: Expr, ty: Type) -> Expr {

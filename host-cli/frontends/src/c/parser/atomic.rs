@@ -210,7 +210,7 @@ impl Parser {
     }
 
     /// `to = value`, without a value of its own.
-    fn stored(&mut self, to: Expr, value: Expr, span: Span) -> Result<Expr, Fail> {
+    pub(super) fn stored(&mut self, to: Expr, value: Expr, span: Span) -> Result<Expr, Fail> {
         let value = self.assignable(value, &to.ty)?;
         let ty = to.ty.clone();
         let kind = ExprKind::Assign(Box::new(to), Box::new(value));
@@ -219,7 +219,7 @@ impl Parser {
     }
 
     /// Keeps a value: what does so, and what was kept.
-    fn kept(&mut self, value: Expr) -> Result<(Expr, Expr), Fail> {
+    pub(super) fn kept(&mut self, value: Expr) -> Result<(Expr, Expr), Fail> {
         let value = self.rvalue(value);
         let (span, ty) = (value.span, value.ty.clone());
         let local = self.local("(atomic)".into(), ty.clone(), span)?;
@@ -229,7 +229,7 @@ impl Parser {
 }
 
 /// One after the other; the value of the last.
-fn in_order(before: Vec<Expr>, last: Expr) -> Expr {
+pub(super) fn in_order(before: Vec<Expr>, last: Expr) -> Expr {
     before.into_iter().rev().fold(last, |rest, first| {
         let (span, ty) = (first.span, rest.ty.clone());
         Expr { kind: ExprKind::Comma(Box::new(first), Box::new(rest)), ty, span }

@@ -134,7 +134,7 @@ impl Parser {
         match &value.kind {
             ExprKind::Global(id) => {
                 let global = &self.unit.globals[*id];
-                let unnamed = global.name == LITERAL || global.name.starts_with('"');
+                let unnamed = global.name == LITERAL || global.is_string();
                 global.init.as_ref().filter(|_| unnamed).map(|init| init.items.clone())
             }
             ExprKind::Literal(_, init) => Some(init.items.clone()),

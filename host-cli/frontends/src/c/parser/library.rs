@@ -11,7 +11,7 @@ use std::rc::Rc;
 use vouch_ir::Span;
 
 /// `unsigned long` is `size_t` in every data model, and `long` is `ptrdiff_t`.
-const LIBRARY: [&str; 122] = [
+const LIBRARY: [&str; 125] = [
     "void __disable_irq(void)",
     "void __enable_irq(void)",
     "void __disable_interrupt(void)",
@@ -38,6 +38,9 @@ const LIBRARY: [&str; 122] = [
     "void __vouch_enable_irq(void)",
     "unsigned int __vouch_get_PRIMASK(void)",
     "void __vouch_set_PRIMASK(unsigned int)",
+    "void __vouch_begin_exclusive(void)",
+    "unsigned int __vouch_end_exclusive(void)",
+    "void __vouch_clear_exclusive(void)",
     "void *memcpy(void *, const void *, unsigned long)",
     "void *memmove(void *, const void *, unsigned long)",
     "void *mempcpy(void *, const void *, unsigned long)",

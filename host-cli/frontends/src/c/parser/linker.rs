@@ -55,6 +55,11 @@ impl Linker {
             self.external.insert(symbol, name);
         }
     }
+
+    /// A variable without a name in the text belongs to the unit that is read.
+    pub fn keep_inside(&mut self, id: usize) {
+        self.internal_globals.insert(id, self.unit);
+    }
 }
 
 impl Parser {
@@ -68,6 +73,7 @@ impl Parser {
         self.linker.unit = number;
         self.linker.own.clear();
         self.linker.weak.clear();
+        self.strings.clear();
         self.unit.types.begin_unit();
     }
 

@@ -23,6 +23,7 @@ mod bodies;
 mod compatible;
 mod cursor;
 mod declarator;
+mod exclusive;
 mod expression;
 mod initializer;
 mod label;
@@ -30,6 +31,7 @@ pub mod library;
 mod linker;
 mod primary;
 mod record;
+mod rows;
 mod specifier;
 mod statement;
 mod typing;
@@ -143,6 +145,8 @@ struct Current {
     cases: usize,
     /// Constants that locals begin with.
     unchanged: HashMap<LocalId, u128>,
+    /// Arrays of two dimensions whose lengths are not constants.
+    rows: HashMap<LocalId, rows::Rows>,
     /// Locals that nobody may write.
     constants: HashSet<LocalId>,
     labels: Labels,
@@ -170,7 +174,7 @@ struct Parser {
     length_with_effect: Option<Span>,
     /// Whether the initial value of something that lives forever is read.
     lives_forever: bool,
-    /// The objects of strings.
+    /// The objects of the unit's strings.
     strings: HashMap<Text, GlobalId>,
 }
 
@@ -437,6 +441,7 @@ impl Parser {
             body: None,
             span,
             library: false,
+            copies: None,
             internal: false,
             undeclared: false,
             constructor: None,
@@ -535,6 +540,7 @@ impl Parser {
             switches: vec![],
             cases: 0,
             unchanged: HashMap::new(),
+            rows: HashMap::new(),
             constants,
             labels: Labels::default(),
         });

@@ -1,7 +1,7 @@
 //! Primary expressions: constants, strings, names, and what looks like a call but is none.
 
 use super::typing::int;
-use super::{Name, Parser};
+use super::{Name, Parser, exclusive};
 use crate::c::token::{Encoding, Text, TokenKind};
 use crate::c::tree::{Expr, ExprKind, Init, InitItem, Op, Stmt, StmtKind};
 use crate::c::types::{DataModel, INT, Signature, Type, pointer, signed, unsigned};
@@ -110,12 +110,14 @@ impl Parser {
             value: int(*value as i128, unit.clone(), span),
         };
         let ty = Type::Array(Rc::new(unit.clone()), Some(text.units.len() as u64 + 1));
-        // Equal strings are one object, as compilers have it.
+        // Equal strings of a unit are one object, as compilers have it.
         if let Some(id) = self.strings.get(text) {
             return Expr { kind: ExprKind::Global(*id), ty, span };
         }
         let items = text.units.iter().chain([&0]).enumerate().map(item).collect();
-        self.strings.insert(text.clone(), self.unit.globals.len());
+        let id = self.unit.globals.len();
+        self.strings.insert(text.clone(), id);
+        self.linker.keep_inside(id);
         let bytes: Vec<u8> = text.units.iter().map(|u| *u as u8).collect();
         let name = format!("\"{}\"", String::from_utf8_lossy(&bytes).escape_default());
         self.anonymous(name, (ty, true), Init { items, whole: false }, span)
@@ -154,7 +156,12 @@ impl Parser {
         match self.lookup(&word).cloned() {
             Some(Name::Local(id)) => {
                 let ty = self.current.as_ref().and_then(|c| c.locals.get(id)).map(|l| l.ty.clone());
-                make(ExprKind::Local(id), ty.unwrap_or(INT))
+                let rows = self.current.as_ref().and_then(|c| c.rows.get(&id)).copied();
+                let local = make(ExprKind::Local(id), ty.unwrap_or(INT))?;
+                match rows {
+                    Some(rows) => self.element_of_rows(local, rows, span),
+                    None => Ok(local),
+                }
             }
             Some(Name::Global(id)) => make(ExprKind::Global(id), self.unit.globals[id].ty.clone()),
             Some(Name::Function(id)) => self.function_designator(id, span),
@@ -183,6 +190,10 @@ impl Parser {
                 "__builtin_constant_p" => self.constant_p(span),
                 "__builtin_types_compatible_p" => self.types_compatible(span),
                 _ if super::atomic::is_atomic(&word) => self.atomic(&word, span),
+                _ if self.is("(") && exclusive::find(&word).is_some() => {
+                    let what = exclusive::find(&word).unwrap_or(exclusive::Exclusive::Clear);
+                    self.exclusive(what, span)
+                }
                 _ if self.is("(") || super::library::is_builtin(&word) => {
                     let id = self.implicit_function(&word, span)?;
                     self.function_designator(id, span)
@@ -252,7 +263,7 @@ impl Parser {
         let value = self.assignment()?;
         self.expect(")")?;
         let text = matches!(value.kind, ExprKind::Global(id)
-            if self.unit.globals[id].name.starts_with('"'));
+            if self.unit.globals[id].is_string());
         let known = constant::raw(&self.unit.types, &value).is_some() || text;
         Ok(int(known as i128, INT, self.since(start)))
     }

@@ -89,13 +89,24 @@ impl Parser {
                 (Type::Void, _) => return Err(fail("nothing is of type void", span, "here")),
                 _ => {
                     let cleanup = attributes.cleanup || specifiers.attributes.cleanup;
+                    let mut rows = None;
                     let kept = match &lengths[..] {
-                        [length] if variable_length && !cleanup => {
+                        _ if !variable_length || cleanup || self.is("=") => None,
+                        [length] if !matches!(&declarator.ty, Type::Array(of, _) if matches!(**of, Type::Array(..))) => {
                             self.keep_length(&declarator.ty, length)?
                         }
-                        _ => None,
+                        _ => {
+                            let flat = self.flatten(&mut declarator, &lengths, span)?;
+                            flat.map(|(dimensions, length, keep)| {
+                                rows = Some(dimensions);
+                                (length, keep)
+                            })
+                        }
                     };
                     let init = self.local_variable(&specifiers, &declarator, name, span)?;
+                    if let (Some(rows), Some(current)) = (rows, &mut self.current) {
+                        current.rows.insert(init.0, rows);
+                    }
                     if let Some((length, keep)) = kept
                         && init.1.is_none()
                         && let Some(current) = &mut self.current
@@ -160,7 +171,7 @@ impl Parser {
     /// Keeps the length of an array that is not a constant, if that of its elements is one: where, and what does so.
     fn keep_length(&mut self, ty: &Type, length: &Expr) -> Result<Option<(usize, Expr)>, Fail> {
         let Type::Array(of, None) = ty else { return Ok(None) };
-        if self.unit.types.size(of).is_none() || matches!(**of, Type::Array(..)) {
+        if self.unit.types.size(of).is_none() {
             return Ok(None);
         }
         let (span, word) = (length.span, unsigned(self.unit.types.word()));

@@ -101,7 +101,13 @@ const INITIALISERS: [Claim; 24] = [
     ("char *names[] = { \"a\", [2] = \"c\" };", "", "names[1] == 0 && *names[2] == 'c'"),
 ];
 
-const DECLARATIONS: [Claim; 35] = [
+const DECLARATIONS: [Claim; 36] = [
+    (
+        "int n = 3, m[4];",
+        "n++; char a[n][n - 1], b[2][n]; for (int i = 0; i < n; i++) for (int j = 0; j < n - 1; ++j) a[i][j] = 10 * i + j; \
+         for (int i = 0; i < n; i++) b[1][i] = a[i][1]; n = 0; int *p = m; a[n++][1] += 5; *p = a[n++][2]; p[1] = *&a[3][0]; p[2] = b[1][3];",
+        "n == 2 && a[0][1] == 6 && m[0] == 12 && m[1] == 30 && m[2] == 31",
+    ),
     ("f(a, b) char b; { return a + b; }", "", "f(1, 258) == 3"),
     (
         "int f(p, n) int *p; unsigned char n; { return p[n]; } int a[2] = { 3, 4 };",

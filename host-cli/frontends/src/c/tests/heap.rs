@@ -150,12 +150,6 @@ fn old_pointers_are_found_out_even_if_memory_is_given_out_again() {
 fn what_needs_more_than_blocks_is_refused() {
     let text = "void *alloca(unsigned long); int main(void) { int *p = alloca(4); return *p; }";
     refused(text, "alloca", "alloca(4)");
-    let text = "void *malloc(unsigned long); volatile int *p; \
-         void handler(void) { p = malloc(4); } int main(void) { return p != 0; }";
-    let mut options = options("main");
-    options.c.interrupts = vec![("handler".into(), 0)];
-    let errors = compile(text, &options).unwrap_err();
-    assert!(errors[0].message.contains("interrupts"), "{errors:?}");
 }
 
 /// What a random program does with a few pointers, and what a heap that never gives memory out again does.

@@ -227,6 +227,14 @@ fn where_objects_lie_is_not_known() {
         "volatile int *p = (volatile int *)0x40000000; int x;",
         "x = p < (volatile int *)0x40000100;"
     ));
+    // Linkers merge strings that end alike.
+    let strings = "const char *p, *q; int x, zero;";
+    for (one, other, at) in
+        [("ab", "b", "p + 1 == q"), ("", "ab", "q + 2 == p"), ("ab", "cb", "p + 1 == q + 1")]
+    {
+        let text = format!("p = {one:?}; q = zero ? p : {other:?}; x = {at};");
+        assert_eq!(open(strings, &text), one != "ab" || other != "cb", "{one} {other}");
+    }
     // Both ways of what copies are looked at.
     let copy = "extern void reach_error(void); void move(char *to, const char *from) {
         if (to < from) to[0] = from[0]; else reach_error(); }

@@ -236,6 +236,38 @@ fn only_what_conflicts_is_reordered() {
 }
 
 #[test]
+fn parts_of_an_object_do_not_conflict() {
+    let s = "struct s { int n; unsigned f : 3, g : 5; int a[4]; struct { int x, y; } p[2]; int tail[1]; } v;";
+    let check = |e: &str| {
+        let text = format!(
+            "struct s *p = &v, *q = &v, *r = &v; struct s **z = &r; if ({e}) reach_error();"
+        );
+        depends(s, &text)
+    };
+    for apart in [
+        "p->n++ + p->f",
+        "p->f++ + p->g",
+        "v.n++ + v.f",
+        "p->a[p->n++ & 3] + p->p[1].x",
+        "(p->a[2] = p->n++) + p->f",
+        "v.a[v.n++ & 3] = v.p[v.f].y",
+    ] {
+        assert!(!check(apart), "{apart}");
+    }
+    for conflict in [
+        "p->n++ + q->n",
+        "p->n++ + v.n",
+        "(p->a[p->n & 3] = 1) + p->a[p->f & 3]",
+        "(p->p[p->f & 1].x = 1) + p->p[0].y",
+        "(p->tail[0] = 1) + p->tail[p->n & 3]",
+        "r->n++ + r->f",
+        "(*z)->n++ + r->n",
+    ] {
+        assert!(check(conflict), "{conflict}");
+    }
+}
+
+#[test]
 fn another_order_breaks_a_limit_and_the_usual_one_a_property() {
     let f = "extern void reach_error(void); int a; int f(void) { return a = 1; } int g(void) { return a = 2; }";
     let program = |e: &str| format!("{f} int main(void) {{ f() + g(); if ({e}) reach_error(); }}");

@@ -177,6 +177,20 @@ fn units_are_linked_as_by_gcc() {
     }
 }
 
+/// A linker may merge them, and need not.
+#[test]
+fn equal_strings_of_two_units_may_be_two_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let compare =
+        "const char *f(void); int main(void) { return f() == \"x\" ? 2 : f()[0] == 'x'; }";
+    let files = [("a.c", compare), ("b.c", "const char *f(void) { return \"x\"; }")];
+    let compiled = compile_in(folder.path(), &files, &options("main"));
+    let (compiled, _) = compiled.unwrap_or_else(|(errors, _)| panic!("{errors:?}"));
+    assert_eq!(compiled.cfa.approximate.len(), 1);
+    let ends = [0, 1].map(|input| run(&compiled.cfa, input, 1000).values["main::result"]);
+    assert_eq!(ends, [1, 2]);
+}
+
 #[test]
 fn contradictions_are_told_with_both_places() {
     let cases: [(&str, &str, &str); 4] = [

@@ -361,6 +361,14 @@ fn arrays_of_variable_length_end_where_they_end() {
         ("int *p = a; p[n] = 1; return 0;", "error bounds"),
         ("return sum(a, n + 1);", "error bounds"),
         ("n = 1000; { char b[n]; b[0] = 1; } return 0;", "error memory_limit"),
+        // Of two dimensions, where each row has its end.
+        ("int b[n][n - 1]; b[n - 1][n - 2] = 1; return 0;", "end"),
+        ("int b[n][n - 1]; b[0][n - 1] = 1; return 0;", "error bounds"),
+        ("int b[n][n - 1]; b[n][0] = 1; return 0;", "error bounds"),
+        ("int b[n][n - 1]; b[1][-1] = 1; return 0;", "error bounds"),
+        ("short b[4 * n][4]; b[15][3] = 1; return 0;", "end"),
+        ("short b[3][20 * n]; b[2][9] = 1; return 0;", "error memory_limit"),
+        ("short b[1 << 30][4 * n]; b[2][9] = 1; return 0;", "error memory_limit"),
         ("n = -1; { char b[n]; b[0] = 1; } return 0;", "error memory_limit"),
     ] {
         let mut options = options("main");
