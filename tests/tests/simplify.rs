@@ -323,10 +323,10 @@ fn equal_automata_give_equal_results() {
     }
 }
 
-/// Each pass finds something to do in what is generated, but for the one that needs wider words.
+/// Each pass finds something to do in what is generated, but for those that need wider words.
 #[test]
 fn every_pass_changes_something() {
-    for pass in Pass::ALL.into_iter().filter(|p| *p != Pass::Linear) {
+    for pass in Pass::ALL.into_iter().filter(|p| !matches!(p, Pass::Linear | Pass::Sums)) {
         let mut removed = 0;
         for shape in Shape::ALL {
             for seed in 0..40 {

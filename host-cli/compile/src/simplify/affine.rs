@@ -107,10 +107,20 @@ pub fn sum(cfa: &mut Cfa, parts: &[(i128, VarId)], new: &HashMap<VarId, ExprId>)
 
 /// A sum of multiples, modulo two to the power of the width.
 #[derive(Clone, Default)]
-struct Form {
+pub struct Form {
     width: u32,
     constant: Word,
     parts: BTreeMap<ExprId, Word>,
+    /// Whether all that is cut off counts.
+    is_exact: bool,
+}
+
+/// A form, or one of two where a condition holds and where it does not.
+pub enum Cases {
+    /// Without conditions, or with more than were to be split.
+    One(Form),
+    /// The first where the condition holds.
+    Either(ExprId, Box<[Cases; 2]>),
 }
 
 impl Form {
@@ -128,6 +138,26 @@ impl Form {
             form.add(&cfa.pool, value, coefficient as Word);
         }
         form
+    }
+
+    /// Multiples of expressions, without relying on what other passes know of them.
+    pub fn exact(pool: &Pool, width: u32, parts: impl IntoIterator<Item = (i128, ExprId)>) -> Form {
+        let mut form = Form { width, is_exact: true, ..Form::default() };
+        parts.into_iter().for_each(|(factor, id)| form.add(pool, id, factor as Word));
+        form
+    }
+
+    /// The width of all its parts.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+    /// What is added besides parts.
+    pub fn constant(&self) -> Word {
+        self.constant & mask(self.width)
+    }
+    /// Expressions and how often each is added.
+    pub fn parts(&self) -> impl Iterator<Item = (ExprId, Word)> {
+        self.parts.iter().map(|(id, factor)| (*id, *factor))
     }
 
     /// Adds a multiple of an expression.
@@ -151,7 +181,7 @@ impl Form {
                     _ => self.part(id, factor),
                 },
                 // What other passes know of upper bits is a fact wherever this is used.
-                Expr::Extend { x, .. } => match pool.get(x) {
+                Expr::Extend { x, .. } if !self.is_exact => match pool.get(x) {
                     Expr::Slice { x, lo: 0 } if pool.width(x) == self.width => {
                         stack.push((x, factor));
                     }
@@ -184,33 +214,36 @@ impl Form {
         })
     }
 
-    /// What `whole` makes of sums without conditions; conditional parts with one condition are decided together.
+    /// What `whole` makes of sums without conditions.
     fn split(
         &self,
         pool: &mut Pool,
         splits: usize,
         whole: &dyn Fn(&Form, &mut Pool) -> ExprId,
     ) -> ExprId {
+        self.cases(pool, splits).fold(pool, whole)
+    }
+
+    /// Conditional parts with one condition are decided together, so many conditions deep.
+    pub fn cases(&self, pool: &Pool, splits: usize) -> Cases {
         let condition = self.parts.keys().find_map(|id| match pool.get(*id) {
             Expr::Ite(c, ..) => Some(c),
             _ => None,
         });
-        if let Some(c) = condition.filter(|_| splits > 0) {
-            let [yes, no] = [true, false].map(|holds| {
-                let mut form = Form { parts: BTreeMap::new(), ..self.clone() };
-                for (id, factor) in &self.parts {
-                    match pool.get(*id) {
-                        Expr::Ite(d, t, e) if d == c => {
-                            form.add(pool, if holds { t } else { e }, *factor);
-                        }
-                        _ => form.part(*id, *factor),
+        let Some(c) = condition.filter(|_| splits > 0) else { return Cases::One(self.clone()) };
+        let cases = [true, false].map(|holds| {
+            let mut form = Form { parts: BTreeMap::new(), ..self.clone() };
+            for (id, factor) in &self.parts {
+                match pool.get(*id) {
+                    Expr::Ite(d, t, e) if d == c => {
+                        form.add(pool, if holds { t } else { e }, *factor);
                     }
+                    _ => form.part(*id, *factor),
                 }
-                form.split(pool, splits - 1, whole)
-            });
-            return pool.ite(c, yes, no);
-        }
-        whole(self, pool)
+            }
+            form.cases(pool, splits - 1)
+        });
+        Cases::Either(c, Box::new(cases))
     }
 
     /// The sum: what is added, then what is subtracted. The constant comes last, so sums that differ in nothing else have
@@ -231,6 +264,19 @@ impl Form {
         }
         let constant = pool.constant(self.constant & mask(self.width), self.width);
         pool.binary(BinOp::Add, sum, constant)
+    }
+}
+
+impl Cases {
+    /// What `whole` makes of each of them.
+    fn fold(self, pool: &mut Pool, whole: &dyn Fn(&Form, &mut Pool) -> ExprId) -> ExprId {
+        match self {
+            Cases::One(form) => whole(&form, pool),
+            Cases::Either(condition, cases) => {
+                let [yes, no] = cases.map(|case| case.fold(pool, whole));
+                pool.ite(condition, yes, no)
+            }
+        }
     }
 }
 

@@ -17,7 +17,9 @@
 //!   circuit does ([`splitting`]).
 //! - [`relate`], [`linear`]: comparisons of variables, and linear equations that hold in random runs
 //!   ([`affine`]), as variables of their own ([`derived`]), so that invariants can speak of them.
-//! - [`order`]: words that are only copied and compared become how they compare.
+//! - [`order`]: words that are only copied and compared become how they compare; [`sums`]: words that matter only
+//!   in sums become these, a basis of each location's [`lattice`].
+//! - [`loops`]: whether runs can stay among some locations.
 //! - [`states`]: the variable that says which state a machine is in.
 //! - [`back`]: traces and certificates in terms of the automaton before; [`fact`]: what certificates then need.
 //! - [`stats`]: what a pass has removed.
@@ -41,7 +43,9 @@ pub mod derived;
 pub mod equal;
 pub mod fact;
 pub mod flow;
+pub mod lattice;
 pub mod linear;
+pub mod loops;
 pub mod merge;
 pub mod narrow;
 pub mod order;
@@ -52,6 +56,7 @@ pub mod slice;
 pub mod splitting;
 pub mod states;
 pub mod stats;
+pub mod sums;
 pub mod unfold;
 pub mod value;
 

@@ -10,12 +10,12 @@
 //! relations as [terms](vouch_ir::Term).
 
 use super::back::Step;
-use super::derived;
+use super::{derived, loops};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::live::Live;
 use vouch_ir::{
-    BinOp, Cfa, Edge, EdgeId, Expr, ExprId, LocId, Operand, Pool, Term, VarId, Word, eval, mask,
+    BinOp, Cfa, Edge, Expr, ExprId, LocId, Operand, Pool, Term, VarId, Word, eval, mask,
 };
 
 /// Words that are less wide than this are left alone: their values are few.
@@ -36,13 +36,11 @@ pub fn run(cfa: &mut Cfa) -> Step {
     let live = Live::of(cfa);
     let mut classes = Classes::of(cfa).independent();
     let (whole, expressions) = (cfa.edges.clone(), cfa.pool.len());
-    let to = |edges: Vec<EdgeId>| edges.iter().map(|id| whole[id.index()].to).collect();
-    let successors: Vec<Vec<LocId>> = cfa.leaving().into_iter().map(to).collect();
     while !classes.is_empty() {
         let Some(terms) = replace(cfa, &live, &classes) else { break };
         let count = classes.len();
         let after = Live::of(cfa);
-        classes.retain(|class| pays(&successors, &live, &after, class));
+        classes.retain(|class| pays(cfa, &live, &after, class));
         if classes.len() == count {
             return Step { terms, ..step };
         }
@@ -76,27 +74,11 @@ fn replace(cfa: &mut Cfa, live: &Live, classes: &[Class]) -> Option<Vec<Term>> {
 
 /// Whether there is a loop in which the words of a class were needed and are no more. Where words are chosen anew all the
 /// time, they are.
-fn pays(successors: &[Vec<LocId>], before: &Live, after: &Live, class: &Class) -> bool {
+fn pays(cfa: &Cfa, before: &Live, after: &Live, class: &Class) -> bool {
     let needed = |live: &Live, l| class.vars.iter().filter(|v| live.has(l, **v)).count();
     let is_free = |l: &LocId| needed(before, *l) >= FEWEST && needed(after, *l) == 0;
-    // A loop of such locations is left when those without such a predecessor are taken away, one after the other.
-    let mut entering = vec![0; successors.len()];
-    let free: Vec<LocId> = (0..successors.len() as u32).map(LocId).filter(is_free).collect();
-    for to in free.iter().flat_map(|l| &successors[l.index()]) {
-        entering[to.index()] += 1;
-    }
-    let mut stack: Vec<LocId> = free.iter().copied().filter(|l| entering[l.index()] == 0).collect();
-    let mut taken = 0;
-    while let Some(l) = stack.pop() {
-        taken += 1;
-        for to in &successors[l.index()] {
-            entering[to.index()] -= 1;
-            if entering[to.index()] == 0 && is_free(to) {
-                stack.push(*to);
-            }
-        }
-    }
-    taken < free.len()
+    let locations = (0..cfa.locations.len() as u32).map(LocId);
+    loops::is_one(cfa, &locations.filter(is_free).collect())
 }
 
 /// A choice among words that are extended, of which only that much is used, becomes one among the words: C extends

@@ -2,7 +2,8 @@
 
 use super::back::{Back, Step};
 use super::{
-    blocks, constants, control, dead, equal, linear, merge, narrow, order, relate, slice, unfold,
+    blocks, constants, control, dead, equal, linear, merge, narrow, order, relate, slice, sums,
+    unfold,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -35,11 +36,13 @@ pub enum Pass {
     Control,
     /// Words that are only copied and compared become relations.
     Order,
+    /// Words that matter only in sums become these.
+    Sums,
 }
 
 impl Pass {
     /// All of them.
-    pub const ALL: [Pass; 12] = [
+    pub const ALL: [Pass; 13] = [
         Pass::Constants,
         Pass::Slice,
         Pass::Dead,
@@ -52,6 +55,7 @@ impl Pass {
         Pass::Unfold,
         Pass::Control,
         Pass::Order,
+        Pass::Sums,
     ];
 
     /// What it is called.
@@ -69,6 +73,7 @@ impl Pass {
             Pass::Unfold => "unfold",
             Pass::Control => "control",
             Pass::Order => "order",
+            Pass::Sums => "sums",
         }
     }
 
@@ -90,6 +95,7 @@ impl Pass {
             Pass::Unfold => unfold::run(cfa),
             Pass::Control => control::run(cfa),
             Pass::Order => order::run(cfa),
+            Pass::Sums => sums::run(cfa),
         }
     }
 }
@@ -99,11 +105,12 @@ impl Pass {
 /// stands here again where one before it makes new work for it: blocks bring expressions together that
 /// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
 /// is not run. Words are looked at before ranges make parts of them.
-const SCHEDULE: [Pass; 18] = [
+const SCHEDULE: [Pass; 19] = [
     Pass::Constants,
     Pass::Slice,
     Pass::Dead,
     Pass::Order,
+    Pass::Sums,
     Pass::Narrow,
     Pass::Unfold,
     Pass::Control,
@@ -235,14 +242,13 @@ mod tests {
     #[test]
     fn lists_are_read() {
         let read = |list: &str| list.parse::<Passes>().map(|p| p.to_string());
-        let all =
-            "constants,slice,dead,blocks,narrow,equal,merge,relate,linear,unfold,control,order";
+        let all = "constants,slice,dead,blocks,narrow,equal,merge,relate,linear,unfold,control,order,sums";
         assert_eq!(read("all"), Ok(all.into()));
         assert_eq!(read("none"), Ok("none".into()));
         assert_eq!(read("dead, blocks"), Ok("dead,blocks".into()));
         assert_eq!(
             read("all,-blocks,-merge"),
-            Ok("constants,slice,dead,narrow,equal,relate,linear,unfold,control,order".into())
+            Ok("constants,slice,dead,narrow,equal,relate,linear,unfold,control,order,sums".into())
         );
         assert_eq!(read("blocks,none,dead"), Ok("dead".into()));
         assert!(!Passes::default().has(Pass::Unfold));
