@@ -45,5 +45,6 @@ mod simplify;
 mod store;
 mod store_keys;
 mod store_power;
+mod sums;
 mod tutorial;
 mod walk;
