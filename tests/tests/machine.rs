@@ -101,7 +101,7 @@ fn programs_by_clang() {
     let folder = tempfile::tempdir().unwrap();
     for target in ["thumbv6m-none-eabi", "thumbv7m-none-eabi", "riscv32-none-elf"] {
         for level in ["-Oz", "-O2"] {
-            for name in ["pump", "level", "address"] {
+            for name in ["pump", "level", "address", "table"] {
                 let good = programs::clang(name, target, &[level], folder.path());
                 let options = options(None);
                 assert_eq!(verdict(&good, &options), Verdict::Safe, "{}", good.display());

@@ -129,8 +129,11 @@ pub fn is_jump(elf: &Elf, pc: u32, length: u32) -> bool {
     let Some(decoded) = instruction(elf, pc, It::NONE).filter(|d| d.length == length) else {
         return false;
     };
-    let (ways, _) = ways(&decoded, pc, &mut Opaque::default());
-    matches!(ways[..], [to] if to != pc.wrapping_add(length))
+    // Even to the instruction behind it, as the last of a row.
+    let mut opaque = Opaque::default();
+    let next = decoded.execute(&mut opaque);
+    let is_known = |x| opaque.pool.as_const(x).is_some();
+    matches!(next, Ok(Next::Go { taken, to, transfer: Transfer::Jump }) if is_known(taken) && is_known(to))
 }
 
 /// Where an instruction may lead within its function, as far as the instruction itself tells.

@@ -17,9 +17,9 @@ use super::meet::{depth, meet, pauses};
 use super::outcome::{Bad, Consumed, Outcome, Restart, Source};
 use super::reader::Elf;
 use super::state::{Cell, Frame, Point, State};
-use super::value::Values;
+use super::value::{Sum, Values};
 use std::collections::{BTreeMap, BTreeSet};
-use vouch_ir::{ExprId, Input, deadline};
+use vouch_ir::{Expr, ExprId, Input, deadline};
 
 /// A point between stretches of execution: what becomes a location of the automaton.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -339,7 +339,13 @@ pub fn register(abi: &Abi, index: u32) -> String {
 
 /// What is known of a value.
 fn known(executor: &Executor, x: ExprId) -> Known {
-    let values = &executor.values;
+    /// Choices in choices are looked into this deep.
+    const DEEPEST: u32 = 8;
+    known_to(executor, x, DEEPEST)
+}
+
+fn known_to(executor: &Executor, x: ExprId, deepest: u32) -> Known {
+    let (values, layout) = (&executor.values, executor.layout);
     match (values.pool.as_const(x), values.stack_offset(x)) {
         (Some(value), _) => Known::Constant(value),
         (None, Some(offset)) => Known::Stack(offset),
@@ -348,11 +354,26 @@ fn known(executor: &Executor, x: ExprId) -> Known {
             let constant = sum.constant as u32;
             match sum.terms.iter().any(|(term, times)| *term == values.stack && *times == 1) {
                 true => Known::StackFrom(constant as i32),
-                false if executor.layout.is_pointer(constant) => Known::From(constant),
-                false => Known::Var,
+                false if layout.is_pointer(constant) => Known::From(constant),
+                false => from_choice(executor, &sum, deepest),
             }
         }
         (None, None) => Known::Var,
+    }
+}
+
+/// What is known of a sum without an address in it, if one of its terms is a choice between addresses.
+fn from_choice(executor: &Executor, sum: &Sum, deepest: u32) -> Known {
+    let choice = sum.terms.iter().find_map(|(term, times)| match executor.values.pool.get(*term) {
+        Expr::Ite(_, t, e) if *times == 1 && deepest > 0 => Some((t, e)),
+        _ => None,
+    });
+    let Some((t, e)) = choice else { return Known::Var };
+    let of = |x| known_to(executor, x, deepest - 1);
+    match either(executor.layout, of(t), of(e)) {
+        Known::From(base) => Known::From(base.wrapping_add(sum.constant as u32)),
+        // A place on the stack, or nothing.
+        _ => Known::Var,
     }
 }
 

@@ -92,6 +92,13 @@ impl Values {
                     false => Range { start: 0, count: mask(self.pool.width(x)) + 1 },
                 }
             }
+            Expr::Extend { x, signed: true } => {
+                let range = of(x);
+                match range.start + range.count <= mask(self.pool.width(x)) / 2 + 1 {
+                    true => range,
+                    false => Range::all(width),
+                }
+            }
             Expr::Slice { x, lo: 0 } => {
                 let range = of(x);
                 match range.start + range.count <= mask(width) + 1 {
@@ -112,6 +119,15 @@ impl Values {
         let sum = self.sum(x);
         if self.pool.width(x) == width && is_same(&sum.terms, terms) {
             return Some((sum.constant, width));
+        }
+        // The other way round, what is compared is the extension.
+        if let Expr::Extend { x: small, signed: false } = self.pool.get(x)
+            && self.pool.width(small) == width
+        {
+            let sum = self.sum(small);
+            if is_same(&sum.terms, terms) {
+                return Some((sum.constant, width));
+            }
         }
         let [(term, 1)] = terms else { return None };
         let Expr::Extend { x: small, signed: false } = self.pool.get(*term) else { return None };
