@@ -132,8 +132,9 @@ impl<W: Word> Search<'_, W> {
                     self.kept[location][at].remove(j);
                     let shorter = self.kept[location][at].clone();
                     let in_edges = self.image.location(location).in_edges;
-                    let holds =
-                        in_edges.iter().all(|e| self.follow(e.get(), &[shorter.clone()])[0]);
+                    let holds = in_edges
+                        .iter()
+                        .all(|e| self.follow(e.get(), std::slice::from_ref(&shorter))[0]);
                     if !holds || self.effort == 0 {
                         self.kept[location][at] = before;
                     }
