@@ -301,8 +301,7 @@ impl<'a> Known<'a> {
 
     /// Reading a place, or storing in it.
     pub fn access(&self, place: &Expr, writes: bool) -> Effects {
-        let mut effects = Effects::default();
-        effects.spot = self.spot(place);
+        let mut effects = Effects { spot: self.spot(place), ..Effects::default() };
         let is_plain = matches!(place.kind, ExprKind::Global(_) | ExprKind::Local(_));
         effects.claims = !is_plain && self.options.c.checks != super::Checks::default();
         match writes {
