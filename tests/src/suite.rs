@@ -125,7 +125,7 @@ pub fn image(seed: u64) -> Result<Tally, String> {
     let mut rng = Rng::new(!seed);
     let mut setup = Setup::default();
     setup.config.budget = 10_000_000;
-    setup.config.eager = seed % 2 == 0;
+    setup.config.eager = seed.is_multiple_of(2);
     if !image.params.is_empty() && seed & 64 != 0 {
         setup.bind = vec![(0, seed >> 7 & image.params[0].max)];
     }
