@@ -137,6 +137,26 @@ impl<'a> Points<'a> {
         (!targets.is_unknown()).then_some(targets)
     }
 
+    /// Whether something may still point to a local when its function, or its block, has ended.
+    pub fn outlive(&self, function: FunctionId, local: LocalId, reach: &Reach) -> bool {
+        let thing = Thing::Local(function, local);
+        let in_block = self.unit.functions[function].dies_before_end(local);
+        let outlasts = |at: FunctionId| match at == function {
+            true => in_block || reach.recursive(function),
+            false => !reach.may_call(function, at) || reach.may_call(at, function),
+        };
+        let keeps = |holder: Thing| match holder {
+            Thing::Global(_) | Thing::Block(..) => true,
+            Thing::Local(at, _) => outlasts(at),
+            Thing::Frame(context, _) => self.contexts.get(context).is_none_or(|at| outlasts(*at)),
+            Thing::Result(context) => {
+                self.contexts.get(context).is_none_or(|at| *at == function || outlasts(*at))
+            }
+            Thing::Function(_) => false,
+        };
+        !self.done || self.contents.iter().any(|(holder, held)| keeps(*holder) && held.has(thing))
+    }
+
     fn run(&mut self) {
         for _ in 0..ROUNDS {
             self.changed = false;

@@ -144,6 +144,11 @@ pub struct Contents {
 }
 
 impl Contents {
+    /// Whether one of the pointers may point to this.
+    pub fn has(&self, thing: Thing) -> bool {
+        self.anywhere.has(thing) || self.at.values().any(|targets| targets.has(thing))
+    }
+
     /// Adds a pointer, and tells whether that changed anything.
     pub fn store(&mut self, offsets: &Offsets, value: &Targets) -> bool {
         match offsets {

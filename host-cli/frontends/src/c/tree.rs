@@ -462,6 +462,15 @@ impl Function {
     pub fn dies_with_block(&self, local: LocalId) -> bool {
         local >= self.params && !self.locals[local].name.starts_with('(')
     }
+
+    /// Whether that block is another one than the function's body.
+    pub fn dies_before_end(&self, local: LocalId) -> bool {
+        let mut outermost = vec![];
+        if let Some(Stmt { kind: StmtKind::Block(statements), .. }) = &self.body {
+            statements.iter().for_each(|s| s.declared(&mut outermost));
+        }
+        self.dies_with_block(local) && !outermost.contains(&local)
+    }
 }
 
 impl Stmt {

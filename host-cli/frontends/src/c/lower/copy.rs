@@ -202,7 +202,7 @@ impl Lower<'_> {
                     let Some(meant) = self.meant(object, only.as_deref()).cloned() else {
                         continue;
                     };
-                    if !o.is_plain() {
+                    if !o.is_plain() || self.may_be_gone(object, only.as_deref()) {
                         return None;
                     }
                     for at in 0..size {

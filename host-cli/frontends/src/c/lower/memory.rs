@@ -161,6 +161,23 @@ impl Lower<'_> {
         }
     }
 
+    /// Whether an object that [may exist](Self::is_alive) may be gone as well: in a body that many callers share
+    /// nobody knows whether its function runs. That matters only where a pointer to it is left when it ends.
+    pub(super) fn may_be_gone(&self, object: ObjectId, only: Option<&Targets>) -> bool {
+        let Some(Owner { function, depth, local: Some(local) }) = self.objects[object].owner else {
+            return false;
+        };
+        let Some(shared) = self.instances.get(self.instance) else { return false };
+        let runs = self.frames.iter().any(|f| f.function == function && f.depth == depth);
+        let in_block = self.unit.functions[function].dies_before_end(local);
+        // Whatever runs, the only function that is called from outside does.
+        let is_below = self.root == Some(function) && !in_block;
+        if runs || is_below || self.reach.together(function, shared.function) {
+            return false;
+        }
+        only.is_none() || self.points.outlive(function, local, &self.reach)
+    }
+
     /// Every place that is meant in some run. Runs in which none is meant meet a hazard.
     pub(super) fn candidates(
         &mut self,
@@ -293,6 +310,7 @@ impl Lower<'_> {
             }
             let (address, size) = (o.address, o.size * 8);
             let Some(meant) = self.meant(object, only.as_deref()).cloned() else { continue };
+            let gone = self.may_be_gone(object, only.as_deref());
             for start in self.starts(object, offset, width, align) {
                 let by = (start - offset) / 8;
                 if meant.as_ref().is_some_and(|meant| !meant.contains(&(by as i64))) {
@@ -309,6 +327,9 @@ impl Lower<'_> {
                 }
                 let not = self.cfa.pool.not(when);
                 outside = self.cfa.pool.and(outside, not);
+                if gone {
+                    self.hazard(Hazard::Unforeseen, when, span);
+                }
                 list.push(Candidate { object, offset: start, when: Some(when) });
             }
             for open in self.objects[object].open.clone() {
@@ -326,6 +347,9 @@ impl Lower<'_> {
                 }
                 let not = self.cfa.pool.not(when);
                 outside = self.cfa.pool.and(outside, not);
+                if gone {
+                    self.hazard(Hazard::Unforeseen, when, span);
+                }
                 list.push(Candidate { object, offset: open.start, when: Some(when) });
             }
             if list.len() as u64 > MAX_CANDIDATES {

@@ -101,6 +101,8 @@ struct Lower<'a> {
     options: &'a Options,
     reach: Reach,
     points: Points<'a>,
+    /// The function that is called from outside, if there is only one.
+    root: Option<FunctionId>,
     cfa: Cfa,
     /// The line of a place in the text, with its file if that is not the one that was named.
     lines: &'a dyn Fn(u32) -> String,
@@ -178,6 +180,7 @@ pub fn lower(
         kept: vec![],
         heap: heap::Heap::default(),
         points: Points::new(unit, &roots, &reach, repeat),
+        root: roots.first().copied().filter(|first| roots.iter().all(|root| root == first)),
         reach,
         cfa,
         lines,

@@ -24,6 +24,33 @@ fn stays(declarations: &str, statements: &str) {
     assert_eq!(found, ("end".into(), "end".into()), "{statements}");
 }
 
+/// Who called a body that many share is not known in it: a variable whose function may have ended is beyond a limit.
+#[test]
+fn variables_that_pointers_outlive_are_a_limit_where_many_call() {
+    let limited = |declarations: &str, statements: &str| {
+        let found = hazard(declarations, statements);
+        let limit = || "error memory_limit".to_string();
+        assert_eq!(found, (limit(), limit()), "{statements}");
+    };
+    let kept = "int *p; void g(int d) { if (d) g(d - 1); else *p = 1; }
+        void f(int d) { int x; p = &x; g(d); }";
+    limited(kept, "f(0); g(0);");
+    limited(kept, "f(1); g(1);");
+    // What it is for, and not told apart from the others.
+    limited(kept, "f(2);");
+    // The only function that is called from outside runs whoever else does.
+    stays(kept, "int y; p = &y; g(0); g(2);");
+    let given = "void g(int *q, int d) { if (d) g(q, d - 1); else *q = 1; }
+        void f(int d) { int x; g(&x, d); }";
+    stays(given, "f(0); f(2); int y; g(&y, 1);");
+    let returned = "void g(int *q, int d) { if (d) g(q, d - 1); else *q = 1; }
+        int *f(int d) { int x; g(&x, d); int *r = &x; return r; }";
+    limited(returned, "g(f(1), 1);");
+    let block = "void g(int *q, int d) { if (d) g(q, d - 1); else *q = 1; }
+        void f(int d) { int *q; { int x; q = &x; } g(q, d); }";
+    limited(block, "f(1);");
+}
+
 #[test]
 fn padding_is_memory() {
     let s = "struct S { char a; int b; } g;";
