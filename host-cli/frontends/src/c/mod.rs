@@ -22,6 +22,7 @@ mod layout;
 mod lexer;
 mod lower;
 mod order;
+mod outlive;
 mod parser;
 mod places;
 mod points;

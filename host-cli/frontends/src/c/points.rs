@@ -137,24 +137,15 @@ impl<'a> Points<'a> {
         (!targets.is_unknown()).then_some(targets)
     }
 
-    /// Whether something may still point to a local when its function, or its block, has ended.
-    pub fn outlive(&self, function: FunctionId, local: LocalId, reach: &Reach) -> bool {
-        let thing = Thing::Local(function, local);
-        let in_block = self.unit.functions[function].dies_before_end(local);
-        let outlasts = |at: FunctionId| match at == function {
-            true => in_block || reach.recursive(function),
-            false => !reach.may_call(function, at) || reach.may_call(at, function),
-        };
-        let keeps = |holder: Thing| match holder {
-            Thing::Global(_) | Thing::Block(..) => true,
-            Thing::Local(at, _) => outlasts(at),
-            Thing::Frame(context, _) => self.contexts.get(context).is_none_or(|at| outlasts(*at)),
-            Thing::Result(context) => {
-                self.contexts.get(context).is_none_or(|at| *at == function || outlasts(*at))
-            }
-            Thing::Function(_) => false,
-        };
-        !self.done || self.contents.iter().any(|(holder, held)| keeps(*holder) && held.has(thing))
+    /// What may hold a pointer to something, if that is known.
+    pub fn holders(&self, thing: Thing) -> Option<impl Iterator<Item = Thing>> {
+        let holds = move |(holder, held): (&Thing, &Contents)| held.has(thing).then_some(*holder);
+        self.done.then(|| self.contents.iter().filter_map(holds))
+    }
+
+    /// The function that a context is a call of.
+    pub fn function(&self, context: Context) -> Option<FunctionId> {
+        self.contexts.get(context).copied()
     }
 
     fn run(&mut self) {

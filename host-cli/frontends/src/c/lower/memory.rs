@@ -7,6 +7,7 @@
 use super::block::Hazard;
 use super::object::{Cell, ObjectId, Owner};
 use super::{Fail, Lower, Value, fail};
+use crate::c::outlive::outlives;
 use crate::c::targets::{Offsets, Targets};
 use crate::c::tree::Expr;
 use crate::c::types::{self, Type};
@@ -175,7 +176,7 @@ impl Lower<'_> {
         if runs || is_below || self.reach.together(function, shared.function) {
             return false;
         }
-        only.is_none() || self.points.outlive(function, local, &self.reach)
+        only.is_none() || outlives(self.unit, &self.reach, &self.points, function, local)
     }
 
     /// Every place that is meant in some run. Runs in which none is meant meet a hazard.
