@@ -11,7 +11,7 @@ use vouch_core::arena::Carver;
 use vouch_core::image::{EdgeSpec, Image, ImageBuilder, LocationSpec};
 use vouch_core::lit::Lit;
 use vouch_core::rules::Rule;
-use vouch_core::sat::clause::{HEADER, Ref, TRAILER, infinity};
+use vouch_core::sat::clause::{HEADER, Ref, infinity};
 use vouch_core::sat::{Answer, Sizes, Solver, State};
 use vouch_core::word::Word;
 
@@ -446,7 +446,7 @@ fn sequence<W: Word>(seed: u64, rule: Option<Rule>) -> Result<Counts, String> {
     let deep = live >= 20 && !rng.one_in(3);
     let most = if deep { live * rng.between(34, 43) / 10 } else { live * rng.between(1, 12) };
     // From room for next to nothing to plenty, beyond what all clauses would take.
-    let clauses = if rng.one_in(4) { 0 } else { most * (HEADER + TRAILER + 3) };
+    let clauses = if rng.one_in(4) { 0 } else { most * (HEADER + 3) };
     let spare = rng.pick(&[24, 50, 80, 200, 500, 2000, 30_000]);
     let mut driver = Driver::<W>::new(formula, clauses + spare, ASSUMPTIONS);
     driver.plenty = spare == 30_000;
