@@ -364,7 +364,7 @@ fn turn<'a, W: Word>(
     edge: usize,
 ) -> bool {
     let loaded = solver.state.edge;
-    if loaded < image.edges() && image.network(loaded) == image.network(edge) {
+    if loaded < image.edges() && image.is_akin(loaded, edge) {
         // The clauses of its source are there.
         solver.pass_to(edge, image.edge(edge));
         return true;

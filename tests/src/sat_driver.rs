@@ -278,8 +278,7 @@ impl<W: Word> Driver<W> {
         let mut solver = Solver::take(&self.sizes, self.state, &mut carver);
         solver.edge = image.edge(edge);
         let loaded = self.state.edge;
-        let is_akin = |loaded| image.network(loaded) == image.network(edge);
-        if aside && loaded < image.edges() && is_akin(loaded) {
+        if aside && loaded < image.edges() && image.is_akin(loaded, edge) {
             solver.pass_to(edge, image.edge(edge));
             self.state = solver.state;
             return;

@@ -228,15 +228,14 @@ impl<'a, W: Word> Image<'a, W> {
         (self.edges[at] as usize, self.edges[at + 1] as usize)
     }
 
-    /// The first edge that leaves the same location and has the same gates as edge `index`: what follows from the
-    /// gates of one of them follows from those of the others.
-    pub fn network(&self, index: usize) -> usize {
+    /// Whether two edges leave the same location and have the same gates: what follows from the gates of one of them
+    /// follows from those of the other.
+    pub fn is_akin(&self, one: usize, other: usize) -> bool {
         let key = |index: usize| {
             let r = &self.edges[index * EDGE_WORDS..][..EDGE_WORDS];
             [r[6], r[0], r[2], r[3], r[4]]
         };
-        let own = key(index);
-        (0..index).find(|other| key(*other) == own).unwrap_or(index)
+        key(one) == key(other)
     }
 
     /// The literals that the target's live bits take over edge `index`, without the rest.

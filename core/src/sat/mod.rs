@@ -275,7 +275,7 @@ impl<'a, W: Word> Solver<'a, W> {
         self.state.edge = usize::MAX;
     }
 
-    /// Turns to edge `index`, which has the [network](Image::network) of the one that is loaded. Nothing else
+    /// Turns to edge `index`, which is [akin](Image::is_akin) to the one that is loaded. Nothing else
     /// changes: an edge has its guard and its next values to itself, and queries only assume these, so that what
     /// was learnt follows from the gates and from what is attached.
     pub fn pass_to(&mut self, index: usize, edge: Edge<'a, W>) {
