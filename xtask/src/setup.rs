@@ -19,19 +19,13 @@ pub fn task(args: &[String]) -> Result<()> {
 pub fn run() -> Result<()> {
     shell::stage("set-up", || {
         rust()?;
-        program(&QEMU_ARM)?;
-        program(&QEMU_RISCV)?;
-        program(&CPP)?;
+        let mut programs =
+            vec![&QEMU_ARM, &QEMU_RISCV, &CPP, &ARM_GCC, &GDB, &CMAKE, &CLANG, &LLD, &CHROMIUM];
         // Elsewhere the tests that need it say that they are left out.
         if shell::find("apt-get").is_some() {
-            gcc32()?;
+            programs.push(&GCC32);
         }
-        program(&ARM_GCC)?;
-        program(&GDB)?;
-        program(&CMAKE)?;
-        program(&CLANG)?;
-        program(&LLD)?;
-        program(&CHROMIUM)?;
+        bring(&programs)?;
         labgrid();
         crates()
     })
@@ -41,6 +35,8 @@ pub fn run() -> Result<()> {
 pub struct Program {
     /// Its names; one of them suffices.
     pub names: &'static [&'static str],
+    /// How it is tried, if being found in a folder of programs does not show that it works.
+    pub works: Option<fn() -> bool>,
     /// What it is for.
     pub purpose: &'static str,
     /// Debian's packages for `apt-get install`, with blanks between them.
@@ -51,6 +47,7 @@ pub struct Program {
 
 const QEMU_ARM: Program = Program {
     names: &["qemu-system-arm"],
+    works: None,
     purpose: "emulates the Arm boards",
     debian: "qemu-system-arm",
     elsewhere: "  Fedora:   dnf install qemu-system-arm
@@ -61,6 +58,7 @@ const QEMU_ARM: Program = Program {
 
 const QEMU_RISCV: Program = Program {
     names: &["qemu-system-riscv32"],
+    works: None,
     purpose: "emulates the RISC-V board",
     debian: "qemu-system-misc",
     elsewhere: "  Fedora:   dnf install qemu-system-riscv
@@ -72,6 +70,7 @@ const QEMU_RISCV: Program = Program {
 /// A solver that the tests compare ours with is written in C++.
 const CPP: Program = Program {
     names: &["c++", "g++", "clang++", "cl"],
+    works: None,
     purpose: "compiles a solver that the tests use as an oracle",
     debian: "g++",
     elsewhere: "  Fedora:   dnf install gcc-c++
@@ -81,8 +80,9 @@ const CPP: Program = Program {
 };
 
 /// Programs in C are compared with what gcc makes of them for 32 bits.
-const GCC32: Program = Program {
+pub const GCC32: Program = Program {
     names: &["gcc -m32"],
+    works: Some(links_for_32_bits),
     purpose: "compiles programs for 32-bit x86",
     debian: "gcc gcc-multilib",
     elsewhere: "  Fedora:   dnf install gcc glibc-devel.i686
@@ -91,6 +91,7 @@ const GCC32: Program = Program {
 
 const GDB: Program = Program {
     names: &["gdb-multiarch"],
+    works: None,
     purpose: "runs the scripts that vouch writes for debuggers",
     debian: "gdb-multiarch",
     elsewhere: "  Fedora:   dnf install gdb
@@ -101,6 +102,7 @@ with a link named gdb-multiarch",
 
 const CLANG: Program = Program {
     names: &["clang"],
+    works: None,
     purpose: "makes other machine code of C than GCC, which the tests lift",
     debian: "clang",
     elsewhere: "  Fedora:   dnf install clang
@@ -111,6 +113,7 @@ const CLANG: Program = Program {
 
 const LLD: Program = Program {
     names: &["ld.lld"],
+    works: None,
     purpose: "links what clang makes",
     debian: "lld",
     elsewhere: "  Fedora:   dnf install lld
@@ -121,6 +124,7 @@ const LLD: Program = Program {
 
 const CHROMIUM: Program = Program {
     names: &["chromium", "chromium-browser", "google-chrome"],
+    works: None,
     purpose: "steps through the pages that vouch writes",
     debian: "chromium",
     elsewhere: "  Fedora:   dnf install chromium
@@ -131,6 +135,7 @@ const CHROMIUM: Program = Program {
 
 const CMAKE: Program = Program {
     names: &["cmake"],
+    works: None,
     purpose: "builds firmware in C with the package of libvouch",
     debian: "cmake make",
     elsewhere: "  Fedora:   dnf install cmake make
@@ -142,6 +147,7 @@ const CMAKE: Program = Program {
 /// Bit-fields have to lie where the compiler for the target places them.
 const ARM_GCC: Program = Program {
     names: &["arm-none-eabi-gcc"],
+    works: None,
     purpose: "lays structs out for Arm, which the tests compare with",
     debian: "gcc-arm-none-eabi",
     elsewhere: "  Fedora:   dnf install arm-none-eabi-gcc-cs
@@ -247,33 +253,36 @@ fn rustup(kind: &str, names: &[&str]) -> Result<()> {
         .with_context(|| format!("{names_line} could not be added; is there a network?"))
 }
 
-fn program(program: &Program) -> Result<()> {
-    bring(program, || program.names.iter().any(|name| shell::find(name).is_some()))
+impl Program {
+    fn is_here(&self) -> bool {
+        let by_name = || self.names.iter().any(|name| shell::find(name).is_some());
+        self.works.map_or_else(by_name, |works| works())
+    }
 }
 
-/// Installs a program unless it is there.
-pub fn bring(program: &Program, found: impl Fn() -> bool) -> Result<()> {
-    if found() {
-        return Ok(());
-    }
-    let name = program.names[0];
+/// Installs the programs that are not there, all at once: each call of apt-get ends with what the system does after an
+/// installation, which takes longer than most of them.
+pub fn bring(programs: &[&Program]) -> Result<()> {
+    let missing: Vec<&Program> = programs.iter().copied().filter(|p| !p.is_here()).collect();
+    let Some(first) = missing.first() else { return Ok(()) };
     if shell::find("apt-get").is_none() {
-        let Program { purpose, elsewhere, .. } = program;
+        let Program { names, purpose, elsewhere, .. } = first;
         return Err(Usage(format!(
-            "`{name}`, which {purpose}, is not installed. Install it and try again:\n{elsewhere}"
+            "`{}`, which {purpose}, is not installed. Install it and try again:\n{elsewhere}",
+            names[0]
         ))
         .into());
     }
-    eprintln!("   installing {} with apt-get", program.debian);
+    let packages: Vec<&str> = missing.iter().flat_map(|p| p.debian.split(' ')).collect();
+    eprintln!("   installing {} with apt-get", packages.join(" "));
     // The package lists of a machine that was set up recently are good; only if not, fetch them.
-    let mut install = vec!["install", "-y", "--no-install-recommends"];
-    install.extend(program.debian.split(' '));
+    let install = [&["install", "-y", "--no-install-recommends"][..], &packages].concat();
     if apt(&install).is_err() {
         apt(&["update"])?;
         apt(&install)?;
     }
-    if !found() {
-        bail!("apt-get has installed {}, but there is still no working `{name}`", program.debian);
+    if let Some(Program { names, debian, .. }) = missing.iter().find(|p| !p.is_here()) {
+        bail!("apt-get has installed {debian}, but there is still no working `{}`", names[0]);
     }
     Ok(())
 }
@@ -294,11 +303,6 @@ fn apt(args: &[&str]) -> Result<()> {
         bail!("installing needs root: run `apt-get {}` as root and try again", args.join(" "));
     };
     shell::run(command.env("DEBIAN_FRONTEND", "noninteractive").arg("-q").args(args))
-}
-
-/// A compiler that links for 32 bits.
-pub fn gcc32() -> Result<()> {
-    bring(&GCC32, links_for_32_bits)
 }
 
 fn links_for_32_bits() -> bool {

@@ -6,7 +6,7 @@
 //! automata (`--kind automaton`), are put into the record, and so are those of instructions (`--kind isa`) and of whole steps of
 //! programs (`--kind steps`).
 
-use crate::setup::{self, Program};
+use crate::setup::{self, GCC32, Program};
 use crate::{project, record, shell};
 use anyhow::{Context, Result, ensure};
 use std::io::{BufRead, BufReader};
@@ -45,6 +45,7 @@ pub fn task(args: &[String]) -> Result<()> {
 
 const GCC_ARM: Program = Program {
     names: &["arm-none-eabi-gcc"],
+    works: None,
     purpose: "compiles programs for Arm",
     debian: "gcc-arm-none-eabi libnewlib-arm-none-eabi",
     elsewhere: "  Fedora:   dnf install arm-none-eabi-gcc-cs arm-none-eabi-newlib
@@ -53,6 +54,7 @@ const GCC_ARM: Program = Program {
 
 const QEMU_USER: Program = Program {
     names: &["qemu-arm"],
+    works: None,
     purpose: "runs single programs for Arm",
     debian: "qemu-user",
     elsewhere: "  Fedora:   dnf install qemu-user
@@ -61,6 +63,7 @@ const QEMU_USER: Program = Program {
 
 const CSMITH: Program = Program {
     names: &["csmith"],
+    works: None,
     purpose: "generates C programs",
     debian: "csmith libcsmith-dev",
     elsewhere: "  from source: https://github.com/csmith-project/csmith",
@@ -68,12 +71,11 @@ const CSMITH: Program = Program {
 
 /// Brings the compilers, and csmith if it is wanted.
 fn compilers(csmith: bool) -> Result<()> {
-    setup::gcc32()?;
     if csmith {
-        return setup::bring(&CSMITH, || shell::find("csmith").is_some());
+        setup::bring(&[&GCC32, &CSMITH])
+    } else {
+        setup::bring(&[&GCC32, &GCC_ARM, &QEMU_USER])
     }
-    setup::bring(&GCC_ARM, || shell::find("arm-none-eabi-gcc").is_some())?;
-    setup::bring(&QEMU_USER, || shell::find("qemu-arm").is_some())
 }
 
 /// So many cases are worth a line in the record.
