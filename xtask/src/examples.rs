@@ -16,7 +16,7 @@ pub fn task(args: &[String]) -> Result<()> {
     shell::run(
         shell::cargo()
             .current_dir(project::root())
-            .args(["test", "--package", "vouch-tests", "--test", "examples"])
+            .args(["test", "--package", "vouch-tests", "--test", "all", "--", "examples::"])
             .env("VOUCH_FIRMWARE_DIR", project::firmware_out())
             .env("VOUCH_BIN", project::tool())
             .env("VOUCH_ALL_EXAMPLES", "1"),

@@ -14,7 +14,8 @@ pub fn task(args: &[String]) -> Result<()> {
     shell::run(
         shell::cargo()
             .current_dir(project::root())
-            .args(["test", "--package", "vouch-tests", "--test", "powercut", "--", "--nocapture"])
+            .args(["test", "--package", "vouch-tests", "--test", "all", "--"])
+            .args(["powercut::", "--nocapture"])
             .env("VOUCH_FIRMWARE_DIR", project::firmware_out())
             .env("VOUCH_POWERCUT", "all"),
     )
