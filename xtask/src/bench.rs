@@ -68,7 +68,7 @@ fn flash(programs: &[Alone]) -> Result<String> {
 
 /// Builds the program that proves a model and re-checks the proof.
 fn build_recheck() -> Result<PathBuf> {
-    let args = ["build", "--release", "--package", "vouch-tests", "--bin", "recheck"];
+    let args = ["build", "--release", "--package", "vouch-tools", "--bin", "recheck"];
     shell::run(shell::cargo().current_dir(project::root()).args(args))?;
     Ok(project::target().join("release").join("recheck"))
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask bench-device` and `bench-update`: what the self-check at boot, the guard and an update
 //! cost on the emulated boards.
 //!
-//! The programs that measure are in `tests/src/bin`; here they get firmware and models, and their
+//! The programs that measure are in `tests/tools/src/bin`; here they get firmware and models, and their
 //! tables a head.
 
 use crate::{boards, figures, firmware, project, record, setup, shell};
@@ -50,7 +50,7 @@ pub fn bound(args: &[String]) -> Result<()> {
     setup::run()?;
     firmware::build(&boards::emulated())?;
     let package =
-        ["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", "bound", "--"];
+        ["run", "--quiet", "--release", "--package", "vouch-tools", "--bin", "bound", "--"];
     let mut command = shell::cargo();
     command.current_dir(project::root()).args(package).arg(project::firmware_out());
     shell::stage("bound.tsv", || record::rows("bound.tsv", &head, None, &mut command))
@@ -73,7 +73,7 @@ fn run(task: &str, program: &str, table: &str, head: &str, args: &[String]) -> R
     setup::run()?;
     firmware::build(&boards::emulated())?;
     let package =
-        ["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", program, "--"];
+        ["run", "--quiet", "--release", "--package", "vouch-tools", "--bin", program, "--"];
     let mut command = shell::cargo();
     command.current_dir(project::root()).args(package).arg(project::firmware_out()).args(&models);
     let only = (!args.is_empty()).then_some(args);

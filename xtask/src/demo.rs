@@ -78,14 +78,14 @@ fn vouch(args: &[&str], expected: i32) -> Result<()> {
 
 fn product() -> Command {
     let mut command = shell::cargo();
-    let package = ["--quiet", "--release", "--package", "vouch-tests", "--bin", "product"];
+    let package = ["--quiet", "--release", "--package", "vouch-tools", "--bin", "product"];
     command.current_dir(project::root()).args(["run"]).args(package);
     command
 }
 
 /// What puts a package into the flash of an emulated board.
 fn build_product() -> Result<()> {
-    let package = ["build", "--release", "--package", "vouch-tests", "--bin", "product"];
+    let package = ["build", "--release", "--package", "vouch-tools", "--bin", "product"];
     shell::run(shell::cargo().current_dir(project::root()).args(package))
 }
 

@@ -25,7 +25,7 @@ pub fn task(args: &[String]) -> Result<()> {
     let built: Result<Vec<_>> = built.iter().map(|name| boards::named(name)).collect();
     setup::run()?;
     firmware::build(&built?)?;
-    let program = ["run", "--quiet", "--package", "vouch-tests", "--bin", "glitch", "--"];
+    let program = ["run", "--quiet", "--package", "vouch-tools", "--bin", "glitch", "--"];
     let mut command = shell::cargo();
     command.current_dir(project::root()).args(program).arg(project::firmware_out()).args(args);
     let part = args.iter().any(|a| ["--sample", "--kind", "--function"].contains(&a.as_str()));

@@ -31,7 +31,7 @@ pub fn task(args: &[String]) -> Result<()> {
     }
     let mut cargo = shell::cargo();
     cargo.current_dir(project::root());
-    cargo.args(["run", "--quiet", "--release", "--package", "vouch-tests", "--bin", "soak", "--"]);
+    cargo.args(["run", "--quiet", "--release", "--package", "vouch-tools", "--bin", "soak", "--"]);
     cargo.args(args);
     let table = match () {
         () if asks("isa") => &INSTRUCTIONS,

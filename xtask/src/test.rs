@@ -50,6 +50,8 @@ fn all() -> Result<()> {
             "--exclude",
             "vouch-tests",
             "--exclude",
+            "vouch-tools",
+            "--exclude",
             "vouch-fuzz",
             "--exclude",
             "xtask",
