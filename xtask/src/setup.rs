@@ -19,16 +19,35 @@ pub fn task(args: &[String]) -> Result<()> {
 pub fn run() -> Result<()> {
     shell::stage("set-up", || {
         rust()?;
-        let mut programs =
-            vec![&QEMU_ARM, &QEMU_RISCV, &CPP, &ARM_GCC, &GDB, &CMAKE, &CLANG, &LLD, &CHROMIUM];
-        // Elsewhere the tests that need it say that they are left out.
-        if shell::find("apt-get").is_some() {
-            programs.push(&GCC32);
-        }
-        bring(&programs)?;
+        bring(&programs())?;
         labgrid();
         crates()
     })
+}
+
+/// Sets up what builds for the host need. The rest may be set up beside them, unless somebody has to be told or asked something.
+pub fn begin() -> Result<()> {
+    let is_quiet = shell::find("apt-get").is_some() && is_root();
+    if !is_quiet && programs().iter().any(|program| !program.is_here()) {
+        return run();
+    }
+    shell::stage("set-up for builds", || {
+        rust()?;
+        bring(&compilers())
+    })
+}
+
+/// What the tests call.
+fn programs() -> Vec<&'static Program> {
+    let others = [&QEMU_ARM, &QEMU_RISCV, &ARM_GCC, &GDB, &CMAKE, &CLANG, &LLD, &CHROMIUM];
+    [compilers(), others.to_vec()].concat()
+}
+
+/// The host's, which links all programs: it is not touched while something is built.
+fn compilers() -> Vec<&'static Program> {
+    // Elsewhere the tests that need it say that they are left out.
+    let gcc32 = shell::find("apt-get").is_some().then_some(&GCC32);
+    [&CPP].into_iter().chain(gcc32).collect()
 }
 
 /// A program that a system's package manager has.
@@ -289,8 +308,7 @@ pub fn bring(programs: &[&Program]) -> Result<()> {
 
 /// Runs apt-get as root, without a question.
 fn apt(args: &[&str]) -> Result<()> {
-    let root = shell::output(Command::new("id").arg("-u")).is_ok_and(|id| id == "0");
-    let mut command = if root {
+    let mut command = if is_root() {
         Command::new("apt-get")
     } else if shell::find("sudo").is_some() {
         let mut sudo = Command::new("sudo");
@@ -305,6 +323,11 @@ fn apt(args: &[&str]) -> Result<()> {
     shell::run(command.env("DEBIAN_FRONTEND", "noninteractive").arg("-q").args(args))
 }
 
+fn is_root() -> bool {
+    shell::output(Command::new("id").arg("-u")).is_ok_and(|id| id == "0")
+}
+
+/// Whether there is a compiler that links for 32 bits.
 fn links_for_32_bits() -> bool {
     let flags = ["-m32", "-x", "c", "-", "-o", "/dev/null"];
     let mut gcc = Command::new("gcc");

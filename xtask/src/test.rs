@@ -1,7 +1,8 @@
 //! `cargo xtask test`: all that has to hold before a change goes in.
 //!
-//! Quick checks come first. Then what is for boards is checked and built beside what is for the host: cargo keeps both in folders of
-//! their own, and neither keeps all processors busy. The test runner comes last, so that its closing line ends the output.
+//! Quick checks come first. Then what is for boards is checked and built beside what is for the host, after what only tests call has
+//! been installed: cargo keeps both in folders of their own, and neither keeps all processors busy. The test runner comes last, so
+//! that its closing line ends the output.
 
 use crate::shell::{Beside, Usage};
 use crate::{alone, boards, firmware, libvouch, project, setup, shell, tidy};
@@ -19,7 +20,7 @@ pub fn task(args: &[String]) -> Result<()> {
 
 /// Runs all checks, the quick ones first.
 fn all() -> Result<()> {
-    setup::run()?;
+    setup::begin()?;
     shell::stage("format", || {
         shell::run(host().args(["fmt", "--all", "--check"]))?;
         shell::run(shell::cargo().current_dir(project::firmware()).args(["fmt", "--check"]))?;
@@ -76,6 +77,7 @@ fn all() -> Result<()> {
 
 /// Lints of what is for boards, and all of it is built: the tests run it.
 fn for_boards() -> Result<()> {
+    setup::run()?;
     for board in boards::all() {
         shell::stage(&format!("clippy for {}", board.name), || {
             let mut clippy = firmware::cargo("clippy", board);
