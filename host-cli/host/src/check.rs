@@ -27,6 +27,8 @@
 //! # }
 //! ```
 
+pub mod file;
+
 use crate::answer::{Answer, Ended};
 use crate::blast::certified;
 use crate::client::{self, CheckRequest, Client, DeviceError};
@@ -36,8 +38,8 @@ use crate::engines::cegar::Words;
 use crate::engines::ic3cfa::Watch;
 use crate::engines::portfolio::{self, Claim, Entrant, Won};
 use crate::engines::{Engine, EngineError, Memory, Setup, Tuning};
-use crate::frontend::{Language, limits, machines};
-use crate::ir::{Cfa, PropertyId};
+use crate::frontend::{Language, machines};
+use crate::ir::PropertyId;
 use crate::judge::{Finding, Judgement, Question, judge_simplified};
 use crate::pipeline::Loaded;
 use crate::replay;
@@ -46,7 +48,7 @@ use crate::simplify::Passes;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vouch_core::ic3::{Stats, Verdict as Claimed};
+use vouch_core::ic3::Stats;
 
 /// Who is asked.
 pub enum By<'a> {
@@ -363,46 +365,5 @@ fn only(question: &Question) -> Option<u32> {
     match (&question.properties[..], &question.besides[..]) {
         ([only], []) => Some(only.0),
         _ => None,
-    }
-}
-
-/// How deep recursion is followed if nobody says so: an error is found soonest where the model is small,
-/// and only a program that goes deeper needs a larger one.
-pub const DEPTHS: [u32; 4] = [3, 8, 24, 64];
-/// Propagated literals that a depth before the last may cost.
-pub const DEPTH_BUDGET: u64 = 20_000_000;
-
-/// What to do after a check with recursion of some depth that was not the last.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deeper {
-    /// What is known does not depend on the depth.
-    No,
-    /// The recursion goes no deeper, but the budget was too small.
-    Again,
-    /// It may go deeper, and nothing is known for that reason.
-    Yes,
-}
-
-/// The limit that a model has because recursion is followed to some depth only.
-pub fn recursion_limit(cfa: &Cfa) -> Option<PropertyId> {
-    let is_deep = |p: &PropertyId| cfa.properties[p.index()].name == limits::RECURSION;
-    cfa.limits.iter().copied().find(is_deep)
-}
-
-/// Whether a deeper model would say more.
-pub fn deeper(cfa: &Cfa, answer: &Answer) -> Deeper {
-    let Some(limit) = recursion_limit(cfa) else { return Deeper::No };
-    if answer.ended != Ended::Itself {
-        return Deeper::No;
-    }
-    let is_open = |v: &Claimed| matches!(v, Claimed::Unknown(_));
-    let is_claim = |p: usize| !cfa.limits.contains(&PropertyId(p as u32));
-    let mut verdicts = answer.verdicts.iter();
-    match answer.verdicts.get(limit.index()) == Some(&Claimed::Safe) {
-        true if verdicts.any(is_open) => Deeper::Again,
-        false if !verdicts.enumerate().any(|(p, v)| is_claim(p) && *v == Claimed::Unsafe) => {
-            Deeper::Yes
-        }
-        _ => Deeper::No,
     }
 }

@@ -128,12 +128,12 @@ const HOST: [Layer; 30] = [
     ("client", &["answer", "memory", "signing", "transport"]),
     ("replay", &["judge", "pipeline", "transport", "verdict"]),
     ("shortest", &["answer", "engines", "judge", "pipeline", "words"]),
-    ("check", &["answer", "client", "engines", "judge", "pipeline", "replay", "shortest"]),
+    ("seed", &["judge", "pipeline", "verdict"]),
+    ("check", &["answer", "client", "engines", "judge", "pipeline", "replay", "seed", "shortest"]),
     ("sweep", &["check", "engines", "judge", "pipeline", "report", "verdict"]),
     ("rig", &["check", "client", "judge", "pipeline", "report", "transport", "verdict"]),
     ("log", &["client"]),
     ("simulate", &["engines", "report", "walk"]),
-    ("seed", &["judge", "pipeline", "verdict"]),
     ("project", &["pipeline", "report", "verdict", "write"]),
 ];
 

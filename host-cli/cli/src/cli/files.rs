@@ -28,14 +28,25 @@ pub fn load(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> 
 
 /// Loads the model.
 pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, Failure> {
+    announce(args, context);
+    let model = pipeline::load(&args.model, &args.options())?;
+    summarize(args, &model, context);
+    Ok(model)
+}
+
+/// Says that the model is being read.
+pub fn announce(args: &ModelArgs, context: &mut Context) {
     context.stage("compiling");
     // What it is called, if it is not read in time.
     let stem = args.model.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     context.monitor.set_so_far(Outcome { model: stem, ..Outcome::default() });
-    let model = pipeline::load(&args.model, &args.options())?;
+}
+
+/// Says how large the model is.
+pub fn summarize(args: &ModelArgs, model: &Loaded, context: &mut Context) {
     context.finish();
     if args.stats {
-        context.alarm(&passes::table(&model));
+        context.alarm(&passes::table(model));
     }
     context.tell(|| {
         let header = format!("{} bytes", model.image.len());
@@ -46,7 +57,6 @@ pub fn load_quietly(args: &ModelArgs, context: &mut Context) -> Result<Loaded, F
             model.map.edges.len()
         )
     });
-    Ok(model)
 }
 
 /// Reads a text file.
