@@ -11,7 +11,7 @@
 
 use super::abi::Abi;
 use super::graph::{Opaque, instruction, is_local, ways};
-use super::isa::{Decoded, Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
+use super::isa::{Decoded, Demand, Flag, It, Machine, Next, Reg, Special, Transfer, decode};
 use super::reader::{Elf, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, deadline};
@@ -98,6 +98,7 @@ pub fn constants(elf: &Elf, function: &Symbol, follow: Follow) -> Constants {
         follow,
         abi: Abi::of(elf.isa),
         code: BTreeMap::new(),
+        strange: BTreeMap::new(),
         starts: BTreeSet::new(),
         states: BTreeMap::new(),
         todo: BTreeSet::new(),
@@ -137,6 +138,8 @@ struct Search<'a> {
     follow: Follow<'a>,
     abi: Abi,
     code: BTreeMap<u32, Decoded>,
+    /// Instructions that are not known, and what follows each.
+    strange: BTreeMap<u32, u32>,
     /// Where paths may meet.
     starts: BTreeSet<u32>,
     /// What is known there.
@@ -160,8 +163,12 @@ impl Search<'_> {
                     let value = Value::whole(u32::from_le_bytes([a, b, c, d]));
                     self.constants.found.insert((pc, value));
                 }
-                pc = pc.saturating_add(2);
-                it = It::NONE;
+                let length = self.strange_length(pc, it);
+                if let Some(length) = length {
+                    self.strange.insert(pc, pc.saturating_add(length));
+                }
+                it = if length.is_some() { it.advance() } else { It::NONE };
+                pc = pc.saturating_add(length.unwrap_or(2));
                 continue;
             };
             let fall = pc.wrapping_add(decoded.length);
@@ -172,22 +179,40 @@ impl Search<'_> {
         }
     }
 
+    /// The bytes of an instruction that is not known; nothing if it is data.
+    fn strange_length(&self, pc: u32, it: It) -> Option<u32> {
+        let bytes = self.elf.code(pc).filter(|_| self.elf.is_code(pc))?;
+        let refused = decode(self.elf.isa, &bytes[..bytes.len().min(4)], pc, it).err()?;
+        Some(refused.length).filter(|length| *length > 0)
+    }
+
     /// Runs what follows from a place where paths meet to the next one.
     fn run(&mut self, at: u32) {
         let Some(mut state) = self.states.get(&at).cloned() else { return };
         let mut pc = at;
         let mut opaque = Opaque::default();
-        while let Some(decoded) = self.code.get(&pc).cloned() {
+        loop {
             deadline::tick();
             self.seen.insert(pc);
+            if let Some(fall) = self.strange.get(&pc).copied() {
+                // It may use whatever is in registers, and leave it there.
+                let values = state.iter().flat_map(|known| known.values.keys());
+                self.constants.found.extend(values.map(|value| (pc, *value)));
+                if self.starts.contains(&fall) || self.states.contains_key(&fall) {
+                    return self.arrive(pc, fall, &state);
+                }
+                pc = fall;
+                continue;
+            }
+            let Some(decoded) = self.code.get(&pc).cloned() else { return };
             let fall = pc.wrapping_add(decoded.length);
             let (ways, _) = ways(&decoded, pc, &mut opaque);
             let is_computed = self.execute(pc, &decoded, &ways, &mut state);
             if is_computed {
-                let all: Vec<u32> = self.code.keys().copied().collect();
+                let all: Vec<u32> = self.code.keys().chain(self.strange.keys()).copied().collect();
                 for to in all {
                     // Nothing jumps into an IT block.
-                    if self.code.get(&to).is_some_and(|d| d.condition.is_none()) {
+                    if self.code.get(&to).is_none_or(|d| d.condition.is_none()) {
                         self.starts.insert(to);
                         self.arrive(pc, to, &state);
                     }
@@ -213,7 +238,7 @@ impl Search<'_> {
 
     /// A path comes to where others may come, too.
     fn arrive(&mut self, from: u32, to: u32, state: &State) {
-        if !self.code.contains_key(&to) {
+        if !self.code.contains_key(&to) && !self.strange.contains_key(&to) {
             return;
         }
         let mut changed = !self.states.contains_key(&to);

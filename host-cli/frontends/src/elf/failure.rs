@@ -3,9 +3,36 @@
 /// What checks of arithmetic say.
 pub const OVERFLOW: &str = "overflow";
 
+/// How the names begin of functions that belong to Rust.
+const LIBRARY: [&str; 8] = [
+    "core::",
+    "<core::",
+    "alloc::",
+    "<alloc::",
+    "std::",
+    "<std::",
+    "__rustc",
+    "compiler_builtins::",
+];
+
+/// What compilers append to the names of copies that they make of a function: for arguments that are always the same, or to keep the
+/// functions of two files apart. Only the last two are pieces of one.
+const COPIES: [&str; 7] =
+    [".constprop.", ".isra.", ".lto_priv.", ".localalias", ".llvm.", ".part.", ".cold"];
+const PIECES: usize = 2;
+
+/// The name of the function that this one is a copy of.
+fn original<'a>(name: &'a str, copies: &[&str]) -> &'a str {
+    let starts = copies.iter().filter_map(|copy| name.find(copy));
+    starts.min().map_or(name, |start| &name[..start])
+}
+
 /// What a call of this function says has failed.
 pub fn failure(name: &str, shown: &str) -> Option<&'static str> {
+    let (name, shown) = (original(name, &COPIES), original(shown, &COPIES));
     let last = shown.rsplit("::").next().unwrap_or(shown);
+    // Names such as `panic_button` mean nothing elsewhere.
+    let is_library = LIBRARY.iter().any(|part| shown.starts_with(part));
     match name {
         "vouch_fail" => return Some("assertion"),
         "abort" | "__assert_func" | "__assert_fail" | "__assert" | "__aeabi_assert" => {
@@ -14,15 +41,16 @@ pub fn failure(name: &str, shown: &str) -> Option<&'static str> {
         "vouch_panic" | "rust_begin_unwind" | "__rust_start_panic" => return Some("panic"),
         _ => {}
     }
-    if last.starts_with("panic_const_") && last.ends_with("_overflow") {
+    if is_library && last.starts_with("panic_const_") && last.ends_with("_overflow") {
         return Some(OVERFLOW);
     }
     let is_panic = shown.contains("core::panicking::")
-        || last.contains("panic")
-        || matches!(last, "unwrap_failed" | "expect_failed" | "len_mismatch_fail")
-        || (last.starts_with("slice_") && last.ends_with("_fail"))
-        || (last.starts_with("slice_") && last.contains("index"))
-        || (shown.starts_with("core::") && last.ends_with("_fail"))
+        || shown.contains("std::panicking::")
+        || is_library
+            && (last.contains("panic")
+                || matches!(last, "unwrap_failed" | "expect_failed" | "rust_begin_unwind")
+                || (last.starts_with("slice_") && last.contains("index"))
+                || last.ends_with("_fail"))
         || name.starts_with("_ZN4core9panicking");
     is_panic.then_some("panic")
 }
@@ -30,7 +58,8 @@ pub fn failure(name: &str, shown: &str) -> Option<&'static str> {
 /// The width of the result, if a function is an input by its name: the name ends in the type, as in
 /// `vouch_input_u8`; without a type all of the result is.
 pub fn input(name: &str) -> Option<(u32, bool)> {
-    let rest = name.strip_prefix("vouch_input_")?;
+    let name = original(name, &COPIES[..COPIES.len() - PIECES]);
+    let rest = name.strip_prefix("vouch_input_").filter(|rest| !rest.contains('.'))?;
     Some(match rest.rsplit('_').next().unwrap_or(rest) {
         "bool" => (1, false),
         "u8" => (8, false),
@@ -55,7 +84,14 @@ mod tests {
         let overflow = "core::panicking::panic_const::panic_const_add_overflow";
         assert_eq!(failure("x", overflow), Some("overflow"));
         assert_eq!(failure("abort", "abort"), Some("assertion"));
+        let copy = "__assert_func.constprop.0.isra.0";
+        assert_eq!(failure(copy, copy), Some("assertion"));
         assert_eq!(failure("step", "door::step"), None);
+        assert_eq!(failure("_RNv", "__rustc::rust_begin_unwind"), Some("panic"));
+        // A button for panic, say.
+        for name in ["panic_pressed", "is_panic", "door::clear_panic", "line::expect_failed"] {
+            assert_eq!(failure(name, name), None, "{name}");
+        }
     }
 
     #[test]
@@ -64,5 +100,7 @@ mod tests {
         assert_eq!(input("vouch_input_adc_i16"), Some((16, true)));
         assert_eq!(input("vouch_input_key"), Some((32, false)));
         assert_eq!(input("read_key"), None);
+        assert_eq!(input("vouch_input_u8.constprop.0"), Some((8, false)));
+        assert_eq!(input("vouch_input_u8.part.0"), None);
     }
 }

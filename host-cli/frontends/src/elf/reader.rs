@@ -3,11 +3,13 @@
 //! Sections are read, not segments: they tell `.bss`, which start-up code clears, from memory that keeps what it
 //! had. Reset contents of `.data` are its bytes in the file; that the start-up code copies them is assumed.
 
+use super::failure;
 use super::isa::Isa;
 use super::lines::Lines;
 use super::marker::{self, Marker};
 use object::elf::{
-    EF_RISCV_FLOAT_ABI, EM_ARM, EM_RISCV, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS,
+    EF_RISCV_FLOAT_ABI, ELFCLASS64, EM_ARM, EM_RISCV, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE,
+    SHT_NOBITS,
 };
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
@@ -81,6 +83,8 @@ pub struct Elf {
     sections: Vec<Section>,
     segments: Vec<Segment>,
     functions: BTreeMap<u32, Symbol>,
+    /// Further names of them.
+    aliases: Vec<Symbol>,
     objects: Vec<Symbol>,
     marks: BTreeMap<u32, Mark>,
     /// What the start-up code puts into the register for that (RISC-V).
@@ -109,6 +113,9 @@ impl Elf {
         if !bytes.starts_with(b"\x7fELF") {
             return unreadable("this is not an ELF file", RELINK);
         }
+        if bytes.get(4) == Some(&ELFCLASS64) {
+            return unreadable("the program is for a 64-bit processor", RELINK);
+        }
         let file = ElfFile32::<Endianness>::parse(bytes)
             .or_else(|e| unreadable(format!("this ELF file cannot be read: {e}"), RELINK))?;
         if !file.is_little_endian() {
@@ -124,6 +131,7 @@ impl Elf {
             sections: sections(&file)?,
             segments: segments(&file, bytes)?,
             functions: BTreeMap::new(),
+            aliases: vec![],
             objects: vec![],
             marks: BTreeMap::new(),
             global_pointer: None,
@@ -167,10 +175,8 @@ impl Elf {
                     // Whatever it says, a function ends with its section.
                     let section = self.section(start).map_or(start, Section::end);
                     let end = (end & !1).min(section);
-                    let known = self.functions.get(&start);
-                    // Of several names the longest range counts, and then the first name.
-                    if known.is_none_or(|known| known.end < end) && self.code(start).is_some() {
-                        self.functions.insert(start, Symbol { name: name.into(), start, end });
+                    if self.code(start).is_some() {
+                        self.note_function(Symbol { name: name.into(), start, end });
                     }
                 }
                 SymbolKind::Data | SymbolKind::Unknown if symbol.size() > 0 => {
@@ -192,6 +198,24 @@ impl Elf {
                 function.end = next;
             }
         }
+    }
+
+    /// Compilers make one function of two that are alike. Of its names that counts which stands for a failure or an input, then that
+    /// with the longest range, and then the first.
+    fn note_function(&mut self, new: Symbol) {
+        let meaning = |f: &Symbol| match failure::failure(&f.name, &f.shown()) {
+            Some(_) => u32::MAX,
+            None => failure::input(&f.name).map_or(0, |(width, _)| width),
+        };
+        let Some(known) = self.functions.get_mut(&new.start) else {
+            self.functions.insert(new.start, new);
+            return;
+        };
+        let end = known.end.max(new.end);
+        let is_better = (meaning(&new), new.end) > (meaning(known), known.end);
+        let other = if is_better { std::mem::replace(known, new) } else { new };
+        known.end = end;
+        self.aliases.push(other);
     }
 
     /// Not all compilers for RISC-V tell where code begins: there is no data in functions. Whatever is between functions is not
@@ -308,7 +332,9 @@ impl Elf {
             (one, None) => one,
             _ => None,
         };
-        all().find(|f| f.name == name).or_else(|| all().find(|f| f.shown() == name)).or(by_tail)
+        let alias = || self.aliases.iter().find(|f| f.name == name || f.shown() == name);
+        let whole = all().find(|f| f.name == name).or_else(|| all().find(|f| f.shown() == name));
+        whole.or_else(|| self.functions.get(&alias()?.start)).or(by_tail)
     }
 
     /// The objects, by address.
@@ -410,7 +436,19 @@ fn isa(file: &ElfFile32<Endianness>) -> Result<Isa, Unreadable> {
                 _ => unreadable("the program passes floating-point numbers in registers", KNOWN),
             };
         }
-        other => return unreadable(format!("the program is for machine {other} of ELF"), KNOWN),
+        other => {
+            let names = [
+                (3, "x86"),
+                (8, "MIPS"),
+                (20, "PowerPC"),
+                (83, "AVR"),
+                (94, "Xtensa"),
+                (105, "MSP430"),
+            ];
+            let name = names.iter().find(|(number, _)| *number == other);
+            let name = name.map_or_else(|| format!("machine {other} of ELF"), |n| n.1.into());
+            return unreadable(format!("the program is for {name}"), KNOWN);
+        }
     }
     let attributes = file.section_by_name(".ARM.attributes").and_then(|s| s.data().ok());
     let Some((arch, profile)) = attributes.and_then(arm_attributes) else {
@@ -420,8 +458,17 @@ fn isa(file: &ElfFile32<Endianness>) -> Result<Isa, Unreadable> {
     match (arch, profile) {
         (11 | 12, _) => Ok(Isa::V6m),
         (10, Some(b'M')) => Ok(Isa::V7m),
-        (13, _) => unreadable("the program is for ARMv7E-M, which has instructions for DSP", KNOWN),
-        (16 | 17 | 21, _) => unreadable("the program is for ARMv8-M", KNOWN),
+        (13, _) => {
+            let help = "build it for ARMv7-M, which this processor runs as well: `-mcpu=cortex-m3` without `-mfpu`, or \
+                        `--target thumbv7m-none-eabi`";
+            unreadable("the program is for ARMv7E-M, which has instructions for DSP", help)
+        }
+        (16 | 17 | 21, _) => {
+            let help = "build it for an instruction set that this processor runs as well: ARMv7-M for Cortex-M33 and larger \
+                        (`-mcpu=cortex-m3`, `--target thumbv7m-none-eabi`), ARMv6-M for Cortex-M23 (`-mcpu=cortex-m0`, \
+                        `--target thumbv6m-none-eabi`)";
+            unreadable("the program is for ARMv8-M", help)
+        }
         (other, _) => unreadable(format!("the program is for ARM architecture {other}"), KNOWN),
     }
 }
