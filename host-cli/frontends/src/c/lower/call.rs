@@ -4,7 +4,7 @@
 //! Variables belong to the function and depth, not to the call: two calls that are not nested never
 //! live at the same time.
 
-use super::block::Hazard;
+use super::block::{Hazard, Held};
 use super::memory::Place;
 use super::{Fail, Frame, Instance, Lower, Value, fail};
 use crate::c::builtin::{self, Builtin};
@@ -324,7 +324,8 @@ impl Lower<'_> {
                 other => other,
             };
             match &into {
-                None => into = Some(self.hold(&value)),
+                // One that never comes back gives nothing.
+                None | Some(Held::Void) => into = Some(self.hold(&value)),
                 Some(into) => self.copy_into(into, &value),
             }
             self.jump(end);

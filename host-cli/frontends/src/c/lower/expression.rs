@@ -2,7 +2,7 @@
 //!
 //! Operands are evaluated from left to right, the right side of an assignment before its left side.
 
-use super::block::Hazard;
+use super::block::{Hazard, Held};
 use super::memory::{Base, Index, Place};
 use super::{Fail, Lower, Value};
 use crate::c::builtin;
@@ -589,21 +589,24 @@ impl Lower<'_> {
         self.resume(then);
         let x = self.value(a)?;
         self.held = depth;
-        let held = self.hold(&x);
+        let mut held = self.hold(&x);
         let top = self.held;
         self.jump(end);
         self.resume(other);
         // The second value goes where the first went; until then nobody else may use it.
         self.held = top;
         let y = self.value(b)?;
-        self.copy_into(&held, &y);
+        match held {
+            // Only the second one comes back.
+            Held::Void => held = self.hold(&y),
+            _ => self.copy_into(&held, &y),
+        }
         self.jump(end);
         self.resume(end);
         Ok(self.recall(&held))
     }
 
-    pub(super) fn copy_into(&mut self, held: &super::block::Held, value: &Value) {
-        use super::block::Held;
+    pub(super) fn copy_into(&mut self, held: &Held, value: &Value) {
         match (held, value) {
             (Held::Scalar(var), Value::Scalar(value)) => self.write_var(*var, *value),
             (Held::Record(vars), Value::Record(values)) => {
