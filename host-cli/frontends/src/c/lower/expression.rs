@@ -177,6 +177,17 @@ impl Lower<'_> {
                 self.update(*op, place, value, within, *old, span)?
             }
             ExprKind::Address(place) => match &place.kind {
+                ExprKind::Function(id)
+                    if self.unit.weak_functions.contains(id)
+                        && self.unit.functions[*id].body.is_none() =>
+                {
+                    return self.refuse("the address of a weak function that nobody defines", span);
+                }
+                ExprKind::Global(id)
+                    if self.unit.weak_globals.contains(id) && self.unit.globals[*id].foreign =>
+                {
+                    return self.refuse("the address of a weak variable that nobody defines", span);
+                }
                 ExprKind::Function(id) => {
                     let word = self.unit.types.word();
                     self.cfa.pool.constant((FUNCTIONS + 4 * *id as u64) as u128, word)
@@ -193,7 +204,7 @@ impl Lower<'_> {
             }
             ExprKind::Statements(statements) => {
                 let Some((last, before)) = statements.split_last() else { return Ok(Value::Void) };
-                let opened = self.open_block(statements);
+                let opened = self.open_block(statements)?;
                 for statement in before {
                     self.statement(statement)?;
                 }
