@@ -384,7 +384,7 @@ impl Lower<'_> {
     }
 
     /// A pointer that was cast to a number, perhaps moved, and is cast back.
-    fn same_address(&mut self, expr: &Expr) -> Result<ExprId, Fail> {
+    pub(super) fn same_address(&mut self, expr: &Expr) -> Result<ExprId, Fail> {
         match &expr.kind {
             ExprKind::Cast(inner) if inner.ty.pointee().is_some() => self.scalar(inner),
             ExprKind::Cast(inner) => self.same_address(inner),
