@@ -19,6 +19,8 @@ pub struct Command {
     pub macros: Vec<Macro>,
     /// Files that are included before the first line.
     pub forced: Vec<String>,
+    /// Whether the language is C90, in which large decimal numbers have other types.
+    pub c90: bool,
     /// The data model, or why there is none.
     pub model: Result<DataModel, String>,
 }
@@ -53,6 +55,28 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Command>, Fail> {
     Ok(commands)
 }
 
+/// Programs that run the compiler that is named behind them.
+const LAUNCHERS: [&str; 6] = ["ccache", "sccache", "distcc", "icecc", "env", "time"];
+
+/// Flags that give types another layout or another meaning than a data model has, each with its values.
+const ODD: [&str; 15] = [
+    "-fpack-struct",
+    "-fshort-wchar",
+    "-fshort-double",
+    "-funsigned-bitfields",
+    "-fno-signed-bitfields",
+    "-fsso-struct",
+    "-fsingle-precision-constant",
+    "-fexec-charset",
+    "-fwide-exec-charset",
+    "-mms-bitfields",
+    "-malign-double",
+    "-mstructure-size-boundary",
+    "-mabi=apcs",
+    "-mabi=atpcs",
+    "-mbig-endian",
+];
+
 /// The words of a command as a shell splits them, without variables.
 fn split(command: &str) -> Vec<String> {
     let (mut words, mut word) = (vec![], None::<String>);
@@ -82,10 +106,12 @@ fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
         include: vec![],
         macros: vec![],
         forced: vec![],
+        c90: false,
         model: Ok(DataModel::Lp64),
     };
-    let mut target = Target::of_compiler(words.first().map_or("", String::as_str));
-    let mut rest = words.iter().skip(1).peekable();
+    let launchers = words.iter().take_while(|word| LAUNCHERS.contains(&program(word))).count();
+    let mut rest = words.iter().skip(launchers);
+    let mut target = Target::of_compiler(rest.next().map_or("", String::as_str));
     while let Some(word) = rest.next() {
         // `-Ifolder` and `-I folder`.
         let mut value = |flag: &str| match word.strip_prefix(flag) {
@@ -93,7 +119,13 @@ fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
             Some(value) => Some(value.to_string()),
             None => None,
         };
-        if let Some(name) = value("-D") {
+        if word == "-ansi" {
+            found.c90 = true;
+        } else if let Some(standard) = word.strip_prefix("-std=") {
+            const C90: [&str; 6] =
+                ["c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"];
+            found.c90 = C90.contains(&standard);
+        } else if let Some(name) = value("-D") {
             found.macros.push(Macro::Define(name));
         } else if let Some(name) = value("-U") {
             found.macros.push(Macro::Undefine(name));
@@ -115,6 +147,12 @@ fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
     found
 }
 
+/// The name of a program.
+fn program(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.strip_suffix(".exe").unwrap_or(name)
+}
+
 /// What code is made for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Target {
@@ -130,23 +168,34 @@ enum Target {
 
 impl Target {
     fn of_compiler(path: &str) -> Target {
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        let name = name.strip_suffix(".exe").unwrap_or(name);
+        let name = program(path);
+        let is_version = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
         match name.rsplit_once('-') {
             // `arm-none-eabi-gcc`, but not `gcc-12`.
-            Some((target, last)) if !last.starts_with(|c: char| c.is_ascii_digit()) => {
+            Some((target, last)) if !is_version(last) => {
                 Target::of_name(target).unwrap_or(Target::Other(name.to_string()))
             }
-            _ if matches!(name, "armcc" | "armclang" | "iccarm" | "tiarmclang") => {
+            Some((compiler, _)) => Target::of_compiler(compiler),
+            None if matches!(name, "armcc" | "armclang" | "iccarm" | "tiarmclang") => {
                 Target::Arm { odd: None }
             }
-            _ => Target::X86 { bits: 64 },
+            None if matches!(name, "gcc" | "cc" | "clang" | "c99" | "icx") => {
+                Target::X86 { bits: 64 }
+            }
+            None => Target::Other(name.to_string()),
         }
     }
 
     fn of_name(name: &str) -> Option<Target> {
         let is_arm = ["arm", "thumb"].iter().any(|start| name.starts_with(start));
+        let is_odd = ["armeb", "thumbeb"].iter().any(|start| name.starts_with(start));
         match name {
+            // With other sizes or layouts.
+            _ if is_odd
+                || ["mingw", "windows", "cygwin", "x32"].iter().any(|n| name.contains(n)) =>
+            {
+                None
+            }
             _ if name.starts_with("x86_64") => Some(Target::X86 { bits: 64 }),
             _ if name.starts_with('i') && name.contains("86") => Some(Target::X86 { bits: 32 }),
             // With an operating system enumerations are as large as `int`.
@@ -165,6 +214,11 @@ impl Target {
                 *odd = Some(flag.to_string());
             }
             ("-funsigned-char" | "-fshort-enums" | "-mx32", Target::X86 { .. }) => {
+                *self = Target::Other(flag.to_string());
+            }
+            (_, Target::X86 { .. } | Target::Arm { .. })
+                if ODD.iter().any(|odd| flag.starts_with(odd)) =>
+            {
                 *self = Target::Other(flag.to_string());
             }
             (_, Target::X86 { .. }) if core.is_some() => *self = Target::Arm { odd: None },
@@ -202,6 +256,17 @@ fn architecture(core: &str, macros: &mut Vec<Macro>) {
     macros.push(Macro::Define(format!("{name}=1")));
 }
 
+/// A decimal number in a text that does not fit `long`: unsigned in C90, and wider since.
+pub fn large_decimal(text: &str, model: DataModel) -> Option<&str> {
+    let most = if model == DataModel::Lp64 { i64::MAX as u128 } else { i32::MAX as u128 };
+    let mut words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.')));
+    words.find(|word| {
+        let digits = word.strip_suffix(['l', 'L']).unwrap_or(word);
+        let is_decimal = !digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit());
+        is_decimal && digits.parse::<u128>().is_ok_and(|value| value > most)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,9 +300,34 @@ mod tests {
         assert_eq!(model("gcc"), Ok(DataModel::Lp64));
         assert_eq!(model("gcc-12 -m32"), Ok(DataModel::Ilp32));
         assert_eq!(model("i686-elf-gcc"), Ok(DataModel::Ilp32));
-        for other in ["avr-gcc", "riscv32-unknown-elf-gcc", "arm-none-eabi-gcc -fno-short-enums"] {
+        assert_eq!(model("clang-18"), Ok(DataModel::Lp64));
+        assert_eq!(model("/usr/bin/ccache arm-none-eabi-gcc"), Ok(DataModel::Arm32));
+        assert_eq!(model("arm-none-eabi-gcc-12.2"), Ok(DataModel::Arm32));
+        for other in [
+            "avr-gcc",
+            "ccache avr-gcc",
+            "sdcc",
+            "riscv32-unknown-elf-gcc",
+            "x86_64-w64-mingw32-gcc",
+            "clang --target=armeb-none-eabi",
+            "arm-none-eabi-gcc -fno-short-enums",
+            "arm-none-eabi-gcc -fpack-struct=1",
+            "gcc -fshort-wchar",
+            "gcc -mcpu=cortex-m4 -funsigned-bitfields",
+            "gcc -m32 -malign-double",
+        ] {
             assert!(model(other).is_err(), "{other}");
         }
+        let c90 = |compiler: &str| read(compiler).c90;
+        assert!(c90("gcc -ansi") && c90("gcc -std=gnu89") && !c90("gcc -std=c90 -std=c99"));
+        let large = |text| large_decimal(text, DataModel::Ilp32);
+        assert_eq!(large("x = -2147483648 + 1;"), Some("2147483648"));
+        assert_eq!(large("x = 4294967295L;"), Some("4294967295L"));
+        assert_eq!(
+            large("0xffffffff 2147483647 4294967295u 9999999999ll 9999999999.0 a9999999999"),
+            None
+        );
+        assert_eq!(large_decimal("4294967295", DataModel::Lp64), None);
         let macros = read("arm-none-eabi-gcc -mcpu=cortex-m0plus").macros;
         assert!(macros.contains(&Macro::Define("__ARM_ARCH_6M__=1".into())));
     }

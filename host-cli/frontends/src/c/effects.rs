@@ -1,6 +1,7 @@
 //! What code may read and change, as far as its text tells: each function, with all that it calls.
 
 use super::interrupt::{self, Root, root};
+use super::reach::is_address_as_number;
 use super::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage, LocalId, Unit};
 use super::types::Type;
 use super::{DeclaredOnly, builtin};
@@ -291,7 +292,9 @@ impl<'a> Known<'a> {
             ExprKind::Call(id, args) => {
                 // What chooses an order is not there yet, and does nothing else.
                 effects = self.functions.get(*id).cloned().unwrap_or_default();
-                effects.havocs.pointed &= args.iter().any(|a| self.unit.types.lets_change(&a.ty));
+                let types = &self.unit.types;
+                effects.havocs.pointed &=
+                    args.iter().any(|a| types.lets_change(&a.ty) || is_address_as_number(types, a));
             }
             ExprKind::CallPointer(..) => effects = self.by_pointer.clone(),
             _ => {}

@@ -44,7 +44,7 @@ pub struct Points<'a> {
     /// Locals and functions whose address is taken.
     locals: BTreeSet<(FunctionId, LocalId)>,
     functions: BTreeSet<FunctionId>,
-    contents: HashMap<Thing, Contents>,
+    pub(super) contents: HashMap<Thing, Contents>,
     callees: Callees,
     /// Functions that one which is declared only is given a pointer to: that one, and where.
     pub given: BTreeMap<FunctionId, (FunctionId, Span)>,

@@ -68,6 +68,8 @@ pub struct Unit {
     pub model: DataModel,
     /// Whether the host's own headers and macros are used.
     pub host: bool,
+    /// Whether the language is C90.
+    pub c90: bool,
 }
 
 /// A macro that is defined or not.
@@ -92,6 +94,7 @@ impl Unit {
             forced: options.forced.clone(),
             model: options.model,
             host: options.host_headers,
+            c90: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Programs of several files: those that are named, or those of a compilation database that the entry function needs.
 
-use super::commands::{self, Command};
+use super::commands::{self, Command, large_decimal};
 use super::definitions::{self, Outline, mentions, seems_to_define};
 use super::parser::library;
 use super::preprocess::{self, Broken, Preprocessed, Unit};
@@ -130,6 +130,7 @@ impl Project<'_> {
         };
         let mut unit = Unit::new(command.file.clone(), text, self.options);
         unit.folder = Some(command.folder.clone());
+        unit.c90 = command.c90;
         unit.include.iter_mut().for_each(|(_, path)| *path = absolute(path));
         unit.forced.iter_mut().for_each(|path| *path = absolute(path));
         unit.include = [command.include.clone(), unit.include].concat();
@@ -173,6 +174,11 @@ impl Project<'_> {
             let (a, b) = (other.name(), unit.model.name());
             let what = format!("{} is compiled for {b}, but others are for {a}", unit.path);
             let help = "choose one with `--data-model`";
+            return Err(Box::new(fail(what, Span::default(), "").help(help)));
+        }
+        if let Some(number) = large_decimal(&done.text, unit.model).filter(|_| unit.c90) {
+            let what = format!("{}: in C90 `{number}` has another type", unit.path);
+            let help = "say of which type it is, with a suffix";
             return Err(Box::new(fail(what, Span::default(), "").help(help)));
         }
         self.done.push(Done { path: unit.path.clone(), text: done.text });

@@ -149,6 +149,16 @@ impl Contents {
         self.anywhere.has(thing) || self.at.values().any(|targets| targets.has(thing))
     }
 
+    /// What the pointers may point to, each with its place; `None` is anywhere.
+    pub fn pointers(&self) -> impl Iterator<Item = (Option<i64>, Thing)> {
+        let anywhere = self.anywhere.things().map(|(thing, _)| (None, thing));
+        let at = self
+            .at
+            .iter()
+            .flat_map(|(at, targets)| targets.things().map(move |(thing, _)| (Some(*at), thing)));
+        anywhere.chain(at)
+    }
+
     /// Adds a pointer, and tells whether that changed anything.
     pub fn store(&mut self, offsets: &Offsets, value: &Targets) -> bool {
         match offsets {

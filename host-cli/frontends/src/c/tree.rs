@@ -3,7 +3,7 @@
 
 use super::types::{Type, Types};
 use crate::Diagnostic;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use vouch_ir::Span;
 
@@ -299,6 +299,9 @@ pub struct Unit {
     pub globals: Vec<Global>,
     /// All functions, with and without body; [`FunctionId`] is the index.
     pub functions: Vec<Function>,
+    /// Functions and variables that some unit declares `weak`: if nobody defines them, they lie at address zero.
+    pub weak_functions: BTreeSet<FunctionId>,
+    pub weak_globals: BTreeSet<GlobalId>,
     /// Operands of a function of which it is not said which is evaluated first, though that may matter.
     pub orders: Vec<(FunctionId, Span, Span)>,
     /// What looks odd.
@@ -458,9 +461,10 @@ impl Function {
     }
 
     /// Whether a variable dies with the block that declares it, not with the call: those that have no
-    /// name of their own are in no block.
+    /// name of their own are in no block, but for compound literals.
     pub fn dies_with_block(&self, local: LocalId) -> bool {
-        local >= self.params && !self.locals[local].name.starts_with('(')
+        let name = &*self.locals[local].name;
+        local >= self.params && (!name.starts_with('(') || name == LITERAL)
     }
 
     /// Whether that block is another one than the function's body.
@@ -488,15 +492,52 @@ impl Stmt {
         }
     }
 
-    /// The variables that live as long as the block around it.
+    /// The variables that live as long as the block around it, compound literals among them.
     pub fn declared(&self, out: &mut Vec<LocalId>) {
+        let mut literals = |e: &Expr| {
+            e.walk(&mut |e| {
+                if let ExprKind::Literal(local, _) = e.kind {
+                    out.push(local);
+                }
+            });
+        };
         match &self.kind {
-            StmtKind::Declare(local, _) => out.push(*local),
+            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => literals(e),
+            StmtKind::If(c, ..)
+            | StmtKind::While(c, _)
+            | StmtKind::DoWhile(_, c)
+            | StmtKind::Switch(c, ..) => literals(c),
+            StmtKind::For(c, next, _) => c.iter().chain(next).for_each(literals),
+            StmtKind::Declare(local, init) => {
+                init.iter().flat_map(|init| &init.items).for_each(|item| literals(&item.value));
+                out.push(*local);
+            }
             // A declaration behind a label is in a block of its own here, but not in C.
             StmtKind::Label(_, inner) | StmtKind::Case(_, inner) => match &inner.kind {
                 StmtKind::Block(statements) => statements.iter().for_each(|s| s.declared(out)),
                 _ => inner.declared(out),
             },
+            _ => {}
+        }
+    }
+
+    /// All variables that it declares, in whatever block.
+    pub fn declared_below(&self, out: &mut BTreeSet<LocalId>) {
+        let mut all = vec![];
+        self.declared(&mut all);
+        out.extend(all);
+        match &self.kind {
+            StmtKind::Block(statements) => statements.iter().for_each(|s| s.declared_below(out)),
+            StmtKind::If(_, a, b) => {
+                a.declared_below(out);
+                b.iter().for_each(|b| b.declared_below(out));
+            }
+            StmtKind::While(_, inner)
+            | StmtKind::DoWhile(inner, _)
+            | StmtKind::For(_, _, inner)
+            | StmtKind::Switch(_, _, _, inner)
+            | StmtKind::Label(_, inner)
+            | StmtKind::Case(_, inner) => inner.declared_below(out),
             _ => {}
         }
     }

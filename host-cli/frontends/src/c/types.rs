@@ -482,6 +482,33 @@ impl Types {
         }
     }
 
+    /// Where it may hold pointers, in bits, members of unions among them, each with whether something can be changed
+    /// through it.
+    pub fn pointers(&self, ty: &Type) -> Vec<(u64, bool)> {
+        let mut all = vec![];
+        self.collect_pointers(ty, 0, &mut all);
+        all
+    }
+
+    fn collect_pointers(&self, ty: &Type, at: u64, out: &mut Vec<(u64, bool)>) {
+        match ty {
+            ty if !self.has_pointer(ty) => {}
+            Type::Pointer(..) => out.push((at, self.lets_change(ty))),
+            Type::Array(of, len) => {
+                let stride = self.size(of).unwrap_or(0) * 8;
+                for i in 0..len.unwrap_or(0) {
+                    self.collect_pointers(of, at + i * stride, out);
+                }
+            }
+            Type::Record(id) => {
+                for field in self.records[*id].fields.iter().flatten() {
+                    self.collect_pointers(&field.ty, at + field.offset, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Whether members of it may share their place.
     pub fn has_union(&self, ty: &Type) -> bool {
         match ty {

@@ -596,8 +596,13 @@ char *fgets(char *to, int n, void *file)
     int length = (int)__vouch_input("fgets"), i;
     if (n < 1 || length < 1)
         return 0;
-    for (i = 0; i < n - 1 && i < length; i++)
+    for (i = 0; i < n - 1 && i < length; i++) {
         to[i] = (char)__vouch_input("fgets");
+        if (to[i] == '\n') {
+            i++;
+            break;
+        }
+    }
     to[i] = 0;
     return to;
 }
@@ -736,6 +741,9 @@ unsigned long long strtoull(const char *text, char **end, int base)
 void *realloc(void *old, unsigned long n)
 {
     void *fresh = malloc(n);
+    /* Some libraries free a block that is to have no bytes, others keep it. */
+    if (!n && !fresh && old && __vouch_text())
+        free(old);
     if (fresh && old) {
         unsigned long had = __vouch_block_bytes(old);
         memcpy(fresh, old, had < n ? had : n);

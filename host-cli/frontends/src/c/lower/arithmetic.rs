@@ -36,7 +36,7 @@ impl Lower<'_> {
             return Ok(value);
         }
         if signed {
-            self.overflow(op, x, y, width, span);
+            self.overflow(op, x, y, width, span)?;
         }
         if matches!(op, Op::Div | Op::Rem) {
             return Ok(self.divide(operator, x, y, width, signed, span));
@@ -119,16 +119,33 @@ impl Lower<'_> {
     }
 
     /// Meets the hazard of a signed result that does not fit.
-    fn overflow(&mut self, op: Op, x: ExprId, y: ExprId, width: u32, span: Span) {
+    fn overflow(
+        &mut self,
+        op: Op,
+        x: ExprId,
+        y: ExprId,
+        width: u32,
+        span: Span,
+    ) -> Result<(), Fail> {
         if self.options.overflow == Overflow::Wrap {
-            return;
+            return Ok(());
         }
         let pool = &mut self.cfa.pool;
         let lost = match op {
+            // Of 128 bits there are no wider ones: the sign tells.
+            Op::Add | Op::Sub if width == 128 => {
+                let operator = if op == Op::Add { BinOp::Add } else { BinOp::Sub };
+                let result = pool.binary(operator, x, y);
+                let (from_x, from_y) =
+                    (pool.binary(BinOp::Xor, x, result), pool.binary(BinOp::Xor, y, result));
+                let others = if op == Op::Add { from_y } else { pool.binary(BinOp::Xor, x, y) };
+                let lost = pool.binary(BinOp::And, from_x, others);
+                pool.slice(lost, width - 1, 1)
+            }
             Op::Add | Op::Sub | Op::Mul => {
                 let wide = if op == Op::Mul { 2 * width } else { width + 1 };
                 if wide > 128 {
-                    return;
+                    return self.refuse("whether a product of 128 bits fits", span);
                 }
                 let operator = match op {
                     Op::Add => BinOp::Add,
@@ -149,8 +166,9 @@ impl Lower<'_> {
                 let b = pool.equal(y, minus_one);
                 pool.and(a, b)
             }
-            _ => return,
+            _ => return Ok(()),
         };
         self.hazard(Hazard::Overflow, lost, span);
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! Variables belong to the function and depth, not to the call: two calls that are not nested never
 //! live at the same time.
 
-use super::block::Hazard;
+use super::block::{Hazard, Held};
 use super::memory::Place;
 use super::{Fail, Frame, Instance, Lower, Value, fail};
 use crate::c::builtin::{self, Builtin};
@@ -50,6 +50,7 @@ impl Lower<'_> {
         if function.body.is_none() {
             return self.unknown_function(id, args, &values, span);
         }
+        self.refuse_overlap(id, args, &values, span)?;
         if let Some(value) = self.block_move(id, args, &values, span)? {
             return Ok(value);
         }
@@ -170,6 +171,9 @@ impl Lower<'_> {
     ) -> Result<(), Fail> {
         let unit = self.unit;
         let Some(body) = &unit.functions[id].body else { return Ok(()) };
+        let outer = exit;
+        let leaves = self.leaves_pointers(id);
+        let exit = if leaves { self.location("", unit.functions[id].span) } else { outer };
         self.frames.push(Frame {
             function: id,
             depth,
@@ -193,6 +197,11 @@ impl Lower<'_> {
             }
         }
         self.jump(exit);
+        if leaves {
+            self.resume_if_entered(exit);
+            self.forget_all()?;
+            self.jump(outer);
+        }
         self.frames.pop();
         Ok(())
     }
@@ -324,7 +333,8 @@ impl Lower<'_> {
                 other => other,
             };
             match &into {
-                None => into = Some(self.hold(&value)),
+                // One that never comes back gives nothing.
+                None | Some(Held::Void) => into = Some(self.hold(&value)),
                 Some(into) => self.copy_into(into, &value),
             }
             self.jump(end);

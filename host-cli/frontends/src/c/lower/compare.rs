@@ -1,7 +1,8 @@
 //! Comparisons of pointers.
 //!
 //! In one object they compare as numbers do. Which of two objects comes first in memory, whether one begins
-//! where another ends, and whether a string is the end of another one, is up to the linker: nobody knows here.
+//! where another ends, and whether a string is the end of another one, is up to the linker: nobody knows here. Neither does
+//! anybody what a pointer is equal to whose object is gone: something else may lie there now.
 
 use super::Lower;
 use super::object::ObjectId;
@@ -22,8 +23,20 @@ impl Lower<'_> {
         if sides[0].0.ty.pointee().is_none() || sides.iter().any(|(_, x)| is_null(*x)) {
             return value;
         }
-        let Some(objects) = self.meant_by(sides.map(|(e, _)| e)) else { return value };
         let [x, y] = sides.map(|(_, x)| x);
+        let (mut objects, same) = self.meant_by(sides.map(|(e, _)| e));
+        let mut gone = self.cfa.pool.bool(false);
+        for pointer in [x, y] {
+            let is_gone = self.is_gone(pointer);
+            gone = self.cfa.pool.or(gone, is_gone);
+            for object in &objects {
+                let is_freed = self.is_freed(pointer, *object);
+                gone = self.cfa.pool.or(gone, is_freed);
+            }
+        }
+        if same && objects.len() == 1 {
+            objects.clear();
+        }
         let mut apart = self.cfa.pool.bool(false);
         for object in &objects {
             let [x_in, y_in] = [x, y].map(|p| self.points_into(p, *object, BinOp::Ule));
@@ -39,7 +52,12 @@ impl Lower<'_> {
             let coincide = self.may_coincide([x, y], &objects);
             let may_equal = self.cfa.pool.or(touch, coincide);
             apart = self.cfa.pool.and(apart, may_equal);
+        } else if self.is_code(sides.map(|(e, _)| e)) {
+            let differ = self.cfa.pool.binary(BinOp::Xor, x, y);
+            let differ = self.truth(differ);
+            apart = self.cfa.pool.or(apart, differ);
         }
+        apart = self.cfa.pool.or(apart, gone);
         if self.cfa.pool.as_const(apart) == Some(0) {
             return value;
         }
@@ -103,22 +121,35 @@ impl Lower<'_> {
         self.cfa.pool.binary(BinOp::Sub, p, at)
     }
 
-    /// The objects that pointers may mean. `None`: all of them mean the same.
-    fn meant_by(&self, pointers: [&Expr; 2]) -> Option<Vec<ObjectId>> {
+    /// Whether a pointer is to a block of the heap, or its end, that is not in use.
+    fn is_freed(&mut self, p: ExprId, object: ObjectId) -> ExprId {
+        let Some(live) = self.objects[object].live else { return self.cfa.pool.bool(false) };
+        let live = self.read_var(live);
+        let not = self.cfa.pool.not(live);
+        let here = self.points_into(p, object, BinOp::Ule);
+        self.cfa.pool.and(here, not)
+    }
+
+    /// Whether a pointer may be one to a function.
+    fn is_code(&self, pointers: [&Expr; 2]) -> bool {
+        let context = self.frames.last().and_then(|frame| frame.context);
+        pointers.into_iter().any(|pointer| match self.points.of(context, pointer) {
+            Some(targets) => targets.things().any(|t| matches!(t.0, Thing::Function(_))),
+            None => matches!(pointer.ty.pointee(), Some(Type::Function(_))),
+        })
+    }
+
+    /// The objects that pointers may mean, and whether each of them may mean all of these and no others.
+    fn meant_by(&self, pointers: [&Expr; 2]) -> (Vec<ObjectId>, bool) {
         let context = self.frames.last().and_then(|frame| frame.context);
         let known = pointers.map(|pointer| self.points.of(context, pointer));
-        let things = |targets: &Targets| targets.things().map(|t| t.0).collect::<Vec<_>>();
-        if let [Some(a), Some(b)] = &known
-            && things(a).len() <= 1
-            && things(a) == things(b)
-        {
-            return None;
-        }
         let all = (0..self.objects.len()).filter(|o| self.objects[*o].addressed);
         let is_meant = |o: &ObjectId| {
             let mut known = known.iter();
             known.any(|known| self.meant(*o, known.as_ref()).is_some())
         };
-        Some(all.filter(is_meant).collect())
+        let things = |targets: &Targets| targets.things().map(|t| t.0).collect::<Vec<_>>();
+        let same = matches!(&known, [Some(a), Some(b)] if things(a) == things(b));
+        (all.filter(is_meant).collect(), same)
     }
 }

@@ -36,6 +36,44 @@ enum Moves {
 }
 
 impl Lower<'_> {
+    /// `memcpy` between places that overlap is undefined: compilers move the bytes in any order.
+    pub(super) fn refuse_overlap(
+        &mut self,
+        id: FunctionId,
+        args: &[Expr],
+        values: &[Value],
+        span: Span,
+    ) -> Result<(), Fail> {
+        let unit = self.unit;
+        let function = &unit.functions[id];
+        let name = function.name.trim_start_matches("__builtin_");
+        let (&[Value::Scalar(to), Value::Scalar(from), Value::Scalar(count)], [a, b, c]) =
+            (values, args)
+        else {
+            return Ok(());
+        };
+        let context = self.frames.last().and_then(|frame| frame.context);
+        let apart = match [a, b].map(|pointer| self.points.of(context, pointer)) {
+            [Some(a), Some(b)] => a.things().all(|(thing, _)| !b.has(thing)),
+            _ => false,
+        };
+        if !function.library || !matches!(name, "memcpy" | "mempcpy") || apart {
+            return Ok(());
+        }
+        let count = self.converted(count, &c.ty, &function.locals[2].ty, span)?;
+        let pool = &mut self.cfa.pool;
+        let (ahead, behind) =
+            (pool.binary(BinOp::Sub, to, from), pool.binary(BinOp::Sub, from, to));
+        let (ahead, behind) =
+            (pool.binary(BinOp::Ult, ahead, count), pool.binary(BinOp::Ult, behind, count));
+        let meets = pool.or(ahead, behind);
+        let differs = pool.binary(BinOp::Xor, to, from);
+        let differs = self.truth(differs);
+        let overlap = self.cfa.pool.and(meets, differs);
+        self.hazard(Hazard::Unforeseen, overlap, span);
+        Ok(())
+    }
+
     /// A call of one of these, if it can be done at once.
     pub(super) fn block_move(
         &mut self,

@@ -2,7 +2,7 @@
 //!
 //! Operands are evaluated from left to right, the right side of an assignment before its left side.
 
-use super::block::Hazard;
+use super::block::{Hazard, Held};
 use super::memory::{Base, Index, Place};
 use super::{Fail, Lower, Value};
 use crate::c::builtin;
@@ -177,6 +177,17 @@ impl Lower<'_> {
                 self.update(*op, place, value, within, *old, span)?
             }
             ExprKind::Address(place) => match &place.kind {
+                ExprKind::Function(id)
+                    if self.unit.weak_functions.contains(id)
+                        && self.unit.functions[*id].body.is_none() =>
+                {
+                    return self.refuse("the address of a weak function that nobody defines", span);
+                }
+                ExprKind::Global(id)
+                    if self.unit.weak_globals.contains(id) && self.unit.globals[*id].foreign =>
+                {
+                    return self.refuse("the address of a weak variable that nobody defines", span);
+                }
                 ExprKind::Function(id) => {
                     let word = self.unit.types.word();
                     self.cfa.pool.constant((FUNCTIONS + 4 * *id as u64) as u128, word)
@@ -193,7 +204,7 @@ impl Lower<'_> {
             }
             ExprKind::Statements(statements) => {
                 let Some((last, before)) = statements.split_last() else { return Ok(Value::Void) };
-                let opened = self.open_block(statements);
+                let opened = self.open_block(statements)?;
                 for statement in before {
                     self.statement(statement)?;
                 }
@@ -373,7 +384,7 @@ impl Lower<'_> {
     }
 
     /// A pointer that was cast to a number, perhaps moved, and is cast back.
-    fn same_address(&mut self, expr: &Expr) -> Result<ExprId, Fail> {
+    pub(super) fn same_address(&mut self, expr: &Expr) -> Result<ExprId, Fail> {
         match &expr.kind {
             ExprKind::Cast(inner) if inner.ty.pointee().is_some() => self.scalar(inner),
             ExprKind::Cast(inner) => self.same_address(inner),
@@ -589,21 +600,24 @@ impl Lower<'_> {
         self.resume(then);
         let x = self.value(a)?;
         self.held = depth;
-        let held = self.hold(&x);
+        let mut held = self.hold(&x);
         let top = self.held;
         self.jump(end);
         self.resume(other);
         // The second value goes where the first went; until then nobody else may use it.
         self.held = top;
         let y = self.value(b)?;
-        self.copy_into(&held, &y);
+        match held {
+            // Only the second one comes back.
+            Held::Void => held = self.hold(&y),
+            _ => self.copy_into(&held, &y),
+        }
         self.jump(end);
         self.resume(end);
         Ok(self.recall(&held))
     }
 
-    pub(super) fn copy_into(&mut self, held: &super::block::Held, value: &Value) {
-        use super::block::Held;
+    pub(super) fn copy_into(&mut self, held: &Held, value: &Value) {
         match (held, value) {
             (Held::Scalar(var), Value::Scalar(value)) => self.write_var(*var, *value),
             (Held::Record(vars), Value::Record(values)) => {

@@ -137,6 +137,14 @@ impl Lower<'_> {
             let none_left = self.fresh("no_memory", 1, ir::Type::Bool);
             fails = self.cfa.pool.or(fails, none_left);
         }
+        // Of no bytes some libraries give a block, others null.
+        let zero = self.cfa.pool.constant(0, self.unit.types.word());
+        let is_empty = self.cfa.pool.equal(bytes, zero);
+        if self.cfa.pool.as_const(is_empty) != Some(0) {
+            let gives_null = self.fresh_approximate("malloc(0)", 1, ir::Type::Bool);
+            let gives_null = self.cfa.pool.and(is_empty, gives_null);
+            fails = self.cfa.pool.or(fails, gives_null);
+        }
         // Which block: the first that can be had.
         let word = self.unit.types.word();
         let succeeds = self.cfa.pool.not(fails);

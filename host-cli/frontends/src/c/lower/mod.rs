@@ -12,7 +12,7 @@
 //! - [`device`]: what lies at addresses that are given as numbers
 //! - [`call`]: inlining, recursion up to its bound, functions that are known by name
 //! - [`unknown`]: functions that are declared only
-//! - [`heap`]: blocks that are allocated and freed
+//! - [`heap`]: blocks that are allocated and freed; [`gone`]: pointers to variables that are gone
 //! - [`format`]: how long texts are that are made
 //! - [`interrupt`]: where handlers may run; [`order`]: operands in other orders
 //! - [`intrinsic`]: those of the compiler that compute; [`variadic`]: any number of arguments
@@ -26,6 +26,7 @@ mod device;
 mod expression;
 mod floating;
 pub mod format;
+mod gone;
 mod heap;
 mod interrupt;
 mod intrinsic;
@@ -124,6 +125,7 @@ struct Lower<'a> {
     registers: Registers,
     kept: Vec<device::Kept>,
     heap: heap::Heap,
+    gone: gone::Gone,
     frames: Vec<Frame>,
     instances: Vec<Instance>,
     by_depth: HashMap<(FunctionId, u32), usize>,
@@ -179,6 +181,7 @@ pub fn lower(
         registers,
         kept: vec![],
         heap: heap::Heap::default(),
+        gone: gone::Gone::default(),
         points: Points::new(unit, &roots, &reach, repeat),
         root: roots.first().copied().filter(|first| roots.iter().all(|root| root == first)),
         reach,
@@ -279,6 +282,7 @@ impl Lower<'_> {
         let span = self.unit.functions[entry].span;
         self.declare_addressed()?;
         self.declare_heap()?;
+        self.declare_gone();
         self.declare_variadic()?;
         self.declare_registers();
         self.declare_order();

@@ -107,6 +107,7 @@ impl Lower<'_> {
         let all = || self.objects.iter().filter(|o| o.addressed);
         let whole = |o: &Object| (ir::Word::from(o.address), format!("&{}", o.name));
         let mut names = vec![(0, "NULL".to_string())];
+        names.extend(self.nowhere().map(|at| (ir::Word::from(at), "(gone)".to_string())));
         names.extend(all().map(whole));
         if names.len() > MAX_NAMES {
             return;

@@ -24,7 +24,7 @@ impl Lower<'_> {
         let span = statement.span;
         match &statement.kind {
             StmtKind::Block(statements) => {
-                let opened = self.open_block(statements);
+                let opened = self.open_block(statements)?;
                 for statement in statements {
                     self.statement(statement)?;
                 }
@@ -98,12 +98,24 @@ impl Lower<'_> {
     }
 
     /// The variables of a block come to life. Returns those that have to die with it.
-    pub(super) fn open_block(&mut self, statements: &[Stmt]) -> Vec<LocalId> {
+    pub(super) fn open_block(&mut self, statements: &[Stmt]) -> Result<Vec<LocalId>, Fail> {
         let mut declared = vec![];
         statements.iter().for_each(|s| s.declared(&mut declared));
-        let Some(frame) = self.frames.last_mut() else { return vec![] };
+        let Some(frame) = self.frames.last_mut() else { return Ok(vec![]) };
         declared.retain(|local| frame.open.insert(*local));
-        declared
+        self.forget_last(&declared, statements)?;
+        Ok(declared)
+    }
+
+    /// A statement within another one: it is a block even if it is not written as one.
+    fn inner(&mut self, statement: &Stmt) -> Result<(), Fail> {
+        if let StmtKind::Block(_) = statement.kind {
+            return self.statement(statement);
+        }
+        let opened = self.open_block(std::slice::from_ref(statement))?;
+        self.statement(statement)?;
+        self.close_block(opened);
+        Ok(())
     }
 
     /// The variables of a block are gone.
@@ -156,11 +168,11 @@ impl Lower<'_> {
         }
         // A branch that no run takes may still hold a label.
         self.resume_if_entered(yes);
-        self.statement(then)?;
+        self.inner(then)?;
         self.jump(end);
         if let Some(other) = other {
             self.resume_if_entered(no);
-            self.statement(other)?;
+            self.inner(other)?;
             self.jump(end);
         }
         self.resume_if_entered(end);
@@ -204,7 +216,7 @@ impl Lower<'_> {
         }
         self.enter_loop(end, again);
         self.resume_if_entered(inside);
-        self.statement(body)?;
+        self.inner(body)?;
         self.jump(again);
         self.exit_loop();
         if let Some(next) = next {
@@ -226,7 +238,7 @@ impl Lower<'_> {
         self.jump(head);
         self.enter_loop(end, test);
         self.resume(head);
-        self.statement(body)?;
+        self.inner(body)?;
         self.jump(test);
         self.exit_loop();
         self.resume_if_entered(test);
@@ -313,7 +325,7 @@ impl Lower<'_> {
             frame.breaks.push(end);
         }
         self.block.dead = true;
-        self.statement(body)?;
+        self.inner(body)?;
         if let Some(frame) = self.frames.last_mut() {
             frame.breaks.pop();
         }

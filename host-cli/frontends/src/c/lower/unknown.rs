@@ -7,9 +7,12 @@
 use super::notes::{Change, Changed};
 use super::object::ObjectId;
 use super::{Fail, Lower, Value, fail};
+use crate::c::reach::is_address_as_number;
+use crate::c::targets::Thing;
 use crate::c::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage};
 use crate::c::types::Type;
 use crate::c::{DeclaredOnly, builtin};
+use std::collections::BTreeSet;
 use vouch_ir::{BinOp, ExprId, Span};
 
 /// How many pointers one behind the other are followed exactly; beyond, any object may be meant.
@@ -45,7 +48,9 @@ impl Lower<'_> {
             let ty =
                 function.locals.get(i).filter(|_| i < function.params).map_or(&arg.ty, |l| &l.ty);
             let is_null = matches!(arg.kind, ExprKind::Int(0));
-            if is_null || !unit.types.lets_change(ty) {
+            // As drivers take the address of a buffer.
+            let is_number = is_address_as_number(&unit.types, arg);
+            if is_null || !(is_number || unit.types.lets_change(ty)) {
                 continue;
             }
             if self.interrupts.are_there() {
@@ -57,6 +62,12 @@ impl Lower<'_> {
                     fail(message, arg.span, "leads to something that is not const")
                         .help("define the function, or declare its parameter as pointer to const"),
                 ));
+            }
+            if is_number {
+                if !arg.has_effect() {
+                    given.push((None, self.same_address(arg)?));
+                }
+                continue;
             }
             let is_pointer = ty.pointee().is_some();
             given
@@ -129,17 +140,27 @@ impl Lower<'_> {
     }
 
     /// The pointers in a value through which something can be changed.
-    fn pointers(&self, value: &Value, ty: &Type) -> Vec<ExprId> {
-        match value {
-            Value::Void => vec![],
-            Value::Scalar(x) => vec![*x],
-            Value::Record(cells) => {
-                let layout = self.unit.types.cells(ty);
-                let both = layout.iter().zip(cells);
-                let leads = |ty: &Type| ty.pointee().is_some() && self.unit.types.lets_change(ty);
-                both.filter(|(cell, _)| leads(&cell.ty)).map(|(_, value)| *value).collect()
-            }
+    fn pointers(&mut self, value: &Value, ty: &Type) -> Vec<ExprId> {
+        let cells = match value {
+            Value::Void => return vec![],
+            Value::Scalar(x) => return vec![*x],
+            Value::Record(cells) => cells,
+        };
+        let types = &self.unit.types;
+        let layout = types.cells(ty);
+        let word = u64::from(types.word());
+        let mut found = vec![];
+        for (at, _) in types.pointers(ty).into_iter().filter(|(_, leads)| *leads) {
+            // Members of a union may cut it into pieces.
+            let pieces = layout.iter().zip(cells);
+            let pieces = pieces.filter(|(c, _)| (at..at + word).contains(&c.offset));
+            let pieces: Vec<ExprId> = pieces.map(|(_, value)| *value).collect();
+            let whole = pieces
+                .into_iter()
+                .reduce(|low, high| self.cfa.pool.binary(BinOp::Concat, high, low));
+            found.extend(whole.filter(|x| u64::from(self.cfa.pool.width(*x)) == word));
         }
+        found
     }
 
     /// Gives any value to all that these pointers lead to, and to what is known.
@@ -222,13 +243,23 @@ impl Lower<'_> {
         self.cfa.pool.binary(within, at, size)
     }
 
-    /// The pointers in an object through which something can be changed, as far as its type tells.
+    /// The pointers in an object through which something can be changed, as far as its type tells, and those that the
+    /// program puts where its type has none.
     fn pointers_in(&mut self, object: ObjectId) -> Vec<ExprId> {
-        let types = &self.unit.types;
-        let layout = types.cells(&self.objects[object].ty);
-        let leads = |ty: &Type| ty.pointee().is_some() && types.lets_change(ty);
-        let offsets: Vec<(u64, u32)> =
-            layout.iter().filter(|c| leads(&c.ty)).map(|c| (c.offset, c.width)).collect();
-        offsets.into_iter().map(|(offset, width)| self.read_bits(object, offset, width)).collect()
+        let word = self.unit.types.word();
+        let known = self.unit.types.pointers(&self.objects[object].ty);
+        let is_free =
+            |at: &u64| known.iter().all(|(known, _)| known.abs_diff(*at) >= u64::from(word));
+        let mut all: BTreeSet<u64> = known.iter().filter(|p| p.1).map(|p| p.0).collect();
+        let thing = self.objects[object].thing;
+        if let Some(contents) = thing.and_then(|thing| self.points.contents.get(&thing)) {
+            let data = contents.pointers().filter(|p| !matches!(p.1, Thing::Function(_)));
+            let offsets: BTreeSet<Option<i64>> = data.map(|p| p.0).collect();
+            for at in offsets {
+                let places = self.positions(object, &at.map(|at| BTreeSet::from([at])));
+                all.extend(places.into_iter().filter(is_free));
+            }
+        }
+        all.into_iter().map(|at| self.read_bits(object, at, word)).collect()
     }
 }

@@ -50,7 +50,7 @@ use declarator::{Declarator, Param};
 use label::Labels;
 use linker::Linker;
 use specifier::{Qualified, Specifiers, Storage};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use vouch_ir::Span;
 
@@ -69,7 +69,15 @@ pub struct Input {
 
 /// Parses translation units, and links them: what has external linkage is one thing in all of them.
 pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
-    let unit = Unit { types, globals: vec![], functions: vec![], orders: vec![], warnings: vec![] };
+    let unit = Unit {
+        types,
+        globals: vec![],
+        functions: vec![],
+        weak_functions: BTreeSet::new(),
+        weak_globals: BTreeSet::new(),
+        orders: vec![],
+        warnings: vec![],
+    };
     let count = inputs.len();
     let mut linker = Linker::default();
     let (mut tokens, mut packing) = (vec![], vec![]);
@@ -351,6 +359,9 @@ impl Parser {
         };
         self.names[0].insert(name.clone(), Name::Global(id));
         self.linker.declare(symbol, Name::Global(id), internal);
+        if attributes.weak || specifiers.attributes.weak {
+            self.unit.weak_globals.insert(id);
+        }
         let known = &self.unit.globals[id];
         if !compatible::types(&self.unit.types, &known.ty, &declarator.ty) {
             return Err(self.declared_otherwise(&name, span, Some(known.span)));
@@ -422,6 +433,7 @@ impl Parser {
         self.linker.declare(symbol, Name::Function(id), internal);
         if asked.iter().any(|a| a.weak) {
             self.linker.weak.insert(id);
+            self.unit.weak_functions.insert(id);
         }
         let function = &mut self.unit.functions[id];
         let when = asked.iter().find_map(|a| a.constructor);

@@ -250,3 +250,25 @@ fn random_programs_do_what_a_heap_does() {
     }
     assert!(seen.len() >= 2 && seen.values().all(|n| *n > 20), "{seen:?}");
 }
+
+/// Libraries differ in what a block of no bytes is, and in whether a block stays where it is when it grows.
+#[test]
+fn what_libraries_differ_in_is_open() {
+    let ends = |body: &str, input| {
+        let text = format!("void reach_error(void); {DECLARATIONS} int main(void) {{ {body} }}");
+        ends(&text, input, &checked())
+    };
+    let open = |body: &str| {
+        assert_ne!(ends(body, 0), ends(body, 1), "{body}");
+    };
+    open("if (malloc(0)) reach_error();");
+    open("if (calloc(0, 4)) reach_error();");
+    open("char *p = malloc(1); if (realloc(p, 0)) reach_error();");
+    open("char *p = malloc(1), *q = realloc(p, 2); if (p == q) reach_error();");
+    open("char *p = malloc(1); free(p); char *q = malloc(1); if (p == q) reach_error();");
+    open(
+        "char *p[2]; for (int i = 0; i < 2; i++) p[i] = malloc(1); if (p[0] < p[1]) reach_error();",
+    );
+    let apart = "char *p[2]; for (int i = 0; i < 2; i++) p[i] = malloc(1); if (p[0] == p[1]) reach_error();";
+    assert_eq!([ends(apart, 0), ends(apart, 1)], ["end", "end"]);
+}

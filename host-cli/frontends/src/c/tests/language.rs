@@ -169,6 +169,50 @@ fn checks_make_them_properties() {
     assert_eq!(with(adds, Overflow::Wrap), ["reach_error"]);
 }
 
+/// One side of a choice may never come back: a call deeper than recursion is followed, or one that ends the program.
+#[test]
+fn the_other_side_of_a_choice_has_its_value() {
+    holds("int f(int n) { return n ? f(n - 1) : 6; }", "", "f(24) == 6 && f(23) == 6");
+    holds("int f(int n) { return n == 24 ? 6 : f(n + 1); }", "", "f(0) == 6");
+    let record =
+        "struct s { int a, b; } s = { 6, 7 }; struct s f(int n) { return n ? f(n - 1) : s; }";
+    holds(record, "", "f(24).b == 7");
+    let pointers = "int a(int), b(int), (*p)(int) = a; int b(int n) { return n; } \
+         int a(int n) { if (n == 24) p = b; return p(n + 1); }";
+    holds(pointers, "", "a(0) == 25");
+    holds("int abort(void); int f(int n) { return n ? abort() : 6; }", "", "f(0) == 6");
+}
+
+/// There is no wider number that holds the exact result.
+#[test]
+fn sums_of_128_bits_overflow() {
+    let ends = |operation: &str| {
+        let text = format!(
+            "__int128 most = (__int128)((unsigned __int128)-1 >> 1), x; \
+             int main(void) {{ x = {operation}; return 0; }}"
+        );
+        let mut options = options("main");
+        options.overflow = Overflow::Assume;
+        // Runs in which it does not fit are not looked at.
+        run(&cfa(&text, &options), 0, 1000).location == "end"
+    };
+    for fits in
+        ["most + 0", "most - most", "most + -1", "-most - 1", "-1 - most", "most + (-1 - most)"]
+    {
+        assert!(ends(fits), "{fits}");
+    }
+    for not in
+        ["most + 1", "1 + most", "-most - 2", "most - -1", "(-1 - most) + -1", "0 - (-1 - most)"]
+    {
+        assert!(!ends(not), "{not}");
+    }
+    let mut checked = options("main");
+    checked.overflow = Overflow::Error;
+    let product = "__int128 x; int main(void) { x = x * x; return 0; }";
+    let errors = compile(product, &checked).unwrap_err();
+    assert!(errors[0].message.contains("128 bits"), "{errors:?}");
+}
+
 /// On the target nothing is in the place of a claim; a failed `assert()` ends the program.
 #[test]
 fn claims_hide_nothing_but_assert_ends() {

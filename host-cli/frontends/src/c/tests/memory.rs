@@ -51,6 +51,66 @@ fn variables_that_pointers_outlive_are_a_limit_where_many_call() {
     limited(block, "f(1);");
 }
 
+/// A variable of a call, or of a block, is not that of the next one, though it has its place.
+#[test]
+fn old_pointers_do_not_lead_to_the_variables_of_the_next_call() {
+    let kept = "int *p; int f(void) { int x = 0; if (p) *p = 1; p = &x; return x; }";
+    stays(kept, "f();");
+    leaves(kept, "f(); f();");
+    stays(kept, "f(); p = 0; f(); int y; p = &y; f();");
+    let given =
+        "struct s { int n, *p; }; void f(struct s *s) { int x; if (s->p) *s->p = 1; s->p = &x; }";
+    leaves(given, "struct s s = { 0 }; f(&s); f(&s);");
+    stays(given, "struct s s = { 0 }; f(&s); s.p = &s.n; f(&s);");
+    leaves(
+        given,
+        "static struct s a[3]; for (int i = 0; i < 3; i++) { f(&a[i]); a[2].p = a[0].p; }",
+    );
+    let copied = "char kept[sizeof(int *)]; void f(int again) { int x, *p = &x; \
+         for (unsigned i = 0; again && i < sizeof p; i++) ((char *)&p)[i] = kept[i]; \
+         for (unsigned i = 0; i < sizeof p; i++) kept[i] = ((char *)&p)[i]; *p = 1; }";
+    stays(copied, "f(0); f(0);");
+    leaves(copied, "f(0); f(1);");
+    let returned = "int *f(int *p) { int x, *q = &x; if (p) *p = 1; return q; }";
+    leaves(returned, "int *p = f(0); f(p);");
+    stays(returned, "int *p = f(0), y; p = &y; f(p);");
+    let recursive = "int *p; void f(int n) { int x; if (n) f(n - 1); else if (p) *p = 1; p = &x; }";
+    stays(recursive, "f(2);");
+    leaves(recursive, "f(1); f(1);");
+    leaves("", "int *p = 0; for (int i = 0; i < 2; i++) { int x; if (p) *p = 1; p = &x; }");
+    stays("", "int *p; for (int i = 0; i < 2; i++) { int x; p = &x; *p = i; }");
+    leaves("", "int *p = 0, i = 2; while (i--) ({ int x; if (p) *p = 1; p = &x; });");
+}
+
+/// They are variables of the block around them, even if that is not written as one.
+#[test]
+fn compound_literals_die_with_their_blocks() {
+    leaves("", "int *p; { p = (int[]){ 1, 2 }; } *p = 1;");
+    leaves("", "int *p, c = 1; if (c) p = &(int){ 1 }; *p = 1;");
+    leaves("", "int *p; for (int i = 0; i < 2; i++) p = &(int){ 1 }; *p = 1;");
+    leaves("int f(int **p) { int *q = &(int){ 1 }; *p = q; return 1; }", "int *p; f(&p); *p = 1;");
+    stays("", "int *p = (int[]){ 1, 2 }; { p[1] = 3; } p = &(int){ 1 }; *p = 1;");
+    stays("int f(int *p) { return *p; }", "if (f(&(int){ 1 })) f((int[]){ 1 }); else f(0);");
+    stays("", "int *p; if ((p = &(int){ 1 })) *p = 2; while (*(p = &(int){ 0 })) *p = 2;");
+}
+
+/// Compilers move the bytes in any order.
+#[test]
+fn places_that_overlap_are_a_limit_of_memcpy() {
+    let declared = "void *memcpy(void *, const void *, unsigned long); char a[8], b[8]; int n = 3;";
+    let limited = |statements: &str| {
+        let found = hazard(declared, statements);
+        assert_eq!(found, ("error memory_limit".into(), "error memory_limit".into()));
+    };
+    limited("memcpy(a + 1, a, 2);");
+    limited("memcpy(a, a + 2, n);");
+    limited("char *p = n ? a : b, *q = n ? a : b; memcpy(p, q + 2, n);");
+    for fits in ["memcpy(a + 2, a, 2);", "memcpy(a, a + n, n);", "memcpy(a, a, n);"] {
+        stays(declared, fits);
+    }
+    stays(declared, "char *p = n ? a : b, *q = n ? b : a; memcpy(p, q, n); memcpy(p, p + 3, n);");
+}
+
 #[test]
 fn padding_is_memory() {
     let s = "struct S { char a; int b; } g;";
@@ -254,6 +314,16 @@ fn where_objects_lie_is_not_known() {
         "volatile int *p = (volatile int *)0x40000000; int x;",
         "x = p < (volatile int *)0x40000100;"
     ));
+    // Variables of calls of one function, and functions.
+    assert!(open("int f(int *p, int n) { int x; return n ? f(&x, n - 1) : p < &x; }", "f(0, 2);"));
+    assert!(open("void f(void) { } void g(void) { } int x;", "x = (char *)f < (char *)g;"));
+    assert!(!open("void f(void) { } void g(void) { } int x;", "x = f == g;"));
+    // Something else may lie where a variable was.
+    let gone = "int *f(void) { int x, *p = &x; return p; } int x;";
+    assert!(
+        open(gone, "int *p = f(); x = p == &x;")
+            && open(gone, "int *p = f(), *q = f(); x = p == q;")
+    );
     // Linkers merge strings that end alike.
     for alike in [
         r#""ab" + 1 == "b""#,

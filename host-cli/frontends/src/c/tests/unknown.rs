@@ -1,5 +1,6 @@
 //! What is outside of the program: functions that are declared only, and devices at fixed addresses.
 
+use super::language::refused;
 use super::{compile, options, run};
 use crate::c::{DataModel, DeclaredOnly, changer};
 use crate::limits;
@@ -73,12 +74,48 @@ fn what_is_given_changes() {
             "struct n { struct n *next; }; void f(struct n *); int main(void) { int x = 1, *p = &x; struct n n = { 0 }; f(&n); return *p; }",
             1,
         ),
+        // Where the type has a union, or none.
+        (
+            "union u { unsigned n; int *p; }; void f(union u *); int main(void) { int x = 1; union u u; u.p = &x; f(&u); return x; }",
+            7,
+        ),
+        (
+            "union u { unsigned char n[2]; int *p; }; void f(union u); int main(void) { int x = 1; union u u; u.p = &x; f(u); return x; }",
+            7,
+        ),
+        (
+            "void f(void *); int main(void) { int x = 1, *p = &x; char b[8]; *(int **)b = p; f(b); return x; }",
+            7,
+        ),
+        (
+            "struct s { const int *p; int n; }; void f(struct s *); int main(void) { int x = 1; struct s s = { &x, 1 }; f(&s); return x; }",
+            1,
+        ),
+        // An address as a number.
+        ("void f(unsigned); int main(void) { int x = 1; f((unsigned)&x); return x; }", 7),
+        (
+            "void f(unsigned); int main(void) { int x = 1, y = 2; f((unsigned)&x + 4); return y; }",
+            2,
+        ),
         // Through a pointer to the function.
         ("void f(int *); void (*p)(int *) = f; int main(void) { int x = 1; p(&x); return x; }", 7),
     ];
     for (text, expected) in changed {
         assert_eq!(result(text), expected, "{text}");
     }
+}
+
+/// Whether that is null, nobody knows here.
+#[test]
+fn the_address_of_what_may_be_missing_is_refused() {
+    let weak = "extern int x __attribute__((weak)); extern void f(void) __attribute__((weak));";
+    for (use_, at) in [("&x != 0", "&x"), ("f != 0", "f"), ("!f", "f")] {
+        let text = format!("{weak} int main(void) {{ return {use_}; }}");
+        refused(&text, "that nobody defines", at);
+    }
+    let defined = "int x __attribute__((weak)); __attribute__((weak)) void f(void) { x = 3; }";
+    assert_eq!(result(&format!("{defined} int main(void) {{ if (f && &x) f(); return x; }}")), 3);
+    assert_eq!(result(&format!("{weak} int main(void) {{ f(); return 4; }}")), 4);
 }
 
 #[test]
@@ -188,6 +225,13 @@ fn values_that_the_program_decides_are_approximate() {
         let names = cfa.approximate.iter().map(|i| cfa.inputs[i.index()].name.clone());
         names.collect::<Vec<_>>().join(" ")
     };
+    // Whether a block of no bytes is one, and what lies where one was.
+    let heap = "void *malloc(unsigned); void free(void *); int n;";
+    let of_none = format!("{heap} int main(void) {{ return malloc(n) != 0; }}");
+    assert_eq!(approximate(&of_none), "malloc(0)");
+    assert_eq!(approximate(&of_none.replace("(n)", "(3)")), "");
+    let two = "int main(void) { char *p = malloc(1), *q = malloc(2); int x = p == q;";
+    assert_eq!(approximate(&format!("{heap} {two} return x; }}")), "place in memory");
     let address = "int x; int main(void) { return (unsigned long)&x & 3; }";
     assert_eq!(approximate(address), "address");
     let text = "#include <stdio.h>\nint main(void) { char b[8]; return snprintf(b, 3, \"%d\", 12) + b[0]; }";
