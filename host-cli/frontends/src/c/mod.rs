@@ -32,6 +32,7 @@ mod questions;
 mod reach;
 mod registers;
 mod targets;
+mod share;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -163,6 +164,8 @@ pub struct COptions {
     /// How many blocks of the heap one call has that allocates more than once.
     pub blocks: u32,
     /// Whether the data model was asked for, whatever compile commands say.
+    /// How large an automaton may be in which each call has a copy of its function; in a larger one calls share bodies.
+    pub copies: u64,
     pub model_is_given: bool,
     /// Folders of included files.
     pub include: Vec<String>,
@@ -208,6 +211,7 @@ impl Default for COptions {
             recursion: 24,
             blocks: 8,
             model_is_given: false,
+            copies: share::COPIES,
             include: vec![],
             macros: vec![],
             forced: vec![],

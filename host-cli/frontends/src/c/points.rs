@@ -38,9 +38,9 @@ pub struct Points<'a> {
     pub(super) contexts: Vec<FunctionId>,
     /// What a function calls.
     children: HashMap<(Context, Span, FunctionId), Context>,
-    /// Functions that are called from outside, and recursive ones, of which all calls are one.
+    /// Functions that are called from outside, and those of which all calls are one.
     shared: HashMap<FunctionId, Context>,
-    recursive: BTreeSet<FunctionId>,
+    one: BTreeSet<FunctionId>,
     /// Locals and functions whose address is taken.
     locals: BTreeSet<(FunctionId, LocalId)>,
     functions: BTreeSet<FunctionId>,
@@ -74,7 +74,7 @@ impl<'a> Points<'a> {
             contexts: vec![],
             children: HashMap::new(),
             shared: HashMap::new(),
-            recursive: (0..unit.functions.len()).filter(|f| reach.recursive(*f)).collect(),
+            one: (0..unit.functions.len()).filter(|f| reach.is_shared(*f)).collect(),
             locals: reach.locals.clone(),
             functions: reach.functions.clone(),
             contents: HashMap::new(),
@@ -124,7 +124,7 @@ impl<'a> Points<'a> {
         callee: FunctionId,
     ) -> Option<Context> {
         match caller {
-            Some(caller) if !self.recursive.contains(&callee) => {
+            Some(caller) if !self.one.contains(&callee) => {
                 self.children.get(&(caller, span, callee)).copied()
             }
             _ => self.shared.get(&callee).copied(),
@@ -199,7 +199,7 @@ impl<'a> Points<'a> {
     }
 
     fn child(&mut self, context: Context, span: Span, callee: FunctionId) -> Context {
-        if self.recursive.contains(&callee) {
+        if self.one.contains(&callee) {
             let shared = self.shared_context(callee);
             self.repeated.insert(shared);
             return shared;

@@ -1,5 +1,5 @@
-//! Calls: functions are inlined; a recursive one has one body for each depth, which all calls at that
-//! depth share and from which they return by number.
+//! Calls: functions are inlined; one whose copies would be too large has one body, and a recursive one has one for each depth,
+//! which all calls (at that depth) share and from which they return by number.
 //!
 //! Variables belong to the function and depth, not to the call: two calls that are not nested never
 //! live at the same time.
@@ -119,7 +119,7 @@ impl Lower<'_> {
     fn enter(&mut self, id: FunctionId, span: Span) -> Result<Value, Fail> {
         let outer = self.span;
         let depth = self.depth_of(id);
-        if self.reach.recursive(id) {
+        if self.reach.is_shared(id) {
             if depth > self.options.c.recursion {
                 let always = self.cfa.pool.bool(true);
                 self.hazard(Hazard::Recursion, always, span);

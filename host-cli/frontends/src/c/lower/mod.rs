@@ -10,7 +10,7 @@
 //! - [`expression`], [`arithmetic`], [`floating`], [`statement`]; [`compare`]: pointers
 //! - [`notes`]: what the automaton has to do with the text
 //! - [`device`]: what lies at addresses that are given as numbers
-//! - [`call`]: inlining, recursion up to its bound, functions that are known by name
+//! - [`call`]: inlining, shared bodies, recursion up to its bound, functions that are known by name
 //! - [`unknown`]: functions that are declared only
 //! - [`heap`]: blocks that are allocated and freed
 //! - [`format`]: how long texts are that are made
@@ -42,6 +42,7 @@ use super::points::{Callees, Context, Points};
 use super::reach::Reach;
 use super::registers::Registers;
 use super::tree::{Function, FunctionId, GlobalId, LocalId, Unit};
+use super::share;
 use super::types::Type;
 use super::{Fail, fail};
 use crate::Options;
@@ -85,7 +86,7 @@ struct Frame {
     exit: LocId,
 }
 
-/// The one body of a recursive function at some depth, shared by all who call it there.
+/// The one body of a function that is shared by all who call it, if it is recursive by those who do at some depth.
 struct Instance {
     function: FunctionId,
     depth: u32,
@@ -171,7 +172,9 @@ pub fn lower(
     let any = Reach::new(unit, &roots, Callees::new());
     let repeat = options.c.repeat || !handlers.is_empty();
     let callees = Points::new(unit, &roots, &any, repeat).callees();
-    let reach = Reach::new(unit, &roots, callees);
+    let mut reach = Reach::new(unit, &roots, callees);
+    reach.shared = share::shared(unit, &reach, &roots, options.c.copies);
+    let points = Points::new(unit, &roots, &reach, repeat);
     let mut lower = Lower {
         unit,
         options,
