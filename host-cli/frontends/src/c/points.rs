@@ -46,8 +46,8 @@ pub struct Points<'a> {
     functions: BTreeSet<FunctionId>,
     contents: HashMap<Thing, Contents>,
     callees: Callees,
-    /// Functions that one which is declared only is given a pointer to: that one, and where.
-    pub given: BTreeMap<FunctionId, (FunctionId, Span)>,
+    /// Functions that one which is declared only is given a pointer to: where, and that one.
+    pub given: BTreeSet<(FunctionId, Span, FunctionId)>,
     /// Calls through pointers of which nothing is known.
     open: HashSet<(FunctionId, Span)>,
     /// Whether anything allocates, where, and the numbers that locals always have.
@@ -79,7 +79,7 @@ impl<'a> Points<'a> {
             functions: reach.functions.clone(),
             contents: HashMap::new(),
             callees: Callees::new(),
-            given: BTreeMap::new(),
+            given: BTreeSet::new(),
             open: HashSet::new(),
             allocates: (unit.functions.iter().enumerate()).any(|(id, function)| {
                 matches!(builtin::of(function), Some(Builtin::Allocate { .. }))
@@ -413,7 +413,7 @@ impl<'a> Points<'a> {
                 let things = self.led_to(&given);
                 for thing in &things {
                     if let Thing::Function(f) = thing {
-                        self.given.entry(*f).or_insert((id, span));
+                        self.given.insert((*f, span, id));
                     }
                 }
                 if unit.types.lets_change(&arg.ty) {

@@ -37,12 +37,13 @@ mod statement;
 mod unknown;
 mod variadic;
 
+use super::callback::{self, Handed};
 use super::interrupt::Handler;
 use super::points::{Callees, Context, Points};
 use super::reach::Reach;
 use super::registers::Registers;
-use super::tree::{Function, FunctionId, GlobalId, LocalId, Unit};
 use super::share;
+use super::tree::{Function, FunctionId, GlobalId, LocalId, Unit};
 use super::types::Type;
 use super::{Fail, fail};
 use crate::Options;
@@ -124,6 +125,8 @@ struct Lower<'a> {
     /// What is known of their registers, and those that keep something.
     registers: Registers,
     kept: Vec<device::Kept>,
+    /// Functions that others may call, and nobody says when.
+    handed: Vec<Handed>,
     heap: heap::Heap,
     frames: Vec<Frame>,
     instances: Vec<Instance>,
@@ -179,10 +182,11 @@ pub fn lower(
         unit,
         options,
         devices: device::ranges(&reach, &unit.types),
-        registers,
         kept: vec![],
         heap: heap::Heap::default(),
-        points: Points::new(unit, &roots, &reach, repeat),
+        handed: callback::handed(unit, &reach, &points, registers.keep_anything(), options),
+        registers,
+        points,
         root: roots.first().copied().filter(|first| roots.iter().all(|root| root == first)),
         reach,
         cfa,
