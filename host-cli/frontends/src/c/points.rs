@@ -57,10 +57,10 @@ pub struct Points<'a> {
     /// Calls that may happen more than once, as far as loops tell.
     repeated: HashSet<Context>,
     /// Loops around the current statement, and labels before it in its function.
-    loops: usize,
+    pub(super) loops: usize,
     labels: HashSet<Rc<str>>,
     /// Functions in which a `goto` leads back.
-    back: HashSet<FunctionId>,
+    pub(super) back: HashSet<FunctionId>,
     pub(super) changed: bool,
     /// Whether it all came to an end.
     done: bool,
@@ -82,7 +82,7 @@ impl<'a> Points<'a> {
             given: BTreeSet::new(),
             open: HashSet::new(),
             allocates: (unit.functions.iter().enumerate()).any(|(id, function)| {
-                matches!(builtin::of(function), Some(Builtin::Allocate { .. }))
+                builtin::of(function).is_some_and(Builtin::allocates)
                     && roots.iter().any(|root| reach.calls(*root, id))
             }),
             sites: BTreeMap::new(),
@@ -397,9 +397,8 @@ impl<'a> Points<'a> {
                 }
                 return;
             }
-            Some(Builtin::Allocate { zeroed }) => {
-                let factors = args.get(..1 + zeroed as usize).unwrap_or_default();
-                return self.allocate(context, factors, span);
+            Some(builtin) if builtin.allocates() => {
+                return self.allocate(context, builtin, args, span);
             }
             Some(_) => return,
             None => {}
@@ -556,7 +555,7 @@ impl<'a> Points<'a> {
                     Some(Builtin::First) => {
                         args.first().map_or_else(Targets::default, |a| self.value(context, a))
                     }
-                    Some(Builtin::Allocate { .. }) => {
+                    Some(builtin) if builtin.allocates() => {
                         Targets::one(Thing::Block(context, expr.span))
                     }
                     Some(_) => self.anything(&expr.ty),

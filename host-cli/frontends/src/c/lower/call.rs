@@ -170,6 +170,11 @@ impl Lower<'_> {
     ) -> Result<(), Fail> {
         let unit = self.unit;
         let Some(body) = &unit.functions[id].body else { return Ok(()) };
+        let after = exit;
+        let exit = match self.has_blocks(context) {
+            true => self.location("", unit.functions[id].span),
+            false => after,
+        };
         self.frames.push(Frame {
             function: id,
             depth,
@@ -194,6 +199,11 @@ impl Lower<'_> {
         }
         self.jump(exit);
         self.frames.pop();
+        if exit != after {
+            self.resume_if_entered(exit);
+            self.end_blocks(context);
+            self.jump(after);
+        }
         Ok(())
     }
 
@@ -522,7 +532,7 @@ impl Lower<'_> {
             Builtin::Allocate { zeroed } => return self.allocate(args, zeroed, span),
             Builtin::Free => self.free(args, span)?,
             Builtin::BlockBytes => return self.block_bytes(args, span),
-            Builtin::Alloca => return self.refuse("`alloca`", span),
+            Builtin::Alloca => return self.alloca(args, span),
         }
         Ok(Value::Void)
     }
