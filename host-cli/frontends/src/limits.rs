@@ -10,5 +10,7 @@ pub const RECURSION: &str = "recursion_limit";
 pub const INTERRUPT: &str = "interrupt_limit";
 /// A property is broken if operands are evaluated in another order than the usual one.
 pub const ORDER: &str = "order_limit";
+/// A function that others may call, and nobody says when.
+pub const CALLBACK: &str = "callback_limit";
 /// A place that the source says is never reached.
 pub const UNREACHABLE: &str = "unreachable_limit";

@@ -24,13 +24,23 @@ const STEPS: usize = 200_000;
 /// How deep recursion is followed; programs here need less.
 const RECURSION: u32 = 6;
 
-/// Compiles and runs a program.
+/// Compiles and runs a program, with a copy of its function for each call and with bodies that calls share.
 pub fn run(text: &str, program: &Program, model: Model) -> Outcome {
+    let copied = run_with(u64::MAX, text, program, model);
+    match run_with(0, text, program, model) {
+        shared if shared == copied || shared == Outcome::Slow => copied,
+        shared => Outcome::Odd(format!("{copied:x?}, and {shared:x?} with shared bodies")),
+    }
+}
+
+/// The same, in an automaton of this size at most until bodies are shared.
+fn run_with(copies: u64, text: &str, program: &Program, model: Model) -> Outcome {
     let source = Source { path: "program.c".into(), text: text.into() };
     let c = c::COptions {
         entry: program.entry.clone(),
         model: model.data_model(),
         recursion: RECURSION,
+        copies,
         ..c::COptions::default()
     };
     let options = Options { c, ..Options::default() };

@@ -117,6 +117,7 @@ impl CArgs {
             checks: self.checks,
             recursion: self.recursion.unwrap_or(COptions::default().recursion),
             blocks: self.blocks,
+            copies: COptions::default().copies,
             include: self.include.clone(),
             macros: define.chain(undefine).collect(),
             forced: self.forced.clone(),

@@ -194,6 +194,10 @@ pub fn advice(reason: &Reason, engine_is_here: bool) -> Option<String> {
             "a run breaks a property if operands are evaluated in another order, which C allows\n\
              help: give one of those that the warning shows a statement of its own",
         ),
+        Reason::Limit(name) if name == limits::CALLBACK => Some(
+            "a function that is declared only may call one that it is given\n\
+             help: define it, or say who calls the other: `--interrupt`, `--task`, or `--declared-only nothing`",
+        ),
         Reason::Approximate(_) => Some(
             "help: look at the run above: if the program can get to that value, the property is broken",
         ),

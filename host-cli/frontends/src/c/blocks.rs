@@ -1,10 +1,11 @@
-//! Blocks of the heap: which calls allocate them, how large they are, and what lies in them.
+//! Blocks of the heap, and those that `alloca()` gives: which calls allocate them, how large they are, and what lies in them.
 //!
 //! Each call that allocates, told apart by the calls that lead to it, has blocks of its own: one, or several if it may
 //! be reached more than once. How many bytes a block has at most, and of which type they are, is guessed from the
 //! argument and from the pointers that it is followed through. None of this has to be right for a verdict to be: a block that
 //! is larger, or one more of them, is beyond a limit.
 
+use super::builtin::Builtin;
 use super::constant;
 use super::points::{Context, Points};
 use super::targets::Thing;
@@ -26,18 +27,33 @@ const MOST_OF_CONSTANT: u64 = 4096;
 pub struct Site {
     /// How many bytes, if that is always the same.
     bytes: Option<u64>,
-    /// Whether it may be reached more than once.
+    /// Whether it may be reached more than once, or more than once in the same call if its blocks end with that.
     pub again: bool,
+    /// Whether its blocks are gone when the function returns.
+    pub on_stack: bool,
 }
 
 impl Points<'_> {
     /// A call allocates so many bytes: the product of its first arguments.
-    pub(super) fn allocate(&mut self, context: Context, factors: &[Expr], span: Span) {
+    pub(super) fn allocate(
+        &mut self,
+        context: Context,
+        builtin: Builtin,
+        args: &[Expr],
+        span: Span,
+    ) {
+        let zeroed = builtin == Builtin::Allocate { zeroed: true };
+        let factors = args.get(..1 + zeroed as usize).unwrap_or_default();
         let bytes = factors.iter().try_fold(1u64, |product, arg| match &arg.ty {
             ty if ty.is_integer() => product.checked_mul(self.number(context, arg)?),
             _ => None,
         });
-        let site = Site { bytes, again: self.is_repeated(context) };
+        let on_stack = builtin == Builtin::Alloca;
+        let again = match on_stack {
+            true => self.loops > 0 || self.back.contains(&self.contexts[context]),
+            false => self.is_repeated(context),
+        };
+        let site = Site { bytes, again, on_stack };
         self.sites.insert((context, span), site);
     }
 

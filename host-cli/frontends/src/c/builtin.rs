@@ -97,6 +97,11 @@ pub enum Bits {
 }
 
 impl Builtin {
+    /// Whether it allocates a block.
+    pub fn allocates(self) -> bool {
+        matches!(self, Builtin::Allocate { .. } | Builtin::Alloca)
+    }
+
     /// Whether a call of it may end the current edge.
     pub fn ends_or_asks(self) -> bool {
         matches!(
@@ -152,7 +157,7 @@ pub fn find(name: &str) -> Option<Builtin> {
         "calloc" | "__builtin_calloc" => Builtin::Allocate { zeroed: true },
         "free" | "__builtin_free" | "kfree" => Builtin::Free,
         "__vouch_block_bytes" => Builtin::BlockBytes,
-        "alloca" | "__builtin_alloca" => Builtin::Alloca,
+        "alloca" | "__builtin_alloca" | "_alloca" => Builtin::Alloca,
         "__builtin_va_start" => Builtin::VaStart,
         "__builtin_va_copy" => Builtin::VaCopy,
         super::order::ORDER => Builtin::Order,

@@ -244,13 +244,13 @@ impl<'a> Known<'a> {
             | Builtin::Bits(_)
             | Builtin::Magnitude
             | Builtin::Math
-            | Builtin::Print
-            | Builtin::Alloca => {}
+            | Builtin::Print => {}
             Builtin::BlockBytes | Builtin::Masked | Builtin::Level => effects.reads.other = true,
             Builtin::Overflow(_) | Builtin::VaStart | Builtin::VaCopy => {
                 effects.writes.pointed = true;
             }
             Builtin::Allocate { .. }
+            | Builtin::Alloca
             | Builtin::Free
             | Builtin::Pause
             | Builtin::Mask(_)

@@ -359,7 +359,7 @@ struct Shared {
 /// Whether a function allocates or frees blocks of the heap.
 fn allocates(unit: &Unit, id: FunctionId) -> bool {
     let known = unit.functions.get(id).and_then(builtin::of);
-    matches!(known, Some(Builtin::Allocate { .. } | Builtin::Free | Builtin::BlockBytes))
+    known.is_some_and(|b| b.allocates() || matches!(b, Builtin::Free | Builtin::BlockBytes))
 }
 
 /// Puts pauses into a function.

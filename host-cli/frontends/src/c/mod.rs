@@ -1,12 +1,13 @@
 //! C, as compilers for microcontrollers and verification tasks write it: `docs/c.md`.
 //!
-//! Files → [`project`] ([`commands`], [`definitions`]) → [`preprocess`] ([`headers`]) → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] → [`lower`] →
+//! Files → [`project`] ([`commands`], [`definitions`]) → [`preprocess`] ([`headers`]) → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] ([`share`], [`callback`]) → [`lower`] →
 //! automaton. [`interrupt`] puts handlers in before that. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
 //! competitions of any verdict; [`calls`] tells what a run's calls return, [`edges`] what each edge does. [`places`] leads back to the files, [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
 //! [`registers`] reads what is said of registers. [`warn`] notes where a check says less than it seems to, [`questions`] asks what never happens.
 
 mod blocks;
 mod builtin;
+mod callback;
 mod calls;
 mod commands;
 mod constant;
@@ -31,6 +32,7 @@ mod project;
 mod questions;
 mod reach;
 mod registers;
+mod share;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -162,6 +164,8 @@ pub struct COptions {
     pub recursion: u32,
     /// How many blocks of the heap one call has that allocates more than once.
     pub blocks: u32,
+    /// How large an automaton may be in which each call has a copy of its function; in a larger one calls share bodies.
+    pub copies: u64,
     /// Whether the data model was asked for, whatever compile commands say.
     pub model_is_given: bool,
     /// Folders of included files.
@@ -207,6 +211,7 @@ impl Default for COptions {
             checks: Checks::default(),
             recursion: 24,
             blocks: 8,
+            copies: share::COPIES,
             model_is_given: false,
             include: vec![],
             macros: vec![],

@@ -38,16 +38,16 @@ pub struct Points<'a> {
     pub(super) contexts: Vec<FunctionId>,
     /// What a function calls.
     children: HashMap<(Context, Span, FunctionId), Context>,
-    /// Functions that are called from outside, and recursive ones, of which all calls are one.
+    /// Functions that are called from outside, and those of which all calls are one.
     shared: HashMap<FunctionId, Context>,
-    recursive: BTreeSet<FunctionId>,
+    one: BTreeSet<FunctionId>,
     /// Locals and functions whose address is taken.
     locals: BTreeSet<(FunctionId, LocalId)>,
     functions: BTreeSet<FunctionId>,
     pub(super) contents: HashMap<Thing, Contents>,
     callees: Callees,
-    /// Functions that one which is declared only is given a pointer to: that one, and where.
-    pub given: BTreeMap<FunctionId, (FunctionId, Span)>,
+    /// Functions that one which is declared only is given a pointer to: where, and that one.
+    pub given: BTreeSet<(FunctionId, Span, FunctionId)>,
     /// Calls through pointers of which nothing is known.
     open: HashSet<(FunctionId, Span)>,
     /// Whether anything allocates, where, and the numbers that locals always have.
@@ -57,10 +57,10 @@ pub struct Points<'a> {
     /// Calls that may happen more than once, as far as loops tell.
     repeated: HashSet<Context>,
     /// Loops around the current statement, and labels before it in its function.
-    loops: usize,
+    pub(super) loops: usize,
     labels: HashSet<Rc<str>>,
     /// Functions in which a `goto` leads back.
-    back: HashSet<FunctionId>,
+    pub(super) back: HashSet<FunctionId>,
     pub(super) changed: bool,
     /// Whether it all came to an end.
     done: bool,
@@ -74,15 +74,15 @@ impl<'a> Points<'a> {
             contexts: vec![],
             children: HashMap::new(),
             shared: HashMap::new(),
-            recursive: (0..unit.functions.len()).filter(|f| reach.recursive(*f)).collect(),
+            one: (0..unit.functions.len()).filter(|f| reach.is_shared(*f)).collect(),
             locals: reach.locals.clone(),
             functions: reach.functions.clone(),
             contents: HashMap::new(),
             callees: Callees::new(),
-            given: BTreeMap::new(),
+            given: BTreeSet::new(),
             open: HashSet::new(),
             allocates: (unit.functions.iter().enumerate()).any(|(id, function)| {
-                matches!(builtin::of(function), Some(Builtin::Allocate { .. }))
+                builtin::of(function).is_some_and(Builtin::allocates)
                     && roots.iter().any(|root| reach.calls(*root, id))
             }),
             sites: BTreeMap::new(),
@@ -124,7 +124,7 @@ impl<'a> Points<'a> {
         callee: FunctionId,
     ) -> Option<Context> {
         match caller {
-            Some(caller) if !self.recursive.contains(&callee) => {
+            Some(caller) if !self.one.contains(&callee) => {
                 self.children.get(&(caller, span, callee)).copied()
             }
             _ => self.shared.get(&callee).copied(),
@@ -199,7 +199,7 @@ impl<'a> Points<'a> {
     }
 
     fn child(&mut self, context: Context, span: Span, callee: FunctionId) -> Context {
-        if self.recursive.contains(&callee) {
+        if self.one.contains(&callee) {
             let shared = self.shared_context(callee);
             self.repeated.insert(shared);
             return shared;
@@ -397,9 +397,8 @@ impl<'a> Points<'a> {
                 }
                 return;
             }
-            Some(Builtin::Allocate { zeroed }) => {
-                let factors = args.get(..1 + zeroed as usize).unwrap_or_default();
-                return self.allocate(context, factors, span);
+            Some(builtin) if builtin.allocates() => {
+                return self.allocate(context, builtin, args, span);
             }
             Some(_) => return,
             None => {}
@@ -413,7 +412,7 @@ impl<'a> Points<'a> {
                 let things = self.led_to(&given);
                 for thing in &things {
                     if let Thing::Function(f) = thing {
-                        self.given.entry(*f).or_insert((id, span));
+                        self.given.insert((*f, span, id));
                     }
                 }
                 if unit.types.lets_change(&arg.ty) {
@@ -556,7 +555,7 @@ impl<'a> Points<'a> {
                     Some(Builtin::First) => {
                         args.first().map_or_else(Targets::default, |a| self.value(context, a))
                     }
-                    Some(Builtin::Allocate { .. }) => {
+                    Some(builtin) if builtin.allocates() => {
                         Targets::one(Thing::Block(context, expr.span))
                     }
                     Some(_) => self.anything(&expr.ty),

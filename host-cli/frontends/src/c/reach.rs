@@ -29,6 +29,8 @@ pub struct Reach {
     reached: HashSet<FunctionId>,
     /// Which functions calls through pointers may mean, as far as that was known before.
     callees: Callees,
+    /// Functions of which all calls share one body.
+    pub shared: BTreeSet<FunctionId>,
 }
 
 impl Reach {
@@ -173,6 +175,16 @@ impl Reach {
     /// Whether a function may be called while it runs.
     pub fn recursive(&self, f: FunctionId) -> bool {
         self.calls[f].contains(&f)
+    }
+
+    /// Whether calls of a function share a body, instead of having one each.
+    pub fn is_shared(&self, f: FunctionId) -> bool {
+        self.recursive(f) || self.shared.contains(&f)
+    }
+
+    /// How many functions a call of one may lead to.
+    pub fn below(&self, f: FunctionId) -> usize {
+        self.calls[f].len()
     }
 
     /// Whether a call of `f` may lead to one of `g`.

@@ -157,13 +157,12 @@ fn called_back(program: &Program) -> Option<Diagnostic> {
     let given = &program.notes.given;
     let (name, who, at) = given.iter().min_by_key(|(_, _, at)| at.start)?;
     let more = if given.len() > 1 { " and others" } else { "" };
-    let message =
-        format!("`{who}` is given `{name}`{more}, and is taken neither to call it nor to keep it");
-    let label = format!("`{who}` is declared only");
+    let message = format!("`{who}` is given `{name}`{more} and may call it, which is not modelled");
+    let label = format!("`{who}` is declared only, so nothing is safe that goes this way");
     let warning = Diagnostic::warning(message, program.original(*at), label);
     Some(warning.help(format!(
         "define `{who}`; or say who else calls `{name}`: `--interrupt {name}` for a handler, `--task {name}` for \
-         what a scheduler calls"
+         what a scheduler calls; `--declared-only nothing` if nobody does"
     )))
 }
 

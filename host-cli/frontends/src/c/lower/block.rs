@@ -265,6 +265,15 @@ impl Lower<'_> {
         }
     }
 
+    /// Runs may leave what is modelled here, or go on.
+    pub(super) fn may_leave(&mut self, limit: &str, span: Span) {
+        let reached = self.cfa.pool.bool(true);
+        let reached = self.under_context(reached);
+        if !self.block.dead {
+            self.break_if(limit, PropertyKind::Limit, reached, span);
+        }
+    }
+
     /// Whether a hazard is a property that was asked for.
     fn is_checked(&self, hazard: Hazard) -> bool {
         let checks = &self.options.c.checks;

@@ -1,5 +1,5 @@
-//! Calls: functions are inlined; a recursive one has one body for each depth, which all calls at that
-//! depth share and from which they return by number.
+//! Calls: functions are inlined; one whose copies would be too large has one body, and a recursive one has one for each depth,
+//! which all calls (at that depth) share and from which they return by number.
 //!
 //! Variables belong to the function and depth, not to the call: two calls that are not nested never
 //! live at the same time.
@@ -120,7 +120,7 @@ impl Lower<'_> {
     fn enter(&mut self, id: FunctionId, span: Span) -> Result<Value, Fail> {
         let outer = self.span;
         let depth = self.depth_of(id);
-        if self.reach.recursive(id) {
+        if self.reach.is_shared(id) {
             if depth > self.options.c.recursion {
                 let always = self.cfa.pool.bool(true);
                 self.hazard(Hazard::Recursion, always, span);
@@ -171,9 +171,12 @@ impl Lower<'_> {
     ) -> Result<(), Fail> {
         let unit = self.unit;
         let Some(body) = &unit.functions[id].body else { return Ok(()) };
-        let outer = exit;
-        let leaves = self.leaves_pointers(id);
-        let exit = if leaves { self.location("", unit.functions[id].span) } else { outer };
+        let after = exit;
+        let (leaves, ends) = (self.leaves_pointers(id), self.has_blocks(context));
+        let exit = match leaves || ends {
+            true => self.location("", unit.functions[id].span),
+            false => after,
+        };
         self.frames.push(Frame {
             function: id,
             depth,
@@ -197,10 +200,13 @@ impl Lower<'_> {
             }
         }
         self.jump(exit);
-        if leaves {
+        if exit != after {
             self.resume_if_entered(exit);
-            self.forget_all()?;
-            self.jump(outer);
+            if leaves {
+                self.forget_all()?;
+            }
+            self.end_blocks(context);
+            self.jump(after);
         }
         self.frames.pop();
         Ok(())
@@ -532,7 +538,7 @@ impl Lower<'_> {
             Builtin::Allocate { zeroed } => return self.allocate(args, zeroed, span),
             Builtin::Free => self.free(args, span)?,
             Builtin::BlockBytes => return self.block_bytes(args, span),
-            Builtin::Alloca => return self.refuse("`alloca`", span),
+            Builtin::Alloca => return self.alloca(args, span),
         }
         Ok(Value::Void)
     }

@@ -1,4 +1,4 @@
-//! Allocating and freeing blocks of the heap.
+//! Allocating and freeing blocks of the heap, and of the stack (`alloca`).
 //!
 //! A block is an object that is there or not, and has so many bytes while it is. A call that allocates takes the first of its blocks
 //! that is not there. Memory that was freed may be given out again at once or never, and who follows an old pointer must be found
@@ -33,6 +33,8 @@ struct Block {
     object: ObjectId,
     live: VarId,
     bytes: VarId,
+    /// The call of a function that it ends with, if it is not on the heap.
+    until: Option<Context>,
 }
 
 impl Lower<'_> {
@@ -53,7 +55,8 @@ impl Lower<'_> {
                 self.objects[object].length = Some((bytes, 1));
                 self.objects[object].live = Some(live);
                 self.heap.sites.entry((context, span)).or_default().push(self.heap.blocks.len());
-                self.heap.blocks.push(Block { object, live, bytes });
+                let until = site.on_stack.then_some(context);
+                self.heap.blocks.push(Block { object, live, bytes, until });
             }
         }
         if self.heap.blocks.len() >= 1 << NUMBER {
@@ -125,15 +128,49 @@ impl Lower<'_> {
         zeroed: bool,
         span: Span,
     ) -> Result<Value, Fail> {
+        self.notes.allocates.get_or_insert(span);
+        let may_fail = self.options.c.checks.heap;
+        self.allocate_in(args, zeroed, may_fail, span)
+    }
+
+    /// `alloca`: the same until the function returns, and there is room on the stack.
+    pub(super) fn alloca(&mut self, args: &[Expr], span: Span) -> Result<Value, Fail> {
+        if self.reach.recursive(self.current().0) {
+            return self.refuse("`alloca` in a recursive function", span);
+        }
+        self.allocate_in(args, false, false, span)
+    }
+
+    /// A call has ended, and so have its blocks.
+    pub(super) fn end_blocks(&mut self, context: Option<Context>) {
+        for block in self.heap.blocks.clone() {
+            if block.until.is_some() && block.until == context {
+                let no = self.cfa.pool.bool(false);
+                self.write_var(block.live, no);
+            }
+        }
+    }
+
+    /// Whether blocks end with a call.
+    pub(super) fn has_blocks(&self, context: Option<Context>) -> bool {
+        self.heap.blocks.iter().any(|block| block.until.is_some() && block.until == context)
+    }
+
+    fn allocate_in(
+        &mut self,
+        args: &[Expr],
+        zeroed: bool,
+        may_fail: bool,
+        span: Span,
+    ) -> Result<Value, Fail> {
         let context = self.frames.last().and_then(|frame| frame.context);
         let site = context.and_then(|context| self.heap.sites.get(&(context, span)).cloned());
         let Some(numbers) = site else {
             return self.refuse("a call that needs a heap, in a program of this size,", span);
         };
-        self.notes.allocates.get_or_insert(span);
         let (bytes, too_many) = self.asked(args, zeroed, span)?;
         let mut fails = too_many;
-        if self.options.c.checks.heap {
+        if may_fail {
             let none_left = self.fresh("no_memory", 1, ir::Type::Bool);
             fails = self.cfa.pool.or(fails, none_left);
         }
@@ -207,12 +244,15 @@ impl Lower<'_> {
         self.write_var(var, new);
     }
 
-    /// The blocks that are there, each with whether a pointer is to its beginning.
+    /// The blocks of the heap that are there, each with whether a pointer is to its beginning.
     fn blocks_at(&mut self, pointer: ExprId) -> Vec<(usize, ExprId)> {
         let word = self.unit.types.word();
         let mut all = vec![];
         for number in 0..self.heap.blocks.len() {
             let block = self.heap.blocks[number];
+            if block.until.is_some() {
+                continue;
+            }
             let address = self.objects[block.object].address;
             let address = self.cfa.pool.constant(address as u128, word);
             let same = self.cfa.pool.equal(pointer, address);

@@ -10,7 +10,7 @@
 //! - [`expression`], [`arithmetic`], [`floating`], [`statement`]; [`compare`]: pointers
 //! - [`notes`]: what the automaton has to do with the text
 //! - [`device`]: what lies at addresses that are given as numbers
-//! - [`call`]: inlining, recursion up to its bound, functions that are known by name
+//! - [`call`]: inlining, shared bodies, recursion up to its bound, functions that are known by name
 //! - [`unknown`]: functions that are declared only
 //! - [`heap`]: blocks that are allocated and freed; [`gone`]: pointers to variables that are gone
 //! - [`format`]: how long texts are that are made
@@ -38,10 +38,12 @@ mod statement;
 mod unknown;
 mod variadic;
 
+use super::callback::{self, Handed};
 use super::interrupt::Handler;
 use super::points::{Callees, Context, Points};
 use super::reach::Reach;
 use super::registers::Registers;
+use super::share;
 use super::tree::{Function, FunctionId, GlobalId, LocalId, Unit};
 use super::types::Type;
 use super::{Fail, fail};
@@ -86,7 +88,7 @@ struct Frame {
     exit: LocId,
 }
 
-/// The one body of a recursive function at some depth, shared by all who call it there.
+/// The one body of a function that is shared by all who call it, if it is recursive by those who do at some depth.
 struct Instance {
     function: FunctionId,
     depth: u32,
@@ -124,6 +126,8 @@ struct Lower<'a> {
     /// What is known of their registers, and those that keep something.
     registers: Registers,
     kept: Vec<device::Kept>,
+    /// Functions that others may call, and nobody says when.
+    handed: Vec<Handed>,
     heap: heap::Heap,
     gone: gone::Gone,
     frames: Vec<Frame>,
@@ -173,16 +177,19 @@ pub fn lower(
     let any = Reach::new(unit, &roots, Callees::new());
     let repeat = options.c.repeat || !handlers.is_empty();
     let callees = Points::new(unit, &roots, &any, repeat).callees();
-    let reach = Reach::new(unit, &roots, callees);
+    let mut reach = Reach::new(unit, &roots, callees);
+    reach.shared = share::shared(unit, &reach, &roots, options.c.copies);
+    let points = Points::new(unit, &roots, &reach, repeat);
     let mut lower = Lower {
         unit,
         options,
         devices: device::ranges(&reach, &unit.types),
-        registers,
         kept: vec![],
         heap: heap::Heap::default(),
         gone: gone::Gone::default(),
-        points: Points::new(unit, &roots, &reach, repeat),
+        handed: callback::handed(unit, &reach, &points, registers.keep_anything(), options),
+        registers,
+        points,
         root: roots.first().copied().filter(|first| roots.iter().all(|root| root == first)),
         reach,
         cfa,

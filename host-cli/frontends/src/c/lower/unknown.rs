@@ -2,7 +2,8 @@
 //!
 //! What they are given is the whole object that an argument points into, and on from there whatever pointers in it lead
 //! to, unless they promise not to write it (`const`); and the variables that are declared `extern`, which other units
-//! know. Nothing else changes, and nothing after they return; where that takes some trust, it is said.
+//! know. Nothing else changes, and nothing after they return; where that takes some trust, it is said. A run in which they are given
+//! a function that matters leaves what is modelled ([`crate::c::callback`]), and may go on as if it were not called.
 
 use super::notes::{Change, Changed};
 use super::object::ObjectId;
@@ -12,6 +13,7 @@ use crate::c::targets::Thing;
 use crate::c::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage};
 use crate::c::types::Type;
 use crate::c::{DeclaredOnly, builtin};
+use crate::limits;
 use std::collections::BTreeSet;
 use vouch_ir::{BinOp, ExprId, Span};
 
@@ -76,6 +78,9 @@ impl Lower<'_> {
         let name = function.name.clone();
         if self.options.c.declared_only == DeclaredOnly::Havoc && !builtin::only_chooses(&name) {
             let known = self.known_elsewhere(&name, span)?;
+            if self.handed.iter().any(|handed| handed.span == span && handed.who == id) {
+                self.may_leave(limits::CALLBACK, span);
+            }
             let (at, reached) = (self.block.start(), self.reached());
             let pointers = given.iter().filter_map(|(i, p)| Some(((*i)?, *p))).collect();
             let has_effect = !given.is_empty() || !known.is_empty();
@@ -126,17 +131,9 @@ impl Lower<'_> {
 
     /// All is lowered: functions that others might call, and nobody has said who does.
     pub(super) fn note_given(&mut self) {
-        let (unit, c) = (self.unit, &self.options.c);
-        if c.declared_only == DeclaredOnly::Nothing {
-            return;
-        }
-        for (f, (who, span)) in &self.points.given {
-            let (function, who) = (&unit.functions[*f], unit.functions[*who].name.to_string());
-            let is_named = c.entries().any(|name| **name == *function.name);
-            if function.body.is_some() && !is_named {
-                self.notes.given.push((function.name.to_string(), who, *span));
-            }
-        }
+        let name = |f: FunctionId| self.unit.functions[f].name.to_string();
+        let given = self.handed.iter().map(|h| (name(h.what), name(h.who), h.span));
+        self.notes.given = given.collect();
     }
 
     /// The pointers in a value through which something can be changed.

@@ -147,9 +147,32 @@ fn old_pointers_are_found_out_even_if_memory_is_given_out_again() {
 }
 
 #[test]
-fn what_needs_more_than_blocks_is_refused() {
-    let text = "void *alloca(unsigned long); int main(void) { int *p = alloca(4); return *p; }";
-    refused(text, "alloca", "alloca(4)");
+fn blocks_of_the_stack_end_with_their_function() {
+    let ends = |functions: &str, body: &str| {
+        let declared =
+            format!("{DECLARATIONS} void *alloca(unsigned long); void reach_error(void);");
+        ends(&format!("{declared} {functions} int main(void) {{ {body} }}"), 0, &checked())
+    };
+    let sum = "int sum(int n) { int *p = alloca(n * sizeof *p), s = 0; for (int i = 0; i < n; i++) p[i] = i; \
+               for (int i = 0; i < n; i++) s += p[i]; return s; }";
+    let both = "int r = sum(4) + sum(3); for (int i = 0; i < 20; i++) r += sum(2); if (r != 29) reach_error();";
+    assert_eq!(ends(sum, both), "end");
+    assert_eq!(ends("void f(int n) { char *p = alloca(n); p[n] = 1; }", "f(3);"), "error bounds");
+    let kept = "int *q; void f(void) { int *p = alloca(4); *p = 1; q = p; }";
+    assert_eq!(ends(kept, "f(); *q = 2;"), "error bounds");
+    assert_eq!(ends(kept, "f(); if (q) f(); return 0;"), "end");
+    assert_eq!(ends("", "free(alloca(4));"), "error bounds");
+    let looped = "for (int i = 0; i < 3; i++) { int *p = alloca(4); *p = i; } return 0;";
+    assert_eq!(ends("", looped), "end");
+    let early = "int f(int n) { char *p = alloca(2); if (n) return 1; p[1] = 0; return p[1]; }";
+    assert_eq!(ends(early, "int r = f(1) + f(0); if (r != 1) reach_error();"), "end");
+}
+
+#[test]
+fn blocks_of_the_stack_are_not_for_recursive_functions() {
+    let text = "void *alloca(unsigned long); int f(int n) { int *p = alloca(4); *p = n; return n ? f(n - 1) : *p; } \
+                int main(void) { return f(3); }";
+    refused(text, "`alloca` in a recursive function", "alloca(4)");
 }
 
 /// What a random program does with a few pointers, and what a heap that never gives memory out again does.

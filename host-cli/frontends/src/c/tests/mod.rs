@@ -14,6 +14,7 @@ mod project;
 mod random;
 mod registers;
 mod rejected;
+mod share;
 mod unknown;
 
 use super::COptions;

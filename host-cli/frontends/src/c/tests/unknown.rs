@@ -144,15 +144,19 @@ fn who_changes_what_is_told() {
 }
 
 #[test]
-fn what_others_could_call_is_told() {
+fn a_run_that_hands_out_a_function_leaves_the_model() {
     let warned = |text: &str, options: &crate::Options| {
-        let warnings = compile(text, options).unwrap().warnings;
-        warnings.iter().find(|w| w.message.contains("taken neither")).map(|w| w.message.clone())
+        let compiled = compile(text, options).unwrap();
+        let warning = compiled.warnings.iter().find(|w| w.message.contains("may call it"));
+        let error = compiled.cfa.properties.iter().find(|p| p.name == limits::CALLBACK);
+        let is_limit = error.is_some_and(|p| compiled.cfa.edges.iter().any(|e| e.to == p.error));
+        assert_eq!(is_limit, warning.is_some(), "{text}");
+        warning.map(|w| w.message.clone())
     };
     let text = "static int n; static void tick(void) { n++; } void start(void (*)(void)); \
                 int main(void) { start(tick); return n; }";
     let main = options("main");
-    let told = "`start` is given `tick`, and is taken neither to call it nor to keep it";
+    let told = "`start` is given `tick` and may call it, which is not modelled";
     assert_eq!(warned(text, &main).as_deref(), Some(told));
     // Also if it lies in what is given, whoever may change that.
     let inside = "struct t { int n; void (*f)(void); }; static int n; static void tick(void) { n++; } \
@@ -167,6 +171,55 @@ fn what_others_could_call_is_told() {
     let mut nothing = options("main");
     nothing.c.declared_only = DeclaredOnly::Nothing;
     assert_eq!(warned(text, &nothing), None);
+}
+
+#[test]
+fn a_function_that_changes_nothing_may_be_handed_out() {
+    let matters = |tick: &str| {
+        let text = format!(
+            "int puts(const char *); void reach_error(void); void restart(void (*)(void)); \
+             static int n, unread, a[4]; static int *p = a; static void set(void) {{ n = 1; }} \
+             static void tick(void) {{ {tick} }} \
+             void start(void (*)(void)); int main(void) {{ start(tick); return n + *p; }}"
+        );
+        let compiled = compile(&text, &options("main")).unwrap();
+        compiled.cfa.properties.iter().any(|p| p.name == limits::CALLBACK)
+    };
+    let harmless = [
+        "",
+        "int i = 0; i += n; unread = i / 2;",
+        "*(volatile int *)0x40000000 = n;",
+        "restart(tick);",
+        "puts(\"x\");",
+    ];
+    for tick in harmless {
+        assert!(!matters(tick), "{tick}");
+    }
+    let harmful = [
+        "n = 1;",
+        "a[1] = 1;",
+        "*p = 1;",
+        "set();",
+        "restart(set);",
+        "if (n) reach_error();",
+        "unread = a[n];",
+        "unread = 1 / n;",
+        "unread <<= n;",
+    ];
+    for tick in harmful {
+        assert!(matters(tick), "{tick}");
+    }
+}
+
+#[test]
+fn what_comes_after_a_function_was_handed_out_is_looked_at() {
+    let text = "static int n; static void tick(void) { n = 1; } void start(void (*)(void)); \
+                void reach_error(void); int main(void) { start(tick); reach_error(); return n; }";
+    let cfa = compile(text, &options("main")).unwrap().cfa;
+    let error = |name: &str| cfa.properties.iter().find(|p| p.name == name).unwrap().error;
+    let guard_of = |to| cfa.edges.iter().find(|e| e.to == to).map(|e| cfa.pool.as_const(e.guard));
+    assert_eq!(guard_of(error(limits::CALLBACK)), Some(Some(1)));
+    assert_eq!(guard_of(error("reach_error")), Some(Some(1)));
 }
 
 #[test]
