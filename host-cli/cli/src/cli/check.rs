@@ -34,7 +34,10 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
         certificate: certificate.as_deref(),
     };
     let mut user = User { args, start, context };
-    let Searched { model, request, found } = search_file(&asked, &mut user)?;
+    let Searched { model, recursion, request, found } = search_file(&asked, &mut user)?;
+    // What is written about the program is about it at this depth.
+    let mut args = args.clone();
+    args.model.c.recursion = Some(recursion);
     context.warn(&model.source, &model.warnings);
     let mut outcome = verdict::outcome_of(&model);
     outcome.engine = Some(match &found {
@@ -70,7 +73,7 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
             format!("an arena of {arena}, {} literals propagated", stats.propagations)
         });
     }
-    told(args, &model, &request.question, &checked, outcome, context)
+    told(&args, &model, &request.question, &checked, outcome, context)
 }
 
 /// Who asks, as the command line says, and is shown how far it is.

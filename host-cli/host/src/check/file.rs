@@ -75,6 +75,8 @@ pub trait Asker {
 pub struct Searched {
     /// The model that it is about.
     pub model: Loaded,
+    /// How deep recursion is followed in it.
+    pub recursion: u32,
     /// What was asked of it.
     pub request: Request,
     /// The answer.
@@ -127,7 +129,7 @@ pub fn search_file<A: Asker>(asked: &Asked<'_>, asker: &mut A) -> Result<Searche
             asker.hear(Step::Trying);
             if let Some(judgement) = seed::judge(&model, &request.question, text) {
                 let found = Ok(Held::Certified(Box::new(judgement)));
-                return Ok(Searched { model, request, found });
+                return Ok(Searched { model, recursion: depth, request, found });
             }
             seed::offer(&mut model, text);
         }
@@ -155,7 +157,7 @@ pub fn search_file<A: Asker>(asked: &Asked<'_>, asker: &mut A) -> Result<Searche
             Ok((found, other)) => (other.unwrap_or(model), Ok(Held::Found(Box::new(found)))),
             Err(error) => (model, Err(error)),
         };
-        return Ok(Searched { model, request, found });
+        return Ok(Searched { model, recursion: depth, request, found });
     }
 }
 
@@ -295,7 +297,7 @@ mod tests {
             certificate,
         };
         let mut counts = Counts::default();
-        let Searched { model, request, found } = search_file(&asked, &mut counts).unwrap();
+        let Searched { model, request, found, .. } = search_file(&asked, &mut counts).unwrap();
         let found = found.unwrap().judge(&asked, &model, &request, Instant::now(), &mut |_| {});
         let judgement = found.judgement;
         let certificate = judgement.certificate.as_ref().map(|certificate| {
