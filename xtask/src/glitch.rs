@@ -33,7 +33,7 @@ pub fn task(args: &[String]) -> Result<()> {
         return shell::run(&mut command);
     }
     let head = format!(
-        "# cargo xtask glitch [--board B]; {}\n\
+        "# cargo xtask glitch [--board B], each row on the firmware of the commit in its last column; {}\n\
          # boots that must refuse, of firmware/examples and of the firmware; each instruction that is\n\
          # executed is replaced by a no-operation, one at a time\n\
          # forged: signed by another key in the name of the right one; tampered: not the image that was\n\
@@ -45,7 +45,7 @@ pub fn task(args: &[String]) -> Result<()> {
          # said something else; hangs: came to no end, which is left to a watchdog\n\
          # what writes flash is tried on mps2-an386 instead of lm3s6965evb, whose flash QEMU cannot write\n\
          # where fewer are tried than executed, it is every n-th of them (--sample)\n",
-        record::build()?
+        record::compiler()?
     );
     let only = (!named.is_empty()).then_some(&named[..]);
     shell::stage("glitch.tsv", || record::rows("glitch.tsv", &head, only, &mut command))

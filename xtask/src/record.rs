@@ -27,15 +27,26 @@ pub fn write(name: &str, text: &str) -> Result<()> {
 
 /// The commit and the compiler.
 pub fn build() -> Result<String> {
-    let rustc = shell::output(Command::new("rustc").arg("--version"))?;
-    Ok(format!("commit {}; {rustc}", commit()))
+    Ok(format!("commit {}; {}", commit(), compiler()?))
 }
 
-/// The commit as `git describe` has it, `-dirty` if there are changes; `unknown` without git.
+/// The compiler.
+pub fn compiler() -> Result<String> {
+    shell::output(Command::new("rustc").arg("--version"))
+}
+
+/// The commit, `-dirty` if there are changes to what may be measured: not those that records and their tables make themselves;
+/// `unknown` without git.
 pub fn commit() -> String {
-    let mut git = Command::new("git");
-    git.current_dir(project::root()).args(["describe", "--always", "--dirty"]);
-    shell::output(&mut git).unwrap_or_else(|_| "unknown".into())
+    let git =
+        |args: &[&str]| shell::output(Command::new("git").current_dir(project::root()).args(args));
+    let changes =
+        ["status", "--porcelain", "--untracked-files=no", "--", ".", ":!benches/record", ":!docs"];
+    match (git(&["describe", "--always"]), git(&changes)) {
+        (Ok(commit), Ok(changes)) if changes.is_empty() => commit,
+        (Ok(commit), _) => commit + "-dirty",
+        (Err(_), _) => "unknown".into(),
+    }
 }
 
 /// A model's name in a table.
