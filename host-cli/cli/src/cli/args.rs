@@ -3,11 +3,14 @@
 
 use super::c_args::CArgs;
 use super::certify::CertifyArgs;
+use super::compile::CompileArgs;
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
+use super::export::ExportArgs;
 use super::help;
 use super::init::InitArgs;
 use super::keys::{KeygenArgs, RekeyArgs, VerifyArgs};
+use super::lint::LintArgs;
 use super::manual::{CompletionsArgs, ManualArgs};
 use super::matrix::MatrixArgs;
 use super::merge::MergeArgs;
@@ -22,14 +25,12 @@ use clap::builder::{ArgPredicate, FalseyValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
-use vouch_device::package::Product;
 use vouch_host::engines::cegar::Config;
 use vouch_host::engines::{Engine, Tuning};
-use vouch_host::export::Format;
 use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::frontend::{Language, Overflow};
+use vouch_host::pipeline;
 use vouch_host::simplify::Passes;
-use vouch_host::{pipeline, signing};
 
 const ABOUT: &str = "Proves firmware state machines on the device that runs them";
 
@@ -519,85 +520,6 @@ pub struct CheckArgs {
     pub project: ProjectArgs,
 }
 
-/// Arguments of `compile`.
-#[derive(Args, Debug)]
-pub struct CompileArgs {
-    #[command(flatten)]
-    pub model: ModelArgs,
-    /// The image's file [default: the model's name with .vimg, in the current folder]
-    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
-    /// Sign the image with this secret key
-    #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub sign: Option<PathBuf>,
-    /// The security counter of a signed image: devices refuse a lower one than they had before
-    #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
-    #[arg(default_value_t = 0)]
-    pub counter: u32,
-    /// The product that a signed image is for: 1 to 16 characters, or 32 hexadecimal digits. Devices that know their
-    /// own take no other
-    #[arg(long, env = "VOUCH_PRODUCT", hide_env = true, value_name = "ID", requires = "sign")]
-    #[arg(value_parser = signing::read_product)]
-    pub product: Option<Product>,
-    /// The version of the firmware that a signed image is for, for people
-    #[arg(long, env = "VOUCH_FIRMWARE_VERSION", hide_env = true, value_name = "NUMBER")]
-    #[arg(default_value_t = 0, requires = "sign")]
-    pub firmware_version: u32,
-    /// Prove all properties here and put the invariant into the image, so that a device can check it
-    /// instead of searching for one; nothing is written if something is not proved
-    #[arg(long, env = "VOUCH_WITH_CERTIFICATE", hide_env = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub with_certificate: bool,
-    /// Prove it for this value of a parameter only; can be repeated
-    #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
-    #[arg(value_delimiter = ',', requires = "with_certificate")]
-    pub bind: Vec<String>,
-    #[command(flatten)]
-    pub code: CodeArgs,
-}
-
-/// What of the program an image is bound to.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Code")]
-pub struct CodeArgs {
-    /// The linked program that this source is compiled into: the image is bound to the functions in it that the model
-    /// was made of (C only)
-    #[arg(
-        long,
-        env = "VOUCH_ELF",
-        hide_env = true,
-        value_name = "PROGRAM",
-        conflicts_with = "unbound"
-    )]
-    pub elf: Option<PathBuf>,
-    /// Bind this function, object or section of the program, too, besides all that the step depends on: the vector
-    /// table, the main loop, or `all`; can be repeated (ELF, or C with `--elf`)
-    #[arg(long, env = "VOUCH_COVER", hide_env = true, value_name = "SYMBOL")]
-    #[arg(value_delimiter = ',')]
-    pub cover: Vec<String>,
-    /// Do not bind the image to the program: devices take it whatever code they have (ELF only)
-    #[arg(long, env = "VOUCH_UNBOUND", hide_env = true, conflicts_with = "cover")]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub unbound: bool,
-    /// Tell the device where the program's variables are, so that its guard reads them by itself; the model is
-    /// hardly simplified then (ELF, or C with `--elf`)
-    #[arg(long, env = "VOUCH_GUARD", hide_env = true, conflicts_with_all = ["unbound", "passes"])]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub guard: bool,
-    /// Write a struct with the model's variables that packs them for the guard, as Rust (`.rs`) or C (`.h`); the model
-    /// is not simplified then
-    #[arg(
-        long,
-        env = "VOUCH_STATE_TYPE",
-        hide_env = true,
-        value_name = "FILE",
-        conflicts_with = "passes"
-    )]
-    pub state_type: Option<PathBuf>,
-}
-
 /// Arguments of `flash`.
 #[derive(Args, Debug)]
 pub struct FlashArgs {
@@ -683,20 +605,6 @@ pub struct ReplayArgs {
     pub page: PageArgs,
 }
 
-/// Arguments of `lint`.
-#[derive(Args, Debug)]
-pub struct LintArgs {
-    #[command(flatten)]
-    pub model: ModelArgs,
-    /// Further files of a program in C
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub more: Vec<PathBuf>,
-    #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
-    #[arg(help = help::run_file("Write the run into the first deadlock"))]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub trace: Option<PathBuf>,
-}
-
 /// Arguments of `fmt`.
 #[derive(Args, Debug)]
 pub struct FmtArgs {
@@ -714,27 +622,6 @@ pub struct FmtArgs {
     /// The files' language, if it does not follow from their names [default: vch]
     #[arg(long, env = "VOUCH_LANG", hide_env = true, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
-}
-
-/// Arguments of `export`.
-#[derive(Args, Debug)]
-pub struct ExportArgs {
-    #[command(flatten)]
-    pub model: ModelArgs,
-    /// The format: aiger, btor2, smt2 or dot [default: from the file's extension]
-    #[arg(long, env = "VOUCH_TO", hide_env = true, value_name = "FORMAT")]
-    pub to: Option<Format>,
-    /// The file [default: standard output]
-    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
-    /// Only this property
-    #[arg(long, env = "VOUCH_PROPERTY", hide_env = true, value_name = "NAME")]
-    pub property: Option<String>,
-    /// Export what `--passes` leave, instead of the model as it is written
-    #[arg(long, env = "VOUCH_SIMPLIFIED", hide_env = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub simplified: bool,
 }
 
 /// Arguments of `list`.

@@ -1,15 +1,17 @@
 //! `vouch compile`: source text to an image, with its sizes and how it fits the boards; and, if asked,
 //! with a proof in it.
 
-use super::args::{AskArgs, CodeArgs, CompileArgs};
+use super::args::{AskArgs, ModelArgs};
 use super::ask::ask;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::{bound, files, keys, plan, verdict};
+use clap::builder::FalseyValueParser;
+use clap::{Args, ValueHint};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use vouch_core::certificate::Check;
-use vouch_device::package::{Release, key_id};
+use vouch_device::package::{Product, Release, key_id};
 use vouch_host::bind::{self, Wanted};
 use vouch_host::blast::certified::{self, Effort};
 use vouch_host::check::{self, By, Checked, Request};
@@ -21,6 +23,85 @@ use vouch_host::report::text::size;
 use vouch_host::signing;
 use vouch_host::simplify::Passes;
 use vouch_host::verdict::Verdict;
+
+/// Arguments of `compile`.
+#[derive(Args, Debug)]
+pub struct CompileArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The image's file [default: the model's name with .vimg, in the current folder]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Sign the image with this secret key
+    #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub sign: Option<PathBuf>,
+    /// The security counter of a signed image: devices refuse a lower one than they had before
+    #[arg(long, env = "VOUCH_COUNTER", hide_env = true, value_name = "NUMBER")]
+    #[arg(default_value_t = 0)]
+    pub counter: u32,
+    /// The product that a signed image is for: 1 to 16 characters, or 32 hexadecimal digits. Devices that know their
+    /// own take no other
+    #[arg(long, env = "VOUCH_PRODUCT", hide_env = true, value_name = "ID", requires = "sign")]
+    #[arg(value_parser = signing::read_product)]
+    pub product: Option<Product>,
+    /// The version of the firmware that a signed image is for, for people
+    #[arg(long, env = "VOUCH_FIRMWARE_VERSION", hide_env = true, value_name = "NUMBER")]
+    #[arg(default_value_t = 0, requires = "sign")]
+    pub firmware_version: u32,
+    /// Prove all properties here and put the invariant into the image, so that a device can check it
+    /// instead of searching for one; nothing is written if something is not proved
+    #[arg(long, env = "VOUCH_WITH_CERTIFICATE", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub with_certificate: bool,
+    /// Prove it for this value of a parameter only; can be repeated
+    #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
+    #[arg(value_delimiter = ',', requires = "with_certificate")]
+    pub bind: Vec<String>,
+    #[command(flatten)]
+    pub code: CodeArgs,
+}
+
+/// What of the program an image is bound to.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Code")]
+pub struct CodeArgs {
+    /// The linked program that this source is compiled into: the image is bound to the functions in it that the model
+    /// was made of (C only)
+    #[arg(
+        long,
+        env = "VOUCH_ELF",
+        hide_env = true,
+        value_name = "PROGRAM",
+        conflicts_with = "unbound"
+    )]
+    pub elf: Option<PathBuf>,
+    /// Bind this function, object or section of the program, too, besides all that the step depends on: the vector
+    /// table, the main loop, or `all`; can be repeated (ELF, or C with `--elf`)
+    #[arg(long, env = "VOUCH_COVER", hide_env = true, value_name = "SYMBOL")]
+    #[arg(value_delimiter = ',')]
+    pub cover: Vec<String>,
+    /// Do not bind the image to the program: devices take it whatever code they have (ELF only)
+    #[arg(long, env = "VOUCH_UNBOUND", hide_env = true, conflicts_with = "cover")]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub unbound: bool,
+    /// Tell the device where the program's variables are, so that its guard reads them by itself; the model is
+    /// hardly simplified then (ELF, or C with `--elf`)
+    #[arg(long, env = "VOUCH_GUARD", hide_env = true, conflicts_with_all = ["unbound", "passes"])]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub guard: bool,
+    /// Write a struct with the model's variables that packs them for the guard, as Rust (`.rs`) or C (`.h`); the model
+    /// is not simplified then
+    #[arg(
+        long,
+        env = "VOUCH_STATE_TYPE",
+        hide_env = true,
+        value_name = "FILE",
+        conflicts_with = "passes"
+    )]
+    pub state_type: Option<PathBuf>,
+}
 
 /// Runs `vouch compile`; returns the exit code.
 pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure> {

@@ -1,13 +1,36 @@
 //! `vouch export`: a model in the formats of other tools.
 
-use super::args::ExportArgs;
+use super::args::ModelArgs;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
 use super::{ask, dot, files};
-use std::path::Path;
+use clap::builder::FalseyValueParser;
+use clap::{Args, ValueHint};
+use std::path::{Path, PathBuf};
 use vouch_host::export::{self, Format, aiger::Circuit};
 use vouch_host::frontend::Language;
 use vouch_host::{pipeline, simplify};
+
+/// Arguments of `export`.
+#[derive(Args, Debug)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The format: aiger, btor2, smt2 or dot [default: from the file's extension]
+    #[arg(long, env = "VOUCH_TO", hide_env = true, value_name = "FORMAT")]
+    pub to: Option<Format>,
+    /// The file [default: standard output]
+    #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Only this property
+    #[arg(long, env = "VOUCH_PROPERTY", hide_env = true, value_name = "NAME")]
+    pub property: Option<String>,
+    /// Export what `--passes` leave, instead of the model as it is written
+    #[arg(long, env = "VOUCH_SIMPLIFIED", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub simplified: bool,
+}
 
 /// Runs `vouch export`; returns the exit code.
 pub fn command(args: &ExportArgs, context: &mut Context) -> Result<u8, Failure> {

@@ -1,11 +1,12 @@
 //! `vouch lint`: what a model's author should know beyond whether its properties hold.
 
-use super::args::{LintArgs, ModelArgs};
+use super::args::ModelArgs;
 use super::context::{self, Context};
 use super::failure::{Failure, Kind, place};
-use super::files;
+use super::{files, help};
+use clap::{Args, ValueHint};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use vouch_host::deadline;
 use vouch_host::engines::Setup;
@@ -25,6 +26,20 @@ const BUDGET: u64 = 4_000_000;
 const TIME: Duration = Duration::from_secs(1);
 /// The time when that is the question and nobody says more.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Arguments of `lint`.
+#[derive(Args, Debug)]
+pub struct LintArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Further files of a program in C
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub more: Vec<PathBuf>,
+    #[arg(long, env = "VOUCH_TRACE", hide_env = true, value_name = "FILE")]
+    #[arg(help = help::run_file("Write the run into the first deadlock"))]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+}
 
 /// Runs `vouch lint`; the exit code is 1 if there is a warning.
 pub fn command(args: &LintArgs, context: &mut Context) -> Result<u8, Failure> {
