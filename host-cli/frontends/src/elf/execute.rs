@@ -594,9 +594,18 @@ impl Machine for Executor<'_> {
     }
     fn monitor(&mut self) -> ExprId {
         self.outside.insert(self.now.pc);
-        self.fresh("monitor".into(), 1, Source::Monitor(self.now.pc))
+        let held = self.now.monitor;
+        if self.values.pool.as_const(held) == Some(0) {
+            return held;
+        }
+        // It may be lost for reasons of the processor's own.
+        let kept = self.fresh_if(held, "monitor".into(), 1, Source::Monitor(self.now.pc));
+        self.values.pool.and(held, kept)
     }
-    fn set_monitor(&mut self, _: bool) {}
+    fn set_monitor(&mut self, held: bool) {
+        self.outside.insert(self.now.pc);
+        self.now.monitor = self.values.pool.bool(held);
+    }
     fn demand(&mut self, holds: ExprId, demand: Demand) -> Result<(), Stop> {
         let bad = self.values.pool.not(holds);
         self.require_not(bad, Stop::Demand(demand))
