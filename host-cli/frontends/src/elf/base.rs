@@ -262,6 +262,22 @@ impl<'a> Base<'a> {
         values.pool.slice(whole, 8 * at, 8)
     }
 
+    /// The variables that a word of RAM consists of, each with the lowest of its bits there and its width; none if one of them
+    /// is in other words, too.
+    pub fn parts(&mut self, values: &mut Values, word: u32) -> Vec<(ExprId, u32, u32)> {
+        let cells = (0..4).map(|i| Cell::Ram(word + i));
+        let cells: Vec<Cell> = cells.filter(|c| self.known(*c) == Some(Known::Var)).collect();
+        let slots: BTreeSet<Slot> = cells.into_iter().map(|cell| self.slot(cell)).collect();
+        let part = |slot| match slot {
+            Slot::Memory(Cell::Ram(start), bytes) if start >= word && start + bytes <= word + 4 => {
+                let var = self.var(slot);
+                Some((values.pool.var(var, 8 * bytes), 8 * (start - word), 8 * bytes))
+            }
+            _ => None,
+        };
+        slots.into_iter().map(part).collect::<Option<_>>().unwrap_or_default()
+    }
+
     /// A word of RAM that is one of a few, as a choice between these: so it is seen where it leads.
     fn pointer(&mut self, values: &mut Values, word: u32) -> ExprId {
         let bytes = [0, 1, 2, 3].map(|i| match Cell::Ram(word + i) {

@@ -7,11 +7,13 @@ use super::execute::Executor;
 use super::layout::{LOWEST, Layout};
 use super::lift::byte;
 use super::state::{Cell, State};
+use super::value::Values;
+use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
-use vouch_ir::Word;
+use vouch_ir::{Expr, ExprId, Pool, Word, deadline};
 
 /// More addresses than this are not told apart.
-const MOST: usize = 24;
+const MOST: usize = 48;
 
 /// Whether all are addresses, or one stands for none.
 pub fn are_pointers(layout: &Layout, all: &BTreeSet<u32>) -> bool {
@@ -62,6 +64,9 @@ pub fn join_pointers(
         }
         let (known, new) = (all.len(), values(state, executor, word));
         all.extend(new.iter().flatten());
+        if all.len() > known {
+            complete(executor.layout, &mut all);
+        }
         match new.is_some() && are_pointers(executor.layout, &all) {
             true if all.len() == 1 => {}
             true if all.len() == known => {}
@@ -75,10 +80,106 @@ pub fn join_pointers(
     }
 }
 
-/// What a word of RAM can be in a state.
-fn values(state: &State, executor: &mut Executor, word: u32) -> Option<Vec<u32>> {
+/// Where a pointer goes through an object element by element, those that it has not come to yet.
+fn complete(layout: &Layout, all: &mut BTreeSet<u32>) {
+    /// After so many it is taken to go on like that.
+    const SEEN: usize = 6;
+    let there: Vec<u32> = all.iter().copied().filter(|at| *at >= LOWEST).collect();
+    let step = |pair: &[u32]| pair[1] - pair[0];
+    let Some(by) = there.windows(2).map(step).next().filter(|_| there.len() >= SEEN) else {
+        return;
+    };
+    let Some(object) = layout.thing(there[0]) else { return };
+    if there.windows(2).any(|pair| step(pair) != by) || there[there.len() - 1] > object.end {
+        return;
+    }
+    let first = object.start + (there[0] - object.start) % by;
+    all.extend((first..object.end).step_by(by as usize).take(MOST + 1));
+}
+
+/// What a word of RAM can be in a state, as far as the choices in it tell. Where it was one of a few before, each of these is looked at
+/// for itself: one that goes around in a buffer does not leave that.
+fn values(state: &State, executor: &mut Executor, word: u32) -> Option<BTreeSet<u32>> {
     let bytes = [0, 1, 2, 3].map(|i| byte(executor, state, Cell::Ram(word + i)));
     let value = executor.values.join(&bytes)?;
-    let cases = executor.values.cases(value, MOST + 1)?;
-    Some(cases.into_iter().map(|(_, value): (_, Word)| value as u32).collect())
+    let before = executor.base.shape.pointers.get(&word).cloned().unwrap_or_default();
+    let parts = executor.base.parts(&mut executor.values, word);
+    if before.is_empty() || parts.is_empty() {
+        return constants(&mut executor.values, value);
+    }
+    let mut all = BTreeSet::new();
+    for one in before {
+        let part = |(var, lo, width): &(ExprId, u32, u32)| {
+            (*var, executor.values.pool.constant(Word::from(one >> lo), *width))
+        };
+        let mut known: HashMap<ExprId, ExprId> = parts.iter().map(part).collect();
+        let value = executor.values.pool.replace(value, &mut known);
+        let value = executor.values.simplify(value);
+        all.extend(constants(&mut executor.values, value)?);
+    }
+    Some(all)
+}
+
+/// The constants that choices in an expression lead to, whatever they depend on; nothing if it can be something else.
+fn constants(values: &mut Values, root: ExprId) -> Option<BTreeSet<u32>> {
+    /// Larger expressions are not looked at.
+    const LARGEST: usize = 20_000;
+    let mut known: HashMap<ExprId, BTreeSet<Word>> = HashMap::default();
+    let mut todo = vec![root];
+    while let Some(&x) = todo.last() {
+        deadline::tick();
+        if known.contains_key(&x) {
+            todo.pop();
+            continue;
+        }
+        let operands: Vec<ExprId> = match values.pool.get(x) {
+            Expr::Var(_) | Expr::Input(_) => return None,
+            Expr::Ite(_, t, e) => vec![t, e],
+            _ => values.pool.operands(x).collect(),
+        };
+        let before = todo.len();
+        todo.extend(operands.iter().copied().filter(|o| !known.contains_key(o)));
+        if todo.len() > before {
+            if known.len() + todo.len() > LARGEST {
+                return None;
+            }
+            continue;
+        }
+        let sets: Vec<&BTreeSet<Word>> = operands.iter().map(|o| &known[o]).collect();
+        let all = match values.pool.get(x) {
+            Expr::Const(value) => BTreeSet::from([value]),
+            Expr::Ite(..) => sets.into_iter().flatten().copied().collect(),
+            expr => combined(&mut values.pool, (expr, x), &operands, &sets)?,
+        };
+        if all.len() > MOST + 1 {
+            return None;
+        }
+        known.insert(x, all);
+    }
+    Some(known[&root].iter().map(|value| *value as u32).collect())
+}
+
+/// What an operation makes of all combinations of its operands.
+fn combined(
+    pool: &mut Pool,
+    (expr, x): (Expr, ExprId),
+    operands: &[ExprId],
+    sets: &[&BTreeSet<Word>],
+) -> Option<BTreeSet<Word>> {
+    let count: usize = sets.iter().map(|set| set.len()).product();
+    if count > 4 * MOST {
+        return None;
+    }
+    let mut all = BTreeSet::new();
+    for mut number in 0..count {
+        let mut chosen = HashMap::default();
+        for (operand, set) in operands.iter().zip(sets) {
+            let value = *set.iter().nth(number % set.len())?;
+            number /= set.len();
+            chosen.insert(*operand, pool.constant(value, pool.width(*operand)));
+        }
+        let result = pool.make(expr.map_operands(|o| chosen[&o]), pool.width(x));
+        all.insert(pool.as_const(result)?);
+    }
+    Some(all)
 }
