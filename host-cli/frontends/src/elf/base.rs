@@ -286,9 +286,11 @@ impl<'a> Base<'a> {
         });
         let all = self.shape.pointers.get(&word).cloned().unwrap_or_default();
         let mut all = all.into_iter().rev();
-        let (Some(whole), Some(last)) = (values.join(&bytes), all.next()) else {
-            return values.word(0);
+        let whole = match self.parts(values, word)[..] {
+            [(whole, _, 32)] => Some(whole),
+            _ => values.join(&bytes),
         };
+        let (Some(whole), Some(last)) = (whole, all.next()) else { return values.word(0) };
         let last = values.word(last);
         all.fold(last, |rest, one| {
             let (is_this, one) = (values.is_equal(whole, one.into()), values.word(one));

@@ -196,12 +196,20 @@ fn separate(shapes: &BTreeMap<Place, Shape>, partition: &mut Partition) {
         _ => None,
     });
     let vars: BTreeSet<u32> = vars.collect();
+    // Pointers stay whole.
+    let words: BTreeSet<u32> =
+        shapes.values().flat_map(|shape| shape.pointers.keys().copied()).collect();
+    let mut bound = |at: u32| {
+        if at.is_multiple_of(4) || !words.contains(&(at & !3)) {
+            partition.bound(at);
+        }
+    };
     for at in &vars {
         if at.checked_sub(1).is_none_or(|before| !vars.contains(&before)) {
-            partition.bound(*at);
+            bound(*at);
         }
         if at.checked_add(1).is_none_or(|after| !vars.contains(&after)) {
-            partition.bound(at.saturating_add(1));
+            bound(at.saturating_add(1));
         }
     }
 }

@@ -59,12 +59,15 @@ pub fn meet(task: &Task, shapes: &mut BTreeMap<Place, Shape>, executor: &mut Exe
             specials.push(both.unwrap_or(Known::Var));
         }
         let of = |place: &Place, word| pointers(executor, shapes.get(place)?, word);
-        let words = places.iter().filter_map(|place| shapes.get(place));
-        let words: BTreeSet<u32> = words.flat_map(|shape| shape.pointers.keys().copied()).collect();
+        let words = memory.keys().filter_map(|cell| match cell {
+            Cell::Ram(at) => Some(at & !3),
+            Cell::Stack(_) => None,
+        });
+        let words: BTreeSet<u32> = words.collect();
         let both = words.into_iter().filter_map(|word| {
             let all: Option<Vec<_>> = places.iter().map(|place| of(place, word)).collect();
             let all: BTreeSet<u32> = all?.into_iter().flatten().collect();
-            are_pointers(executor.layout, &all).then_some((word, all))
+            (all.len() > 1 && are_pointers(executor.layout, &all)).then_some((word, all))
         });
         let both: BTreeMap<u32, BTreeSet<u32>> = both.collect();
         let set = |shape: &mut Shape| {

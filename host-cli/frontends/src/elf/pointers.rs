@@ -10,7 +10,7 @@ use super::state::{Cell, State};
 use super::value::Values;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
-use vouch_ir::{Expr, ExprId, Pool, Word, deadline};
+use vouch_ir::{BinOp, Expr, ExprId, Pool, Word, deadline};
 
 /// More addresses than this are not told apart.
 const MOST: usize = 48;
@@ -101,23 +101,75 @@ fn complete(layout: &Layout, all: &mut BTreeSet<u32>) {
 /// for itself: one that goes around in a buffer does not leave that.
 fn values(state: &State, executor: &mut Executor, word: u32) -> Option<BTreeSet<u32>> {
     let bytes = [0, 1, 2, 3].map(|i| byte(executor, state, Cell::Ram(word + i)));
-    let value = executor.values.join(&bytes)?;
     let before = executor.base.shape.pointers.get(&word).cloned().unwrap_or_default();
     let parts = executor.base.parts(&mut executor.values, word);
     if before.is_empty() || parts.is_empty() {
-        return constants(&mut executor.values, value);
+        return together(&mut executor.values, bytes);
     }
     let mut all = BTreeSet::new();
     for one in before {
+        let values = &mut executor.values;
         let part = |(var, lo, width): &(ExprId, u32, u32)| {
-            (*var, executor.values.pool.constant(Word::from(one >> lo), *width))
+            (*var, values.pool.constant(Word::from(one >> lo), *width))
         };
         let mut known: HashMap<ExprId, ExprId> = parts.iter().map(part).collect();
-        let value = executor.values.pool.replace(value, &mut known);
-        let value = executor.values.simplify(value);
-        all.extend(constants(&mut executor.values, value)?);
+        let bytes = bytes.map(|byte| {
+            let byte = values.pool.replace(byte, &mut known);
+            values.simplify(byte)
+        });
+        all.extend(together(values, bytes)?);
     }
     Some(all)
+}
+
+/// The words that bytes can be, the lowest first, whose choices depend on the same conditions.
+fn together(values: &mut Values, bytes: [ExprId; 4]) -> Option<BTreeSet<u32>> {
+    /// Combinations of conditions that are looked at.
+    const WORK: usize = 2000;
+    let mut all = BTreeSet::new();
+    let mut todo = vec![(bytes, vec![])];
+    for _ in 0..WORK {
+        let Some((mut bytes, known)) = todo.pop() else { return Some(all) };
+        for byte in &mut bytes {
+            while let Expr::Ite(c, t, e) = values.pool.get(*byte)
+                && let Some(holds) = decided(&values.pool, &known, c)
+            {
+                *byte = if holds { t } else { e };
+            }
+        }
+        let condition = bytes.iter().find_map(|byte| match values.pool.get(*byte) {
+            Expr::Ite(c, ..) => Some(c),
+            _ => None,
+        });
+        match condition {
+            Some(c) => todo.extend([true, false].map(|holds| {
+                let known = known.iter().copied().chain([(c, holds)]);
+                (bytes, known.collect())
+            })),
+            None => {
+                let word = values.join(&bytes)?;
+                all.extend(constants(values, word)?);
+            }
+        }
+        if all.len() > MOST + 1 {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether a condition holds if these do, or do not: a value is not two constants.
+fn decided(pool: &Pool, known: &[(ExprId, bool)], condition: ExprId) -> Option<bool> {
+    if let Some((_, holds)) = known.iter().find(|(c, _)| *c == condition) {
+        return Some(*holds);
+    }
+    let constant = |c: ExprId| match pool.get(c) {
+        Expr::Binary(BinOp::Eq, a, b) if pool.as_const(b).is_some() => Some(a),
+        Expr::Binary(BinOp::Eq, a, b) if pool.as_const(a).is_some() => Some(b),
+        _ => None,
+    };
+    let value = constant(condition)?;
+    known.iter().any(|(c, holds)| *holds && constant(*c) == Some(value)).then_some(false)
 }
 
 /// The constants that choices in an expression lead to, whatever they depend on; nothing if it can be something else.
