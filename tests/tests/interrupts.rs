@@ -165,6 +165,22 @@ fn a_handler_returns_to_what_it_has_interrupted() {
     assert!(error.contains("mret: this is not a handler"), "{error}");
 }
 
+/// Nothing is lost between a load-exclusive and the store that belongs to it: a handler that comes there makes that fail.
+#[test]
+fn a_handler_takes_the_monitor_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options("step", &[("handler", 0)]);
+    let cases =
+        [("-DATOMIC", Verdict::Safe), ("-DPLAIN", Verdict::Unsafe), ("-DLATE", Verdict::Unsafe)];
+    for (how, expected) in cases {
+        for level in ["-O0", "-O2"] {
+            let flags = ["-mcpu=cortex-m3", level, how, "-Wl,-u,handler"];
+            let elf = programs::c("flags", &flags, folder.path());
+            assert_eq!(verdict(&elf, &options), expected, "{how} {level}");
+        }
+    }
+}
+
 /// A handler runs while the program waits for nothing that it shares, in C and in machine code.
 #[test]
 fn handlers_run_in_loops_that_never_end() {

@@ -163,6 +163,20 @@ fn neighbours_in_c() {
     c("pairs", None);
 }
 
+/// Pointers in statics that are not the same in all steps.
+#[test]
+fn pointers_that_change_in_c() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(Some("init"));
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        for level in ["-O0", "-Os"] {
+            agrees(&programs::c("pointers", &[cpu, level], folder.path()), &options, Verdict::Safe);
+            let broken = programs::c("pointers", &[cpu, level, "-DBROKEN"], folder.path());
+            assert_eq!(verdict(&broken, &options), Verdict::Unsafe, "{}", broken.display());
+        }
+    }
+}
+
 /// Loops that become locations, a pointer in a static, a table of functions, an array on the stack.
 #[test]
 fn a_queue_in_c() {

@@ -180,9 +180,12 @@ impl Form {
                     (Some(c), _) => stack.push((b, factor.wrapping_mul(c))),
                     _ => self.part(id, factor),
                 },
-                // What other passes know of upper bits is a fact wherever this is used.
+                // What other passes know of the upper bits of a variable is a fact wherever this is used. Where bits of
+                // anything else are cut off, the program does that.
                 Expr::Extend { x, .. } if !self.is_exact => match pool.get(x) {
-                    Expr::Slice { x, lo: 0 } if pool.width(x) == self.width => {
+                    Expr::Slice { x, lo: 0 }
+                        if pool.width(x) == self.width && matches!(pool.get(x), Expr::Var(_)) =>
+                    {
                         stack.push((x, factor));
                     }
                     _ => self.part(id, factor),
@@ -429,6 +432,22 @@ mod tests {
             cfa.add_var(Var { name, width: 8, ty, kind: VarKind::State });
         }
         cfa
+    }
+
+    /// A counter that goes around is not one that counts on.
+    #[test]
+    fn bits_that_are_cut_off_count() {
+        let mut cfa = words(2);
+        let equation = Equation { factor: 1, var: VarId(0), sum: vec![(1, VarId(1))], constant: 0 };
+        let one = cfa.pool.constant(1, 8);
+        let [x, y] = [0, 1].map(|v| cfa.read(VarId(v)));
+        let [x, y] = [x, y].map(|v| cfa.pool.binary(BinOp::Add, v, one));
+        let low = cfa.pool.slice(x, 0, 3);
+        let low = cfa.pool.extend(low, 8, false);
+        let new = HashMap::from_iter([(VarId(0), low), (VarId(1), y)]);
+        let holds = equation.holds(&mut cfa, &new);
+        let at = |value| eval::expressions(&cfa.pool, &[holds], |_| value, |_| 0);
+        assert_eq!([at(6), at(7)], [[1], [0]]);
     }
 
     /// The kernel of samples of `v2 = 3 v0 - v1 + 5` and `2 v3 = v0 + v1` is these two.

@@ -57,6 +57,8 @@ pub struct Shape {
     pub fixed: Vec<Known>,
     /// Bytes of RAM that do not have their reset value, and all bytes of the stack that are known.
     pub memory: BTreeMap<Cell, Known>,
+    /// Words of RAM that are one of these, though not always the same: pointers, by address.
+    pub pointers: BTreeMap<u32, BTreeSet<u32>>,
     /// The calls under way.
     pub frames: Vec<Frame>,
 }
@@ -70,10 +72,12 @@ pub enum Slot {
     Memory(Cell, u32),
 }
 
-/// Registers, flags and special registers: 32, 4 and 3.
-pub const FIXED: usize = 39;
-/// Special registers are the last; they alone outlive a step, and there is one of each for all.
+/// Registers, flags, special registers and the exclusive monitor: 32, 4, 3 and 1.
+pub const FIXED: usize = 40;
+/// Special registers and the monitor are the last; they alone outlive a step, and there is one of each for all.
 pub const SPECIALS: usize = 36;
+/// The exclusive monitor.
+pub const MONITOR: usize = 39;
 /// How far the numbers of registers are apart that belong to different handlers.
 pub const FIXED_BANK: u32 = 64;
 /// The same for their stacks, in bytes.
@@ -223,20 +227,12 @@ impl<'a> Base<'a> {
                 let address = known.address(values, var);
                 values.pool.slice(address, 8 * (at & 3) as u32, 8)
             }
-            (Some(_), _) => {
-                let slot = self.slot(cell);
-                let var = self.var(slot);
-                let Slot::Memory(start, bytes) = slot else {
-                    return values.pool.constant(0, 8);
-                };
-                let whole = values.pool.var(var, 8 * bytes);
-                let at = match (start, cell) {
-                    (Cell::Ram(start), Cell::Ram(at)) => at - start,
-                    (Cell::Stack(_), Cell::Stack(at)) => (at & 3) as u32,
-                    _ => 0,
-                };
-                values.pool.slice(whole, 8 * at, 8)
+            (Some(_), Cell::Ram(at)) if self.shape.pointers.contains_key(&(at & !3)) => {
+                let pointer = self.pointer(values, at & !3);
+                let byte = values.pool.slice(pointer, 8 * (at & 3), 8);
+                values.simplify(byte)
             }
+            (Some(_), _) => self.part(values, cell),
             (None, Cell::Stack(at)) => {
                 let word = at & !3;
                 let whole = match self.unwritten.get(&word) {
@@ -250,5 +246,55 @@ impl<'a> Base<'a> {
             }
             (None, Cell::Ram(_)) => values.pool.constant(0, 8),
         }
+    }
+
+    /// A byte of a variable.
+    fn part(&mut self, values: &mut Values, cell: Cell) -> ExprId {
+        let slot = self.slot(cell);
+        let var = self.var(slot);
+        let Slot::Memory(start, bytes) = slot else { return values.pool.constant(0, 8) };
+        let whole = values.pool.var(var, 8 * bytes);
+        let at = match (start, cell) {
+            (Cell::Ram(start), Cell::Ram(at)) => at - start,
+            (Cell::Stack(_), Cell::Stack(at)) => (at & 3) as u32,
+            _ => 0,
+        };
+        values.pool.slice(whole, 8 * at, 8)
+    }
+
+    /// The variables that a word of RAM consists of, each with the lowest of its bits there and its width; none if one of them
+    /// is in other words, too.
+    pub fn parts(&mut self, values: &mut Values, word: u32) -> Vec<(ExprId, u32, u32)> {
+        let cells = (0..4).map(|i| Cell::Ram(word + i));
+        let cells: Vec<Cell> = cells.filter(|c| self.known(*c) == Some(Known::Var)).collect();
+        let slots: BTreeSet<Slot> = cells.into_iter().map(|cell| self.slot(cell)).collect();
+        let part = |slot| match slot {
+            Slot::Memory(Cell::Ram(start), bytes) if start >= word && start + bytes <= word + 4 => {
+                let var = self.var(slot);
+                Some((values.pool.var(var, 8 * bytes), 8 * (start - word), 8 * bytes))
+            }
+            _ => None,
+        };
+        slots.into_iter().map(part).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// A word of RAM that is one of a few, as a choice between these: so it is seen where it leads.
+    fn pointer(&mut self, values: &mut Values, word: u32) -> ExprId {
+        let bytes = [0, 1, 2, 3].map(|i| match Cell::Ram(word + i) {
+            cell if self.known(cell) == Some(Known::Var) => self.part(values, cell),
+            cell => self.read(values, cell),
+        });
+        let all = self.shape.pointers.get(&word).cloned().unwrap_or_default();
+        let mut all = all.into_iter().rev();
+        let whole = match self.parts(values, word)[..] {
+            [(whole, _, 32)] => Some(whole),
+            _ => values.join(&bytes),
+        };
+        let (Some(whole), Some(last)) = (whole, all.next()) else { return values.word(0) };
+        let last = values.word(last);
+        all.fold(last, |rest, one| {
+            let (is_this, one) = (values.is_equal(whole, one.into()), values.word(one));
+            values.select(is_this, one, rest)
+        })
     }
 }

@@ -69,8 +69,8 @@ pub struct Executor<'a> {
     queue: BTreeMap<Point, State>,
     /// Paths in an IT block.
     apart: Vec<State>,
-    /// For instructions and who called them the addresses that they could access last.
-    walked: HashMap<(u64, u32), Vec<u32>>,
+    /// For instructions and who called them the addresses that they could access last, and before that.
+    walked: HashMap<(u64, u32), [Vec<u32>; 2]>,
     /// For heads of loops: rounds, and how many conditions there were before the first.
     rounds: BTreeMap<Point, (u32, usize)>,
     count: u32,
@@ -225,27 +225,31 @@ impl<'a> Executor<'a> {
         self.values.pool.as_const(x) == Some(0) || self.now.conditions.contains(&not)
     }
 
-    /// Whether an instruction in a loop steps from one object into the next. Where it is not known when the loop
+    /// Whether an instruction in a loop steps from one object into the next, as it has stepped before. Where it is not known when the loop
     /// ends, rounds are run that no run of the program has: they must not reach what is not theirs.
     pub fn walks_off(&mut self, address: u32) -> bool {
         /// Elements are not larger.
         const STEP: u32 = 64;
-        let Some(last) = self.walked.get(&self.site()) else { return false };
-        let mut is_near = false;
+        let Some([last, before]) = self.walked.get(&self.site()) else { return false };
+        let mut is_next = false;
         for last in last {
             let Some(object) = self.layout.thing(*last) else { continue };
-            if (object.start..object.end).contains(&address) {
+            let object = object.start..object.end;
+            if object.contains(&address) {
                 return false;
             }
-            is_near |= last.abs_diff(address) <= STEP;
+            let by = address.wrapping_sub(*last);
+            let is_step = object.contains(&last.wrapping_sub(by)) && last.abs_diff(address) <= STEP;
+            is_next |= is_step && before.contains(&last.wrapping_sub(by));
         }
-        is_near
+        is_next
     }
 
     /// Notes which addresses an instruction can access in this round.
     pub fn walked_to(&mut self, addresses: Vec<u32>) {
         let site = self.site();
-        self.walked.insert(site, addresses);
+        let [last, before] = self.walked.entry(site).or_default();
+        *before = std::mem::replace(last, addresses);
     }
 
     /// An access of an instruction, which may make several, and who called it.
@@ -594,9 +598,18 @@ impl Machine for Executor<'_> {
     }
     fn monitor(&mut self) -> ExprId {
         self.outside.insert(self.now.pc);
-        self.fresh("monitor".into(), 1, Source::Monitor(self.now.pc))
+        let held = self.now.monitor;
+        if self.values.pool.as_const(held) == Some(0) {
+            return held;
+        }
+        // It may be lost for reasons of the processor's own.
+        let kept = self.fresh_if(held, "monitor".into(), 1, Source::Monitor(self.now.pc));
+        self.values.pool.and(held, kept)
     }
-    fn set_monitor(&mut self, _: bool) {}
+    fn set_monitor(&mut self, held: bool) {
+        self.outside.insert(self.now.pc);
+        self.now.monitor = self.values.pool.bool(held);
+    }
     fn demand(&mut self, holds: ExprId, demand: Demand) -> Result<(), Stop> {
         let bad = self.values.pool.not(holds);
         self.require_not(bad, Stop::Demand(demand))

@@ -5,6 +5,7 @@
 //! iteration strategies with widenings", 1993). Running the earliest first, every path into a join has arrived
 //! before it is run, and all rounds of a loop are done before what follows.
 
+use super::failure;
 use super::isa::{Decoded, Demand, Flag, It, Machine, Next, Reg, Special, Transfer, decode};
 use super::reader::Elf;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +85,11 @@ fn explore(elf: &Elf, entry: u32, computed: &BTreeMap<u32, BTreeSet<u32>>) -> Gr
         }
         let mut targets = vec![];
         if let Some(decoded) = instruction(elf, pc, it) {
-            let (ways, after) = ways(&decoded, pc, &mut opaque);
+            let (mut ways, after) = ways(&decoded, pc, &mut opaque);
+            // What stands behind it is not reached from there: it would look like a loop.
+            if fails(elf, &decoded, &mut opaque) {
+                ways.clear();
+            }
             if decoded.condition.is_some() && !after.is_inside() {
                 ends.insert(pc.wrapping_add(decoded.length));
             }
@@ -108,6 +113,17 @@ fn explore(elf: &Elf, entry: u32, computed: &BTreeMap<u32, BTreeSet<u32>>) -> Gr
     let nodes: BTreeSet<u32> = next.keys().copied().collect();
     sort(&next, &nodes, entry, None, 0, &mut graph);
     Graph { next, ..graph }
+}
+
+/// Whether an instruction calls, in any case, a function that says that something failed.
+fn fails(elf: &Elf, decoded: &Decoded, opaque: &mut Opaque) -> bool {
+    let Ok(Next::Go { taken, to, transfer: Transfer::Call }) = decoded.execute(opaque) else {
+        return false;
+    };
+    let [taken, to] = [taken, to].map(|x| opaque.pool.as_const(x));
+    let function = to.and_then(|to| elf.function(to as u32).filter(|f| f.start == to as u32));
+    let fails = function.is_some_and(|f| failure::failure(&f.name, &f.shown()).is_some());
+    fails && taken == Some(1) && decoded.condition.is_none()
 }
 
 /// Whether a jump stays in its function.

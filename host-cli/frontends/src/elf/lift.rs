@@ -6,15 +6,16 @@
 //! writes is a constant, above all pointers that are kept in statics.
 
 use super::abi::Abi;
-use super::base::{Base, FIXED, Known, Partition, SPECIALS, Shape, Slot, reset};
+use super::base::{Base, FIXED, Known, MONITOR, Partition, SPECIALS, Shape, Slot, reset};
 use super::choice::Param;
 use super::context::{Context, Handler, Interrupts};
 use super::execute::{Executor, RETURN};
 use super::graph::Graphs;
-use super::isa::{Flag, Reg, Special};
+use super::isa::{Flag, Isa, Reg, Special};
 use super::layout::{LOWEST, Layout};
 use super::meet::{depth, meet, pauses};
 use super::outcome::{Bad, Consumed, Outcome, Restart, Source};
+use super::pointers::join_pointers;
 use super::reader::Elf;
 use super::state::{Cell, Frame, Point, State};
 use super::value::{Sum, Values};
@@ -195,12 +196,20 @@ fn separate(shapes: &BTreeMap<Place, Shape>, partition: &mut Partition) {
         _ => None,
     });
     let vars: BTreeSet<u32> = vars.collect();
+    // Pointers stay whole.
+    let words: BTreeSet<u32> =
+        shapes.values().flat_map(|shape| shape.pointers.keys().copied()).collect();
+    let mut bound = |at: u32| {
+        if at.is_multiple_of(4) || !words.contains(&(at & !3)) {
+            partition.bound(at);
+        }
+    };
     for at in &vars {
         if at.checked_sub(1).is_none_or(|before| !vars.contains(&before)) {
-            partition.bound(*at);
+            bound(*at);
         }
         if at.checked_add(1).is_none_or(|after| !vars.contains(&after)) {
-            partition.bound(at.saturating_add(1));
+            bound(at.saturating_add(1));
         }
     }
 }
@@ -210,7 +219,7 @@ fn beginning() -> Shape {
     let mut fixed = vec![Known::Var; FIXED];
     fixed[SPECIALS..].fill(Known::Constant(0));
     // On RISC-V interrupts are enabled by a bit that is set.
-    fixed[FIXED - 1] = Known::Constant(MIE.into());
+    fixed[SPECIALS + Special::Mstatus as usize] = Known::Constant(MIE.into());
     Shape { fixed, ..Shape::default() }
 }
 
@@ -303,8 +312,14 @@ fn returned(
     let Some(state) = &mut outcome.returned else { return outcome };
     match context {
         Context::Init | Context::Step => {}
-        // It was enabled, or it would not have run (RISC-V).
-        Context::Handler(_) => *state.special_mut(Special::Mstatus) = executor.values.word(MIE),
+        Context::Handler(_) => {
+            // It was enabled, or it would not have run (RISC-V).
+            *state.special_mut(Special::Mstatus) = executor.values.word(MIE);
+            // The end of an exception clears it. What RISC-V has reserved stays so.
+            if executor.elf.isa != Isa::Rv32 {
+                state.monitor = executor.values.pool.bool(false);
+            }
+        }
         Context::Always(number) => {
             let result = state.reg(executor.abi.result());
             let path = executor.values.all(&state.conditions);
@@ -319,8 +334,8 @@ fn returned(
 }
 
 /// The width of a register or flag.
-fn width(index: usize) -> u32 {
-    if (32..SPECIALS).contains(&index) { 1 } else { 32 }
+pub fn width(index: usize) -> u32 {
+    if (32..SPECIALS).contains(&index) || index == MONITOR { 1 } else { 32 }
 }
 
 /// The name of a register or flag.
@@ -333,7 +348,8 @@ pub fn register(abi: &Abi, index: u32) -> String {
         Some(n) if n == Flag::V as u32 => "V".into(),
         Some(4) => "primask".into(),
         Some(5) => "basepri".into(),
-        Some(_) => "mstatus".into(),
+        Some(6) => "mstatus".into(),
+        Some(_) => "monitor".into(),
     }
 }
 
@@ -439,6 +455,7 @@ fn join(shapes: &mut BTreeMap<Place, Shape>, to: &Place, state: &State, executor
     }
     let (ram, stack): (Vec<Cell>, Vec<Cell>) =
         cells.into_iter().partition(|cell| matches!(cell, Cell::Ram(_)));
+    join_pointers(&mut new, is_first, &ram, state, executor);
     for cell in ram {
         let value = byte(executor, state, cell);
         let its = known_byte(&executor.values, value);
@@ -455,7 +472,7 @@ fn join(shapes: &mut BTreeMap<Place, Shape>, to: &Place, state: &State, executor
 }
 
 /// A byte of memory in a state.
-fn byte(executor: &mut Executor, state: &State, cell: Cell) -> ExprId {
+pub fn byte(executor: &mut Executor, state: &State, cell: Cell) -> ExprId {
     match state.memory.get(&cell) {
         Some(value) => *value,
         None => executor.base.read(&mut executor.values, cell),

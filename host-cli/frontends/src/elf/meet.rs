@@ -1,9 +1,11 @@
 //! Where handlers and the code that they interrupt meet: what both know of memory, and when which may run.
 
-use super::base::{FIXED, Known, SPECIALS, Shape, reset};
+use super::base::{FIXED, Known, MONITOR, SPECIALS, Shape, reset};
 use super::context::{Context, Handler};
 use super::execute::Executor;
+use super::isa::{Isa, Special};
 use super::lift::{Place, Task};
+use super::pointers::{are_pointers, pointers};
 use super::state::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::ExprId;
@@ -56,7 +58,20 @@ pub fn meet(task: &Task, shapes: &mut BTreeMap<Place, Shape>, executor: &mut Exe
             let both = all.copied().reduce(|a, b| if a == b { a } else { Known::Var });
             specials.push(both.unwrap_or(Known::Var));
         }
+        let of = |place: &Place, word| pointers(executor, shapes.get(place)?, word);
+        let words = memory.keys().filter_map(|cell| match cell {
+            Cell::Ram(at) => Some(at & !3),
+            Cell::Stack(_) => None,
+        });
+        let words: BTreeSet<u32> = words.collect();
+        let both = words.into_iter().filter_map(|word| {
+            let all: Option<Vec<_>> = places.iter().map(|place| of(place, word)).collect();
+            let all: BTreeSet<u32> = all?.into_iter().flatten().collect();
+            (all.len() > 1 && are_pointers(executor.layout, &all)).then_some((word, all))
+        });
+        let both: BTreeMap<u32, BTreeSet<u32>> = both.collect();
         let set = |shape: &mut Shape| {
+            shape.pointers = both.clone();
             shape.memory.retain(|cell, _| !matches!(cell, Cell::Ram(_)));
             let differ = memory.iter().filter(|(cell, known)| {
                 reset(executor.elf, **cell).is_none_or(|reset| reset != **known)
@@ -76,14 +91,19 @@ pub fn meet(task: &Task, shapes: &mut BTreeMap<Place, Shape>, executor: &mut Exe
             // It runs because it is enabled; on RISC-V others are not, then.
             shape.fixed[SPECIALS..].copy_from_slice(&specials);
             shape.fixed[SPECIALS] = Known::Constant(0);
-            shape.fixed[FIXED - 1] = Known::Constant(0);
+            shape.fixed[SPECIALS + Special::Mstatus as usize] = Known::Constant(0);
+            // An exception clears it. What RISC-V has reserved stays so.
+            if executor.elf.isa != Isa::Rv32 {
+                shape.fixed[MONITOR] = Known::Constant(0);
+            }
             shapes.insert(Place::Handler(number), shape);
         }
     }
     let step = shapes.get(&Place::Step).unwrap_or(&step).clone();
     for number in 0..task.always.len() as u32 {
         let memory = ram(&step);
-        let shape = Shape { memory, fixed: step.fixed.clone(), frames: vec![] };
+        let Shape { fixed, pointers, .. } = step.clone();
+        let shape = Shape { memory, pointers, fixed, frames: vec![] };
         shapes.insert(Place::Always(number), shape);
     }
 }

@@ -11,7 +11,7 @@
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something.
 //! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
-//! - `lift`, `meet`: locations, and what is known at each. `constants`: addresses in code. `shared`: what other code may change. `build`, `names`: the automaton.
+//! - `lift`, `meet`, `pointers`: locations, and what is known at each. `constants`: addresses in code. `shared`: what other code may change. `build`, `names`: the automaton.
 //!   `about`: what people want to know of it. [`flashed`]: the bytes that it depends on.
 //! - [`linked`]: a model that was made of source, in the program that a compiler made of the same.
 
@@ -39,6 +39,7 @@ mod meet;
 mod names;
 mod outcome;
 mod pause;
+mod pointers;
 mod range;
 pub mod reader;
 mod shared;

@@ -3,7 +3,7 @@
 use super::abi::Abi;
 use super::base::{FIXED_BANK, Slot};
 use super::debug::Debug;
-use super::lift::{Pause, Place, Task, register};
+use super::lift::{Pause, Place, Task, register, width};
 use super::outcome::{Consumed, Source};
 use super::reader::Symbol;
 use super::state::Cell;
@@ -33,8 +33,7 @@ impl<'a> Names<'a> {
         let ((name, ty), width) = match slot {
             Slot::Fixed(index) => {
                 let index = index % FIXED_BANK;
-                let width = if (32..36).contains(&index) { 1 } else { 32 };
-                (unsigned(register(&self.abi, index)), width)
+                (unsigned(register(&self.abi, index)), width(index as usize))
             }
             Slot::Memory(Cell::Ram(at), bytes) => {
                 let known = self.debug.find(at, bytes);

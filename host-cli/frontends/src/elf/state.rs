@@ -64,6 +64,8 @@ pub struct State {
     regs: [ExprId; REGS],
     flags: [ExprId; 4],
     specials: [ExprId; 3],
+    /// Whether the exclusive monitor is held (1 bit).
+    pub monitor: ExprId,
     /// What was written.
     pub memory: Rc<BTreeMap<Cell, ExprId>>,
     /// What must hold for the path to be taken.
@@ -87,6 +89,7 @@ impl State {
             regs: [word; REGS],
             flags: [bit; 4],
             specials: [word; 3],
+            monitor: bit,
             memory: Rc::default(),
             conditions: vec![],
             frames: vec![],
@@ -98,11 +101,12 @@ impl State {
     }
     /// All that is not memory, in a fixed order.
     pub fn fixed(&self) -> impl Iterator<Item = ExprId> {
-        self.regs.into_iter().chain(self.flags).chain(self.specials)
+        self.regs.into_iter().chain(self.flags).chain(self.specials).chain([self.monitor])
     }
     /// The same, to be written.
     pub fn fixed_mut(&mut self) -> impl Iterator<Item = &mut ExprId> {
-        self.regs.iter_mut().chain(&mut self.flags).chain(&mut self.specials)
+        let registers = self.regs.iter_mut().chain(&mut self.flags).chain(&mut self.specials);
+        registers.chain([&mut self.monitor])
     }
     /// Value of a general register, 32 bits.
     pub fn reg(&self, reg: Reg) -> ExprId {

@@ -42,6 +42,8 @@ struct Drive<'a> {
     goal: BTreeSet<u32>,
     /// Special registers: nothing is masked, and interrupts are enabled.
     specials: [u32; 3],
+    /// Whether the exclusive monitor is held.
+    monitor: bool,
     /// The calls under way: those of handlers interrupt the one before.
     active: Vec<Active>,
     /// Where the processor stops.
@@ -75,6 +77,7 @@ pub fn attempt(binary: &Binary, plan: &Plan) -> Replayed {
         failing,
         goal,
         specials: [0, 0, MIE],
+        monitor: false,
         active: vec![],
         stops: BTreeSet::new(),
     };
@@ -240,8 +243,11 @@ impl Drive<'_> {
             self.board.set(register, value)?;
         }
         self.active.pop();
-        if is_handler && !self.place.machine.is_thumb {
-            self.specials[2] = MIE;
+        if is_handler {
+            match self.place.machine.is_thumb {
+                true => self.monitor = false,
+                false => self.specials[2] = MIE,
+            }
         }
         Ok(left)
     }
@@ -293,8 +299,9 @@ impl Drive<'_> {
                 let pointer = self.board.get(pointer)?;
                 active.stack = pointer.saturating_sub(FRAME) & !15;
             }
-            if !is_thumb {
-                self.specials[2] &= !MIE;
+            match is_thumb {
+                true => self.monitor = false,
+                false => self.specials[2] &= !MIE,
             }
         }
         let mut registers: BTreeMap<u32, u32> = numbers.into_iter().map(|n| (n, 0)).collect();
@@ -366,7 +373,7 @@ impl Drive<'_> {
     }
 
     fn emulate(&mut self, pc: u32, reads: &mut VecDeque<Read>) -> Result<Flow, Stop> {
-        let Drive { elf, program, place, board, specials, .. } = self;
+        let Drive { elf, program, place, board, specials, monitor, .. } = self;
         let mut next = |is_monitor: bool| {
             let source = if is_monitor { Source::Monitor(pc) } else { Source::Load(pc) };
             let read = reads.pop_front_if(|read| read.source == source);
@@ -375,7 +382,7 @@ impl Drive<'_> {
         let is_outside = |address: u32| elf::is_outside(elf, &program.outside, address);
         let stack = place.stack.clone();
         let (is_outside, next) = (&is_outside, &mut next);
-        Emulator { elf, board, specials, stack, is_outside, next }.execute(pc)
+        Emulator { elf, board, specials, monitor, stack, is_outside, next }.execute(pc)
     }
 
     fn surprise(&self, pc: u32, predicted: Option<Read>) -> Odd {

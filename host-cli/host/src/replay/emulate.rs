@@ -48,6 +48,8 @@ pub struct Emulator<'a> {
     pub board: &'a mut Board,
     /// PRIMASK, BASEPRI and `mstatus`, by `Special`; kept here, not in QEMU.
     pub specials: &'a mut [u32; 3],
+    /// Whether the exclusive monitor is held; kept here, too.
+    pub monitor: &'a mut bool,
     /// Memory that is no peripheral, whatever it looks like.
     pub stack: Range<u32>,
     /// Whether the outside decides about an address.
@@ -186,10 +188,12 @@ impl Machine for Act<'_> {
     }
     fn monitor(&mut self) -> ExprId {
         // A store-exclusive that may fail must be tried again: without a prediction it stores.
-        let held = self.given(true).unwrap_or(1);
-        self.pool.constant(Word::from(held & 1), 1)
+        let is_held = *self.world.monitor && self.given(true).unwrap_or(1) & 1 == 1;
+        self.pool.bool(is_held)
     }
-    fn set_monitor(&mut self, _: bool) {}
+    fn set_monitor(&mut self, held: bool) {
+        *self.world.monitor = held;
+    }
     fn demand(&mut self, holds: ExprId, demand: Demand) -> Result<(), Stop> {
         match self.value(holds) {
             1 => Ok(()),

@@ -81,6 +81,8 @@ pub struct Place {
 
 /// What is above the stack pointer: words of the caller.
 pub const ABOVE: u32 = 0x1000;
+/// Where every Cortex-M has RAM.
+const RAM: u32 = 0x2000_0000;
 /// Where sections that are near are sure to be no peripherals.
 const NEAR: u64 = 1 << 24;
 
@@ -124,6 +126,9 @@ fn place(machine: &'static Machine, elf: &Elf, depth: u32) -> Option<Place> {
         let is_free = sections().all(|s| s.end() <= start || s.start >= end);
         (is_free && u64::from(start) >= range.start).then_some(start..end)
     };
-    let stack = ram.into_iter().chain(flash).find_map(|s| stack(s.start))?;
+    // A program without a variable has no section in RAM, and some machines do not write where their flash is.
+    let usual = machine.is_thumb.then_some(RAM).into_iter();
+    let near = ram.iter().map(|s| s.start).chain(usual).chain(flash.iter().map(|s| s.start));
+    let stack = near.into_iter().find_map(stack)?;
     Some(Place { machine, stack })
 }

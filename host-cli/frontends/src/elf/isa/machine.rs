@@ -67,9 +67,9 @@ pub trait Machine {
         self.store(address, value, true)?;
         Ok(old)
     }
-    /// Whether the exclusive monitor is held (1 bit), so that a store-exclusive stores. A fresh input is always a
-    /// sound answer. One that follows the accesses must know that exceptions clear the monitor on ARM and need not
-    /// clear the reservation on RISC-V, and that another address than that of the load decides nothing.
+    /// Whether the exclusive monitor is held (1 bit), so that a store-exclusive stores. It may be lost at any time.
+    /// Exceptions clear the monitor on ARM and need not clear the reservation on RISC-V, and another address than
+    /// that of the load decides nothing.
     fn monitor(&mut self) -> ExprId;
     /// Sets (load-exclusive) or clears (store-exclusive, `clrex`) the exclusive monitor.
     fn set_monitor(&mut self, held: bool);
