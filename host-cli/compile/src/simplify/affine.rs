@@ -111,8 +111,6 @@ pub struct Form {
     width: u32,
     constant: Word,
     parts: BTreeMap<ExprId, Word>,
-    /// Whether all that is cut off counts.
-    is_exact: bool,
 }
 
 /// A form, or one of two where a condition holds and where it does not.
@@ -140,9 +138,9 @@ impl Form {
         form
     }
 
-    /// Multiples of expressions, without relying on what other passes know of them.
-    pub fn exact(pool: &Pool, width: u32, parts: impl IntoIterator<Item = (i128, ExprId)>) -> Form {
-        let mut form = Form { width, is_exact: true, ..Form::default() };
+    /// Multiples of expressions.
+    pub fn sum(pool: &Pool, width: u32, parts: impl IntoIterator<Item = (i128, ExprId)>) -> Form {
+        let mut form = Form { width, ..Form::default() };
         parts.into_iter().for_each(|(factor, id)| form.add(pool, id, factor as Word));
         form
     }
@@ -178,16 +176,6 @@ impl Form {
                 Expr::Binary(BinOp::Mul, a, b) => match (constant(a), constant(b)) {
                     (_, Some(c)) => stack.push((a, factor.wrapping_mul(c))),
                     (Some(c), _) => stack.push((b, factor.wrapping_mul(c))),
-                    _ => self.part(id, factor),
-                },
-                // What other passes know of the upper bits of a variable is a fact wherever this is used. Where bits of
-                // anything else are cut off, the program does that.
-                Expr::Extend { x, .. } if !self.is_exact => match pool.get(x) {
-                    Expr::Slice { x, lo: 0 }
-                        if pool.width(x) == self.width && matches!(pool.get(x), Expr::Var(_)) =>
-                    {
-                        stack.push((x, factor));
-                    }
                     _ => self.part(id, factor),
                 },
                 _ => self.part(id, factor),
@@ -448,6 +436,14 @@ mod tests {
         let holds = equation.holds(&mut cfa, &new);
         let at = |value| eval::expressions(&cfa.pool, &[holds], |_| value, |_| 0);
         assert_eq!([at(6), at(7)], [[1], [0]]);
+        // Also of a variable that is whole.
+        let [x, y] = [0, 1].map(|v| cfa.read(VarId(v)));
+        let low = cfa.pool.slice(x, 0, 3);
+        let low = cfa.pool.extend(low, 8, false);
+        let new = HashMap::from_iter([(VarId(0), low), (VarId(1), y)]);
+        let holds = equation.holds(&mut cfa, &new);
+        let at = |value| eval::expressions(&cfa.pool, &[holds], |_| value, |_| 0);
+        assert_eq!([at(7), at(8)], [[1], [0]]);
     }
 
     /// The kernel of samples of `v2 = 3 v0 - v1 + 5` and `2 v3 = v0 + v1` is these two.

@@ -108,13 +108,13 @@ fn form(pool: &Pool, id: ExprId) -> Option<Form> {
     let is_constant = |x| pool.as_const(x).is_some();
     match pool.get(id) {
         Expr::Binary(BinOp::Eq, a, b) if is_word(a) => {
-            Some(Form::exact(pool, pool.width(a), [(1, a), (-1, b)]))
+            Some(Form::sum(pool, pool.width(a), [(1, a), (-1, b)]))
         }
         Expr::Binary(BinOp::Mul, a, b) if !is_constant(a) && !is_constant(b) => None,
         Expr::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, ..) | Expr::Unary(UnOp::Neg, _)
             if is_word(id) =>
         {
-            Some(Form::exact(pool, pool.width(id), [(1, id)]))
+            Some(Form::sum(pool, pool.width(id), [(1, id)]))
         }
         _ => None,
     }
@@ -130,7 +130,7 @@ fn after(
     let value = |var: &VarId| new.get(var).copied().unwrap_or_else(|| words[var]);
     let parts: Vec<(i128, ExprId)> = row.iter().map(|(var, c)| (*c as i128, value(var))).collect();
     let width = parts.first().map_or(1, |part| pool.width(part.1));
-    Form::exact(pool, width, parts)
+    Form::sum(pool, width, parts)
 }
 
 /// What of a form is about words, and what else it sums up: all, if coefficients are large.
@@ -367,7 +367,7 @@ impl Rewriting<'_> {
         let expr = pool.get(id);
         let form = match (form(pool, id), expr) {
             (None, Expr::Var(var)) if self.words.contains_key(&var) => {
-                Some(Form::exact(pool, pool.width(id), [(1, id)]))
+                Some(Form::sum(pool, pool.width(id), [(1, id)]))
             }
             (form, _) => form,
         };
