@@ -328,6 +328,29 @@ impl Types {
         let names = fields.flat_map(|field| match (&field.name, &field.ty) {
             (Some(name), _) => vec![name.clone()],
             (None, Type::Record(inner)) => self.member_names(*inner),
+    /// The array of numbers within a type that a bit is in: where that begins and ends.
+    pub fn numbers_at(&self, ty: &Type, bit: u64) -> Option<Range<u64>> {
+        let moved = |range: Range<u64>, by: u64| range.start + by..range.end + by;
+        match ty {
+            Type::Array(of, _) => {
+                let size = self.size(ty)?.checked_mul(8).filter(|size| bit < *size)?;
+                match **of {
+                    Type::Array(..) | Type::Record(_) => {
+                        let stride = self.size(of)?.checked_mul(8)?;
+                        let start = bit / stride * stride;
+                        Some(moved(self.numbers_at(of, bit - start)?, start))
+                    }
+                    _ => Some(0..size),
+                }
+            }
+            Type::Record(id) => self.records[*id].fields.iter().flatten().find_map(|field| {
+                let inner = bit.checked_sub(field.offset)?;
+                Some(moved(self.numbers_at(&field.ty, inner)?, field.offset))
+            }),
+            _ => None,
+        }
+    }
+
             _ => vec![],
         });
         names.collect()
