@@ -116,7 +116,8 @@ fn handlers_do_not_come_between_the_parts_of_an_atomic_access() {
         ("volatile int x;", "x", "atomic_fetch_add(&x, 3)", 1),
         ("volatile int x;", "x", "e = atomic_exchange(&x, 3)", 1),
         ("volatile int x;", "x", "__sync_bool_compare_and_swap(&x, 3, 4)", 1),
-        ("volatile int x;", "x", "atomic_compare_exchange_strong(&x, &e, 4)", 1),
+        // What is expected is read before, and what was found is stored after.
+        ("volatile int x;", "x", "atomic_compare_exchange_strong(&x, &e, 4)", 3),
     ] {
         assert_eq!(pauses(declarations, place, step), count, "{declarations} {step}");
     }
