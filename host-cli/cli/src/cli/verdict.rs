@@ -194,6 +194,14 @@ pub fn advice(reason: &Reason, engine_is_here: bool) -> Option<String> {
             "a run breaks a property if operands are evaluated in another order, which C allows\n\
              help: give one of those that the warning shows a statement of its own",
         ),
+        Reason::Limit(name) if name == limits::INTERRUPT => Some(
+            "a handler may come in the middle of an access that takes several steps: of a bit-field, a whole struct, \
+             what is wider than a pointer, or what `memcpy()` and `malloc()` do\n\
+             help: disable interrupts around it with `__disable_irq()`, also in what `--init` calls",
+        ),
+        Reason::Limit(name) if name == limits::UNREACHABLE => Some(
+            "a run may get to a place that the program says is never reached, `__builtin_unreachable()`",
+        ),
         Reason::Limit(name) if name == limits::CALLBACK => Some(
             "a function that is declared only may call one that it is given\n\
              help: define it, or say who calls the other: `--interrupt`, `--task`, or `--declared-only nothing`",

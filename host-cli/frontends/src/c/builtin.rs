@@ -23,6 +23,8 @@ pub enum Builtin {
     Text,
     /// How many characters the format of the current call gives.
     FormatLength,
+    /// How many characters a text has that the next call formats.
+    TextLength,
     /// Runs in which the argument is zero are not looked at.
     Assume,
     /// The run ends.
@@ -75,6 +77,8 @@ pub enum Builtin {
     Reserve(bool),
     /// Whether a store-exclusive stores.
     Reserved,
+    /// What follows is one access to handlers of interrupts, up to where it ends.
+    Atomic(bool),
 }
 
 /// Functions of the bits of a number.
@@ -138,6 +142,7 @@ pub fn find(name: &str) -> Option<Builtin> {
         }
         "__vouch_text" => Builtin::Text,
         "__vouch_format_length" => Builtin::FormatLength,
+        "__vouch_text_length" => Builtin::TextLength,
         "vouch_assert_named" => Builtin::ClaimNamed,
         "abort" | "exit" | "_exit" | "_Exit" | "__builtin_abort" | "__builtin_trap" => {
             Builtin::Stop
@@ -171,6 +176,8 @@ pub fn find(name: &str) -> Option<Builtin> {
         "__vouch_begin_exclusive" => Builtin::Reserve(true),
         "__vouch_clear_exclusive" => Builtin::Reserve(false),
         "__vouch_end_exclusive" => Builtin::Reserved,
+        "__vouch_begin_atomic" => Builtin::Atomic(true),
+        "__vouch_end_atomic" => Builtin::Atomic(false),
         "__NOP" | "__WFI" | "__WFE" | "__SEV" | "__ISB" | "__DSB" | "__DMB" | "__nop" | "__wfi"
         | "__no_operation" => Builtin::Instruction,
         "__get_PRIMASK" | "__vouch_get_PRIMASK" => Builtin::Masked,

@@ -7,6 +7,7 @@ use super::builtin::{self, Builtin};
 use super::points::Points;
 use super::reach::{Reach, Root, root};
 use super::tree::{Expr, ExprKind, FunctionId, Op, Unit};
+use super::types::Type;
 use super::{DeclaredOnly, constant};
 use crate::{Options, Overflow};
 use std::collections::BTreeSet;
@@ -75,23 +76,34 @@ impl Look<'_> {
     }
 
     fn is_seen(&self, expr: &Expr) -> bool {
-        let is_constant = |e: &Expr| constant::raw(&self.unit.types, e).is_some();
-        let is_risky = |op: &Op, by: &Expr| {
-            matches!(op, Op::Div | Op::Rem | Op::Shl | Op::Shr) && !is_constant(by)
+        let types = &self.unit.types;
+        let is_constant = |e: &Expr| constant::raw(types, e).is_some();
+        let is_below = |e: &Expr, most: u64| {
+            constant::value(types, e).is_some_and(|n| (0..i128::from(most)).contains(&n))
         };
+        let is_risky = |op: &Op, by: &Expr, width: u32| match op {
+            Op::Div | Op::Rem => constant::value(types, by).is_none_or(|n| n == 0),
+            Op::Shl | Op::Shr => !is_below(by, width.into()),
+            _ => false,
+        };
+        let width = |ty: &Type| types.width(ty).unwrap_or(0);
         match &expr.kind {
             ExprKind::Assign(place, _) => self.is_seen_in(place),
-            ExprKind::Update { op, place, value, .. } => {
-                self.is_seen_in(place) || is_risky(op, value)
+            ExprKind::Update { op, place, value, within, .. } => {
+                self.is_seen_in(place) || is_risky(op, value, width(within))
             }
-            ExprKind::Binary(op, _, by) => is_risky(op, by),
+            ExprKind::Binary(op, _, by) => is_risky(op, by, width(&expr.ty)),
             ExprKind::Deref(pointer) => !is_constant(pointer),
-            ExprKind::Index(_, index) => !is_constant(index),
+            ExprKind::Index(array, index) => match array.ty {
+                Type::Array(_, Some(length)) => !is_below(index, length),
+                _ => true,
+            },
             ExprKind::CallPointer(..) | ExprKind::VaArg(_) => true,
             ExprKind::Call(f, args) => match builtin::of(&self.unit.functions[*f]) {
                 Some(
                     Builtin::Nothing
                     | Builtin::Instruction
+                    | Builtin::Atomic(_)
                     | Builtin::Print
                     | Builtin::First
                     | Builtin::Pause

@@ -1,10 +1,10 @@
 //! Compilation databases: `compile_commands.json`, as CMake, Meson, Bear and others write it.
 
-use super::preprocess::Macro;
+use super::preprocess::{Macro, marker};
 use super::{DataModel, Fail, fail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use vouch_ir::Span;
+use vouch_ir::{Span, read};
 
 /// How one file is compiled.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +21,10 @@ pub struct Command {
     pub forced: Vec<String>,
     /// Whether the language is C90, in which large decimal numbers have other types.
     pub c90: bool,
+    /// A flag that lets the compiler compute with floating-point numbers as if they were others.
+    pub relaxed: Option<String>,
+    /// A file with flags that cannot be read.
+    pub unread: Option<PathBuf>,
     /// The data model, or why there is none.
     pub model: Result<DataModel, String>,
 }
@@ -50,13 +54,31 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Command>, Fail> {
         };
         let folder = base.join(text("directory").unwrap_or(""));
         let file = folder.join(file).display().to_string();
-        commands.push(command(file, folder, &words));
+        let (words, unread) = match with_files(words, &folder, 0) {
+            Ok(words) => (words, None),
+            Err(unread) => (vec![], Some(unread)),
+        };
+        commands.push(Command { unread, ..command(file, folder, &words) });
     }
     Ok(commands)
 }
 
 /// Programs that run the compiler that is named behind them.
 const LAUNCHERS: [&str; 6] = ["ccache", "sccache", "distcc", "icecc", "env", "time"];
+
+/// Flags that let the compiler take it that each floating-point number is finite, or that rounding does not matter.
+const RELAXED: [&str; 7] = [
+    "-ffast-math",
+    "-Ofast",
+    "-ffinite-math-only",
+    "-funsafe-math-optimizations",
+    "-fassociative-math",
+    "-freciprocal-math",
+    "-ffp-model=fast",
+];
+
+/// How many files name each other in turn.
+const DEPTH: u32 = 8;
 
 /// Flags that give types another layout or another meaning than a data model has, each with its values.
 const ODD: [&str; 15] = [
@@ -98,6 +120,22 @@ fn split(command: &str) -> Vec<String> {
     words
 }
 
+/// The words with those that are in files which are named as `@file`: commands that are too long for a system are
+/// written that way.
+fn with_files(words: Vec<String>, folder: &Path, depth: u32) -> Result<Vec<String>, PathBuf> {
+    let mut all = vec![];
+    for word in words {
+        let Some(name) = word.strip_prefix('@') else {
+            all.push(word);
+            continue;
+        };
+        let path = folder.join(name);
+        let bytes = read::file(&path).ok().filter(|_| depth < DEPTH).ok_or(path)?;
+        all.extend(with_files(split(&String::from_utf8_lossy(&bytes)), folder, depth + 1)?);
+    }
+    Ok(all)
+}
+
 /// What the words of a command say.
 fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
     let mut found = Command {
@@ -107,6 +145,8 @@ fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
         macros: vec![],
         forced: vec![],
         c90: false,
+        relaxed: None,
+        unread: None,
         model: Ok(DataModel::Lp64),
     };
     let launchers = words.iter().take_while(|word| LAUNCHERS.contains(&program(word))).count();
@@ -119,7 +159,11 @@ fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
             Some(value) => Some(value.to_string()),
             None => None,
         };
-        if word == "-ansi" {
+        if RELAXED.contains(&&**word) {
+            found.relaxed = Some(word.clone());
+        } else if word == "-fno-fast-math" {
+            found.relaxed = None;
+        } else if word == "-ansi" {
             found.c90 = true;
         } else if let Some(standard) = word.strip_prefix("-std=") {
             const C90: [&str; 6] =
@@ -256,6 +300,19 @@ fn architecture(core: &str, macros: &mut Vec<Macro>) {
     macros.push(Macro::Define(format!("{name}=1")));
 }
 
+/// Whether a preprocessed text declares anything as a floating-point number, apart from our own headers.
+pub fn uses_floats(text: &str) -> bool {
+    let mut is_own = false;
+    text.lines().any(|line| {
+        if let Some((_, file)) = marker(line) {
+            is_own = file.starts_with('<');
+            return false;
+        }
+        let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        !is_own && words.any(|word| matches!(word, "float" | "double"))
+    })
+}
+
 /// A decimal number in a text that does not fit `long`: unsigned in C90, and wider since.
 pub fn large_decimal(text: &str, model: DataModel) -> Option<&str> {
     let most = if model == DataModel::Lp64 { i64::MAX as u128 } else { i32::MAX as u128 };
@@ -289,6 +346,35 @@ mod tests {
         let folders = [(false, "../inc"), (false, "/s"), (true, "q")];
         assert_eq!(command.include, folders.map(|(quoted, name)| (quoted, name.to_string())));
         assert_eq!(command.forced, ["pre.h"]);
+    }
+
+    #[test]
+    fn flags_may_be_in_files() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("inner.rsp"), "-I'a b'\n-fpack-struct").unwrap();
+        std::fs::write(folder.path().join("flags.rsp"), "-DX=1 @inner.rsp").unwrap();
+        let read = |command: &str| {
+            let text = serde_json::json!([{
+                "directory": folder.path(), "file": "a.c", "command": command,
+            }]);
+            parse(Path::new(""), &text.to_string()).unwrap().remove(0)
+        };
+        let found = read("arm-none-eabi-gcc @flags.rsp -c a.c");
+        assert_eq!(found.macros, [Macro::Define("X=1".into())]);
+        assert_eq!(found.include, [(false, "a b".into())]);
+        assert!(found.model.is_err() && found.unread.is_none());
+        let lost = read("arm-none-eabi-gcc @none.rsp -c a.c").unread;
+        assert_eq!(lost, Some(folder.path().join("none.rsp")));
+    }
+
+    #[test]
+    fn fractions_may_be_computed_otherwise() {
+        let relaxed = |flags: &str| read(&format!("gcc {flags}")).relaxed;
+        assert_eq!(relaxed("-O2 -ffast-math").as_deref(), Some("-ffast-math"));
+        assert!(relaxed("-Ofast").is_some() && relaxed("-O3").is_none());
+        assert!(relaxed("-Ofast -fno-fast-math").is_none());
+        assert!(uses_floats("# 1 \"a.c\"\nint x;\nstatic float y;\n"));
+        assert!(!uses_floats("# 1 \"<math.h>\"\ndouble sin(double);\n# 1 \"a.c\"\nint floats;\n"));
     }
 
     #[test]

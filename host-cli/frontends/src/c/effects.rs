@@ -238,9 +238,11 @@ impl<'a> Known<'a> {
             | Builtin::Order
             | Builtin::Text
             | Builtin::FormatLength
+            | Builtin::TextLength
             | Builtin::First
             | Builtin::Nothing
             | Builtin::Instruction
+            | Builtin::Atomic(_)
             | Builtin::Bits(_)
             | Builtin::Magnitude
             | Builtin::Math

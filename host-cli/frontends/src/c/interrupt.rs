@@ -75,7 +75,9 @@ pub fn prepare(
         let shared = theirs.shared(&mine, &addressed, unit);
         for id in &shared {
             let global = &unit.globals[*id];
-            if !global.volatile && warned.insert(*id) {
+            let is_volatile =
+                global.volatile || global.atomic || unit.types.is_volatile(&global.ty);
+            if !is_volatile && warned.insert(*id) {
                 let message =
                     format!("`{}` is shared with a handler, but not volatile", global.name);
                 let label = "a compiler may keep it in a register";
@@ -367,7 +369,7 @@ fn rewrite(unit: &mut Unit, id: FunctionId, pause: FunctionId, shared: &Shared) 
     let Some(mut body) = unit.functions[id].body.take() else { return };
     let own = addressed_locals(&unit.types, &body);
     let locals = std::mem::take(&mut unit.functions[id].locals);
-    let mut pauses = Pauses { unit, pause, shared, own, locals };
+    let mut pauses = Pauses { unit, pause, shared, own, locals, atomic: None };
     body.expressions_mut(&mut |e| pauses.change(e));
     let locals = pauses.locals;
     unit.functions[id].locals = locals;
@@ -381,6 +383,8 @@ struct Pauses<'a> {
     /// Locals whose address is taken.
     own: BTreeSet<LocalId>,
     locals: Vec<Local>,
+    /// Within accesses that are one to handlers, whether these may have run right before.
+    atomic: Option<bool>,
 }
 
 /// How an access is shared.
@@ -388,6 +392,8 @@ struct Pauses<'a> {
 enum Access {
     /// It is made at once.
     Whole,
+    /// It is made at once, with what is computed from it and stored.
+    Atomic,
     /// It may be made in parts.
     Torn,
 }
@@ -406,7 +412,7 @@ pub fn sequence(before: Vec<Expr>, last: Expr) -> Expr {
 }
 
 impl Pauses<'_> {
-    fn access(&self, place: &Expr) -> Option<Access> {
+    fn access(&mut self, place: &Expr) -> Option<Access> {
         let is_shared = match root(&self.unit.types, place)? {
             Root::Global(id) => self.shared.globals.contains(&id),
             Root::Local(id) => self.shared.in_locals && self.own.contains(&id),
@@ -416,7 +422,15 @@ impl Pauses<'_> {
         let is_field = matches!(place.kind, ExprKind::Member { bits: Some(_), .. });
         let width = self.unit.types.width(&place.ty);
         let is_whole = !is_field && width.is_some_and(|width| width <= self.unit.types.word());
-        is_shared.then_some(if is_whole { Access::Whole } else { Access::Torn })
+        match (is_shared, is_whole, self.atomic) {
+            (false, ..) | (true, true, Some(true)) => None,
+            (true, false, _) => Some(Access::Torn),
+            (true, true, None) => Some(Access::Whole),
+            (true, true, Some(false)) => {
+                self.atomic = Some(true);
+                Some(Access::Atomic)
+            }
+        }
     }
 
     fn pause(&self, access: Access, span: Span) -> Expr {
@@ -534,8 +548,8 @@ impl Pauses<'_> {
                 before.insert(0, keep);
                 match access {
                     None => sequence(before, update(place, value)),
-                    Some(Access::Torn) => {
-                        before.push(self.pause(Access::Torn, span));
+                    Some(access @ (Access::Torn | Access::Atomic)) => {
+                        before.push(self.pause(access, span));
                         sequence(before, update(place, value))
                     }
                     Some(Access::Whole) => {
@@ -551,6 +565,11 @@ impl Pauses<'_> {
             }
             ExprKind::Call(id, mut args) => {
                 args.iter_mut().for_each(|arg| self.change(arg));
+                if let Some(Builtin::Atomic(begins)) =
+                    self.unit.functions.get(id).and_then(builtin::of)
+                {
+                    self.atomic = begins.then_some(false);
+                }
                 // What the library does with memory is done at once here.
                 let is_library = self.unit.functions.get(id).is_some_and(|f| f.library);
                 if is_library && self.shared.through_pointers {

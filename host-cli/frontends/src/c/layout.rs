@@ -20,6 +20,10 @@ pub struct Declared {
     pub packed: bool,
     /// Whether the member is declared `const`.
     pub constant: bool,
+    /// Whether it is declared `volatile`.
+    pub volatile: bool,
+    /// Whether it is declared `_Atomic`.
+    pub atomic: bool,
 }
 
 /// What is asked of a whole record.
@@ -44,6 +48,8 @@ impl Declared {
             type_align: None,
             packed: false,
             constant: false,
+            volatile: false,
+            atomic: false,
         }
     }
 }
@@ -92,8 +98,8 @@ impl Types {
                 return false;
             }
             if field.name.is_some() || field.bits.is_none() {
-                let Declared { name, ty, bits, constant, .. } = field;
-                fields.push(Field { name, ty, offset, bits, constant });
+                let Declared { name, ty, bits, constant, volatile, atomic, .. } = field;
+                fields.push(Field { name, ty, offset, bits, constant, volatile, atomic });
             }
         }
         let record = &mut self.records[id];

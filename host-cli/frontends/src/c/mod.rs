@@ -16,6 +16,7 @@ pub mod edges;
 mod effects;
 mod ending;
 mod float;
+mod handed;
 pub mod harness;
 mod headers;
 mod interrupt;

@@ -48,6 +48,8 @@ pub struct Points<'a> {
     callees: Callees,
     /// Functions that one which is declared only is given a pointer to: where, and that one.
     pub given: BTreeSet<(FunctionId, Span, FunctionId)>,
+    /// What devices are given the address of: they may write there.
+    pub devices: Targets,
     /// Calls through pointers of which nothing is known.
     open: HashSet<(FunctionId, Span)>,
     /// Whether anything allocates, where, and the numbers that locals always have.
@@ -80,6 +82,7 @@ impl<'a> Points<'a> {
             contents: HashMap::new(),
             callees: Callees::new(),
             given: BTreeSet::new(),
+            devices: Targets::default(),
             open: HashSet::new(),
             allocates: (unit.functions.iter().enumerate()).any(|(id, function)| {
                 builtin::of(function).is_some_and(Builtin::allocates)
@@ -308,6 +311,7 @@ impl<'a> Points<'a> {
                     self.note_number(context, local, number);
                 }
                 let to = self.places(context, place);
+                self.hand_to_device(context, place, &to, value);
                 match is_step(place, value) {
                     true => {
                         let value = self.value(context, value).anywhere();
@@ -496,7 +500,7 @@ impl<'a> Points<'a> {
         found
     }
 
-    fn all_in(&self, places: &Targets) -> Targets {
+    pub(super) fn all_in(&self, places: &Targets) -> Targets {
         self.read(&places.clone().anywhere())
     }
 

@@ -70,6 +70,8 @@ pub struct Unit {
     pub host: bool,
     /// Whether the language is C90.
     pub c90: bool,
+    /// A flag that lets the compiler compute with floating-point numbers as if they were others.
+    pub relaxed: Option<String>,
 }
 
 /// A macro that is defined or not.
@@ -95,6 +97,7 @@ impl Unit {
             model: options.model,
             host: options.host_headers,
             c90: false,
+            relaxed: None,
         }
     }
 

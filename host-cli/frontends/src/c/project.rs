@@ -1,6 +1,6 @@
 //! Programs of several files: those that are named, or those of a compilation database that the entry function needs.
 
-use super::commands::{self, Command, large_decimal};
+use super::commands::{self, Command, large_decimal, uses_floats};
 use super::definitions::{self, Outline, mentions, seems_to_define};
 use super::parser::library;
 use super::preprocess::{self, Broken, Preprocessed, Unit};
@@ -128,9 +128,15 @@ impl Project<'_> {
             let whole = std::path::absolute(path).map(|path| path.display().to_string());
             whole.unwrap_or(path.clone())
         };
+        if let Some(path) = &command.unread {
+            let what = format!("{}: cannot read its flags in {}", command.file, path.display());
+            let help = "build the program first: the file is made then";
+            return Err(Box::new(fail(what, Span::default(), "").help(help)));
+        }
         let mut unit = Unit::new(command.file.clone(), text, self.options);
         unit.folder = Some(command.folder.clone());
         unit.c90 = command.c90;
+        unit.relaxed = command.relaxed.clone();
         unit.include.iter_mut().for_each(|(_, path)| *path = absolute(path));
         unit.forced.iter_mut().for_each(|path| *path = absolute(path));
         unit.include = [command.include.clone(), unit.include].concat();
@@ -179,6 +185,12 @@ impl Project<'_> {
         if let Some(number) = large_decimal(&done.text, unit.model).filter(|_| unit.c90) {
             let what = format!("{}: in C90 `{number}` has another type", unit.path);
             let help = "say of which type it is, with a suffix";
+            return Err(Box::new(fail(what, Span::default(), "").help(help)));
+        }
+        if let Some(flag) = unit.relaxed.as_ref().filter(|_| uses_floats(&done.text)) {
+            let what =
+                format!("{}: with `{flag}`, floating-point numbers are not those of C", unit.path);
+            let help = "compile what uses floating-point numbers with `-fno-fast-math`";
             return Err(Box::new(fail(what, Span::default(), "").help(help)));
         }
         self.done.push(Done { path: unit.path.clone(), text: done.text });

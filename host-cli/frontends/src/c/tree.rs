@@ -219,6 +219,8 @@ pub struct Global {
     pub linkage: Linkage,
     /// Whether it may change by itself.
     pub volatile: bool,
+    /// Whether it is `_Atomic`.
+    pub atomic: bool,
     /// Whether nobody may write it.
     pub constant: bool,
     /// Smallest and largest value if it is a parameter: fixed on the device, not known before.
@@ -318,6 +320,35 @@ impl Unit {
         match &self.functions[from].copies {
             Some(copies) if self.functions[callee].body.is_some() => copies.get(&callee).copied(),
             _ => Some(callee),
+        }
+    }
+    /// The text of a string, or of an array that nobody changes, from its beginning.
+    pub fn text(&self, expr: &Expr) -> Option<String> {
+        match &expr.kind {
+            ExprKind::Cast(inner) | ExprKind::Address(inner) => self.text(inner),
+            ExprKind::Index(array, index) if matches!(index.kind, ExprKind::Int(0)) => {
+                self.text(array)
+            }
+            ExprKind::Global(id) => {
+                let global = &self.globals[*id];
+                let is_fixed = global.is_string() || global.constant && !global.volatile;
+                let init = global.init.as_ref().filter(|_| is_fixed)?;
+                let bytes = init.items.iter().filter_map(|item| match item.value.kind {
+                    ExprKind::Int(0) => None,
+                    ExprKind::Int(byte) => Some(byte as u8),
+                    _ => None,
+                });
+                Some(String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned())
+            }
+            _ => None,
+        }
+    }
+    /// The texts that an expression may be, one of which it is.
+    pub fn texts(&self, expr: &Expr) -> Option<Vec<String>> {
+        match &expr.kind {
+            ExprKind::Cast(inner) => self.texts(inner),
+            ExprKind::Choice(_, a, b) => Some([self.texts(a)?, self.texts(b)?].concat()),
+            _ => Some(vec![self.text(expr)?]),
         }
     }
     /// The same, itself.

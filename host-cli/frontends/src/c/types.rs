@@ -112,6 +112,10 @@ pub struct Field {
     pub bits: Option<u32>,
     /// Whether nobody may write it.
     pub constant: bool,
+    /// Whether it may change by itself.
+    pub volatile: bool,
+    /// Whether it is `_Atomic`.
+    pub atomic: bool,
 }
 
 /// A struct or union.
@@ -316,10 +320,59 @@ impl Types {
             (None, Type::Record(inner)) => {
                 let found = self.member(*inner, name)?;
                 let offset = field.offset + found.offset;
-                Some(Field { offset, constant: field.constant || found.constant, ..found })
+                let (constant, volatile) =
+                    (field.constant || found.constant, field.volatile || found.volatile);
+                Some(Field { offset, constant, volatile, ..found })
             }
             _ => None,
         })
+    }
+
+    /// The array of numbers within a type that a bit is in: where that begins and ends.
+    pub fn numbers_at(&self, ty: &Type, bit: u64) -> Option<Range<u64>> {
+        let moved = |range: Range<u64>, by: u64| range.start + by..range.end + by;
+        match ty {
+            Type::Array(of, _) => {
+                let size = self.size(ty)?.checked_mul(8).filter(|size| bit < *size)?;
+                match **of {
+                    Type::Array(..) | Type::Record(_) => {
+                        let stride = self.size(of)?.checked_mul(8)?;
+                        let start = bit / stride * stride;
+                        Some(moved(self.numbers_at(of, bit - start)?, start))
+                    }
+                    _ => Some(0..size),
+                }
+            }
+            Type::Record(id) => self.records[*id].fields.iter().flatten().find_map(|field| {
+                let inner = bit.checked_sub(field.offset)?;
+                Some(moved(self.numbers_at(&field.ty, inner)?, field.offset))
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether a member is `_Atomic` that begins at a bit.
+    pub fn has_atomic(&self, id: RecordId, offset: u64) -> bool {
+        let fields = self.records[id].fields.iter().flatten();
+        let mut here = fields.filter(|f| f.offset <= offset);
+        here.any(|field| match field.ty {
+            Type::Record(inner) if field.name.is_none() => {
+                self.has_atomic(inner, offset - field.offset)
+            }
+            _ => field.atomic && field.offset == offset,
+        })
+    }
+
+    /// Whether each access to something of a type reads or writes memory, as its members say.
+    pub fn is_volatile(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Array(of, _) => self.is_volatile(of),
+            Type::Record(id) => match self.records[*id].fields.as_deref() {
+                None | Some([]) => false,
+                Some(all) => all.iter().all(|f| f.volatile || f.atomic || self.is_volatile(&f.ty)),
+            },
+            _ => false,
+        }
     }
 
     /// The names of all members, also of those of unnamed inner records.

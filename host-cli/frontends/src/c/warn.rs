@@ -28,6 +28,7 @@ pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
         unhandled(program, options),
         too_large(program),
         enough_memory(program, options),
+        seen_by_devices(program),
     ];
     parsed.chain(looked_for.into_iter().flatten()).chain(useless(program)).collect()
 }
@@ -191,6 +192,15 @@ fn enough_memory(program: &Program, options: &Options) -> Option<Diagnostic> {
     let message = "calls that allocate are taken to find memory";
     let warning = Diagnostic::warning(message, program.original(at), "never returns null");
     Some(warning.help("look at runs in which there is none left, too, with `--checks heap`"))
+}
+
+/// What a device is given the address of.
+fn seen_by_devices(program: &Program) -> Option<Diagnostic> {
+    let (name, at) = program.notes.seen.iter().min_by_key(|(_, at)| at.start)?;
+    let message = format!("the address of `{name}` is given to a device, which may change it");
+    let label = "each read of it gives any value, which nothing here knows";
+    let warning = Diagnostic::warning(message, program.original(*at), label);
+    Some(warning.help("if it only reads, say `const`, or leave that out with `#ifndef __VOUCH__`"))
 }
 
 /// An array that is too large to be followed.

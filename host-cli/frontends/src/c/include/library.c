@@ -342,28 +342,43 @@ void srand(unsigned seed)
 int atoi(const char *text)
 {
     unsigned value = 0;
-    int negative;
+    int negative, over = 0;
     while (*text == ' ' || *text >= '\t' && *text <= '\r')
         text++;
     negative = *text == '-';
     if (*text == '-' || *text == '+')
         text++;
-    for (; *text >= '0' && *text <= '9'; text++)
+    for (; *text >= '0' && *text <= '9'; text++) {
+        /* The largest ends with a 7. */
+        if (value > 2147483647u / 10 || value == 2147483647u / 10 && *text > '7' + negative)
+            over = 1;
         value = value * 10 + (*text - '0');
+    }
+    /* What does not fit is undefined. */
+    if (over)
+        return (int)__vouch_input("atoi");
     return negative ? -value : value;
 }
 
 long atol(const char *text)
 {
     unsigned long value = 0;
-    int negative;
+    int negative, over = 0;
     while (*text == ' ' || *text >= '\t' && *text <= '\r')
         text++;
     negative = *text == '-';
     if (*text == '-' || *text == '+')
         text++;
-    for (; *text >= '0' && *text <= '9'; text++)
+    for (; *text >= '0' && *text <= '9'; text++) {
+        /* The largest ends with a 7. */
+        if (value > ((unsigned long)-1 >> 1) / 10 ||
+            value == ((unsigned long)-1 >> 1) / 10 && *text > '7' + negative)
+            over = 1;
         value = value * 10 + (*text - '0');
+    }
+    /* What does not fit is undefined. */
+    if (over)
+        return (long)__vouch_input("atol");
     return negative ? -value : value;
 }
 
@@ -628,14 +643,22 @@ void *bsearch(const void *key, const void *base, unsigned long count, unsigned l
 long long atoll(const char *text)
 {
     unsigned long long value = 0;
-    int negative;
+    int negative, over = 0;
     while (*text == ' ' || *text >= '\t' && *text <= '\r')
         text++;
     negative = *text == '-';
     if (*text == '-' || *text == '+')
         text++;
-    for (; *text >= '0' && *text <= '9'; text++)
+    for (; *text >= '0' && *text <= '9'; text++) {
+        /* The largest ends with a 7. */
+        if (value > ((unsigned long long)-1 >> 1) / 10 ||
+            value == ((unsigned long long)-1 >> 1) / 10 && *text > '7' + negative)
+            over = 1;
         value = value * 10 + (*text - '0');
+    }
+    /* What does not fit is undefined. */
+    if (over)
+        return (long long)__vouch_input("atoll");
     return negative ? -value : value;
 }
 

@@ -54,7 +54,7 @@ impl Lower<'_> {
         if let Some(value) = self.block_move(id, args, &values, span)? {
             return Ok(value);
         }
-        self.note_format(id, args, span)?;
+        self.note_format(id, args, &values, span)?;
         self.pass(id, args, &values, span)?;
         self.enter(id, span)
     }
@@ -325,7 +325,7 @@ impl Lower<'_> {
                     self.unknown_function(id, args, &values, span)?
                 }
                 None => {
-                    self.note_format(id, args, span)?;
+                    self.note_format(id, args, &values, span)?;
                     self.pass(id, args, &values, span)?;
                     self.enter(id, span)?
                 }
@@ -467,7 +467,7 @@ impl Lower<'_> {
                 self.end_program(span);
             }
             Builtin::Unreachable => self.claimed_unreachable(span),
-            Builtin::Nothing | Builtin::Instruction => {
+            Builtin::Nothing | Builtin::Instruction | Builtin::Atomic(_) => {
                 self.arguments(args)?;
             }
             Builtin::Order => return Ok(Value::Scalar(self.choose_order(result, span)?)),
@@ -535,6 +535,7 @@ impl Lower<'_> {
             }
             Builtin::Text => return self.approximate("text", result, span),
             Builtin::FormatLength => return Ok(self.format_length()),
+            Builtin::TextLength => self.note_text(args)?,
             Builtin::Allocate { zeroed } => return self.allocate(args, zeroed, span),
             Builtin::Free => self.free(args, span)?,
             Builtin::BlockBytes => return self.block_bytes(args, span),
@@ -587,20 +588,7 @@ impl Lower<'_> {
 
     /// The text of a string argument.
     pub(super) fn text_of(&self, expr: &Expr) -> Result<String, Fail> {
-        let mut text = None;
-        expr.walk(&mut |e| {
-            if let ExprKind::Global(id) = e.kind
-                && let Some(init) = &self.unit.globals[id].init
-            {
-                let bytes = init.items.iter().filter_map(|i| match i.value.kind {
-                    ExprKind::Int(0) => None,
-                    ExprKind::Int(byte) => Some(byte as u8),
-                    _ => None,
-                });
-                text = Some(String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned());
-            }
-        });
-        match text {
+        match self.unit.text(expr) {
             Some(text) if !text.is_empty() => Ok(text),
             _ => Err(fail("the name of a property must be a string", expr.span, "not a string")),
         }

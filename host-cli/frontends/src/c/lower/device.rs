@@ -61,6 +61,36 @@ impl Lower<'_> {
         start
     }
 
+    /// What a device is given the address of may change at any time: it is not followed. That is an array of numbers, or
+    /// the whole object.
+    pub(super) fn open_to_devices(&mut self, object: ObjectId, span: Span) {
+        let found = &mut self.objects[object];
+        let given = found.thing.and_then(|thing| self.points.devices.offsets(thing));
+        let Some(given) = given.filter(|_| !found.constant) else { return };
+        let all = 0..found.size * 8;
+        let mut open: Vec<Range<u64>> = match given {
+            None => vec![all],
+            Some(offsets) => {
+                let array = |at: &i64| {
+                    let at = u64::try_from(*at).ok().filter(|at| *at > 0)?;
+                    self.unit.types.numbers_at(&found.ty, at.checked_mul(8)?)
+                };
+                offsets.iter().map(|at| array(at).unwrap_or(all.clone())).collect()
+            }
+        };
+        open.append(&mut found.open);
+        open.sort_by_key(|range| range.start);
+        open.dedup_by(|next, last| {
+            let within = next.start < last.end;
+            last.end = if within { last.end.max(next.end) } else { last.end };
+            within
+        });
+        let is_open = |cell: &Cell| open.iter().any(|o| o.contains(&cell.offset));
+        found.cells.retain(|cell| !is_open(cell));
+        found.open = open;
+        self.notes.seen.push((found.name.clone(), span));
+    }
+
     /// Whether so many bytes at an address are a device's.
     pub(super) fn is_device(&mut self, address: ExprId, bytes: u64) -> ExprId {
         let word = self.unit.types.word();

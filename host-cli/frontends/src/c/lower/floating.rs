@@ -29,10 +29,13 @@ impl Lower<'_> {
 
     /// Any number that is none.
     fn any_nan(&mut self, format: Format) -> ExprId {
-        let width = format.width();
-        let any = self.fresh_approximate("nan", width, ir::Type::Float);
+        let any = self.fresh_approximate("nan", format.width(), ir::Type::Float);
+        self.as_nan(any, format)
+    }
+
+    fn as_nan(&mut self, any: ExprId, format: Format) -> ExprId {
         let quiet = format.infinity() | 1 << (format.significand - 1);
-        let quiet = self.cfa.pool.constant(quiet, width);
+        let quiet = self.cfa.pool.constant(quiet, format.width());
         self.cfa.pool.binary(BinOp::Or, any, quiet)
     }
 
@@ -76,11 +79,74 @@ impl Lower<'_> {
                 let width = format.width();
                 match result {
                     Some(bits) => self.cfa.pool.constant(bits, width),
-                    None => self.fresh_approximate("rounded", width, ir::Type::Float),
+                    None => self.rounded(op, x, y, format),
                 }
             }
             _ => return self.refuse_on_floats(span),
         })
+    }
+
+    /// What rounding gives is any value, as far as that goes: it keeps the order of numbers, so a sum is no further from
+    /// zero than the larger of two with different signs, and a product with a fraction no further than the other factor.
+    fn rounded(&mut self, op: Op, x: ExprId, y: ExprId, format: Format) -> ExprId {
+        let any = self.fresh_approximate("rounded", format.width(), ir::Type::Float);
+        let is_sum = matches!(op, Op::Add | Op::Sub);
+        let minus_y = self.with_sign(y, format, true);
+        let y = if op == Op::Sub { minus_y } else { y };
+        let (sx, sy) = (self.sign_of(x, format), self.sign_of(y, format));
+        let (bx, by) = (self.bits_below(x, format), self.bits_below(y, format));
+        let is_number = self.neither_nan(x, y, format);
+        let (any_sign, any_size) = (self.sign_of(any, format), self.bits_below(any, format));
+        let pool = &mut self.cfa.pool;
+        let below = format.width() - 1;
+        let (zero, infinity) = (pool.constant(0, below), pool.constant(format.infinity(), below));
+        let (is_zero_x, is_zero_y) = (pool.equal(bx, zero), pool.equal(by, zero));
+        let (is_endless_x, is_endless_y) = (pool.equal(bx, infinity), pool.equal(by, infinity));
+        let same_sign = pool.equal(sx, sy);
+        let other_sign = pool.not(same_sign);
+        let y_is_more = pool.binary(BinOp::Ult, bx, by);
+        let x_is_more = pool.binary(BinOp::Ult, by, bx);
+        let most = pool.ite(y_is_more, by, bx);
+        let least = pool.ite(y_is_more, bx, by);
+        // Between these it is, and what two infinities or zeros give may be no number.
+        let (low, high, sign, open) = if is_sum {
+            let both = pool.and(is_endless_x, is_endless_y);
+            let sign = pool.ite(x_is_more, sx, any_sign);
+            let sign = pool.ite(y_is_more, sy, sign);
+            let (low, high) =
+                (pool.ite(same_sign, most, zero), pool.ite(same_sign, infinity, most));
+            (low, high, pool.ite(same_sign, sx, sign), pool.and(both, other_sign))
+        } else {
+            let one = pool.constant(u128::from(format.bias()) << format.significand, below);
+            let (is_small_x, is_small_y) =
+                (pool.binary(BinOp::Ule, bx, one), pool.binary(BinOp::Ule, by, one));
+            let (is_large_x, is_large_y) =
+                (pool.binary(BinOp::Ule, one, bx), pool.binary(BinOp::Ule, one, by));
+            let (low, high, open) = if op == Op::Mul {
+                let high = pool.ite(is_small_y, bx, infinity);
+                let other = pool.ite(is_small_y, least, by);
+                let high = pool.ite(is_small_x, other, high);
+                let low = pool.ite(is_large_y, bx, zero);
+                let other = pool.ite(is_large_y, most, by);
+                let low = pool.ite(is_large_x, other, low);
+                let (a, b) = (pool.and(is_zero_x, is_endless_y), pool.and(is_endless_x, is_zero_y));
+                (low, high, pool.or(a, b))
+            } else {
+                let (low, high) =
+                    (pool.ite(is_small_y, bx, zero), pool.ite(is_large_y, bx, infinity));
+                let (a, b) = (pool.and(is_zero_x, is_zero_y), pool.and(is_endless_x, is_endless_y));
+                (low, high, pool.or(a, b))
+            };
+            (low, high, other_sign, open)
+        };
+        let is_less = pool.binary(BinOp::Ult, any_size, low);
+        let is_more = pool.binary(BinOp::Ult, high, any_size);
+        let size = pool.ite(is_more, high, any_size);
+        let size = pool.ite(is_less, low, size);
+        let number = pool.binary(BinOp::Concat, sign, size);
+        let result = pool.ite(open, any, number);
+        let none = self.as_nan(any, format);
+        self.cfa.pool.ite(is_number, result, none)
     }
 
     /// An operator for integers alone.

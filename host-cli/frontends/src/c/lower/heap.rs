@@ -52,6 +52,7 @@ impl Lower<'_> {
                 let word = self.unit.types.word();
                 let bytes = self.heap_var(format!("{name}.bytes"), word, ir::Type::Unsigned);
                 self.objects[object].thing = Some(Thing::Block(context, span));
+                self.open_to_devices(object, span);
                 self.objects[object].length = Some((bytes, 1));
                 self.objects[object].live = Some(live);
                 self.heap.sites.entry((context, span)).or_default().push(self.heap.blocks.len());

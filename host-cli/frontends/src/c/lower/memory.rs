@@ -11,6 +11,7 @@ use crate::c::outlive::outlives;
 use crate::c::targets::{Offsets, Targets};
 use crate::c::tree::Expr;
 use crate::c::types::{self, Type};
+use std::ops::Range;
 use std::rc::Rc;
 use vouch_ir::{self as ir, BinOp, ExprId, Span};
 
@@ -333,7 +334,9 @@ impl Lower<'_> {
                 }
                 list.push(Candidate { object, offset: start, when: Some(when) });
             }
-            for open in self.objects[object].open.clone() {
+            let is_wide = |open: &Range<u64>| open.end - open.start >= width as u64;
+            let open = self.objects[object].open.iter().cloned();
+            for open in open.filter(is_wide).collect::<Vec<_>>() {
                 let (first, last) = (open.start / 8, (open.end - width as u64) / 8);
                 let from = (address + first).wrapping_sub(offset / 8);
                 let from = self.cfa.pool.constant(from as u128 & ir::mask(word), word);

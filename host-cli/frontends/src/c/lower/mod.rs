@@ -148,7 +148,9 @@ struct Lower<'a> {
     other_order: Option<VarId>,
     interrupts: Interrupts<'a>,
     /// Lengths of what the library function that is being called makes.
-    format: format::Lengths,
+    format: format::Length,
+    /// Those of the texts that the next one of these is given.
+    texts: Vec<VarId>,
 }
 
 /// Lowers what `options.c.entry` does, and handlers that interrupt it.
@@ -216,7 +218,8 @@ pub fn lower(
         branching: None,
         other_order: None,
         interrupts: Interrupts::new(handlers),
-        format: (0, None),
+        format: format::Length::ANY,
+        texts: vec![],
     };
     lower.run(&steps, init)?;
     lower.note_names();

@@ -45,6 +45,8 @@ pub struct Notes {
     pub allocates: Option<Span>,
     /// Objects with an array that is too large to be followed, and where they are declared.
     pub open: Vec<(String, Span)>,
+    /// Objects that a device is given the address of.
+    pub seen: Vec<(String, Span)>,
     /// Operands of which it is not said which is evaluated first, though that may matter.
     pub orders: Vec<(Span, Span)>,
     /// Where devices are.

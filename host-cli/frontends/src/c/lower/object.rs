@@ -244,6 +244,7 @@ impl Lower<'_> {
         let object = self.object(global.name.clone(), &global.ty, addressed, global.span)?;
         self.objects[object].constant = global.constant;
         self.objects[object].thing = Some(Thing::Global(id));
+        self.open_to_devices(object, global.span);
         if let Some(range) = global.param {
             self.make_param(object, range, global.span)?;
         }
@@ -310,6 +311,7 @@ impl Lower<'_> {
         }
         self.objects[object].owner = Some(Owner { function, depth, local: Some(id) });
         self.objects[object].thing = Some(Thing::Local(function, id));
+        self.open_to_devices(object, self.unit.functions[function].locals[id].span);
         self.locals.insert(key, object);
         Ok(object)
     }

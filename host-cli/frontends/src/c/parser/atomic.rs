@@ -1,5 +1,5 @@
-//! `__atomic_…` and `__sync_…`: accesses that other threads see as one. There are none, and handlers of interrupts may
-//! come between the parts: what holds of the parts holds of the whole.
+//! `__atomic_…`, `__sync_…`, and `x += 1` of what is `_Atomic`: accesses that others see as one. There are no other threads,
+//! and handlers of interrupts do not come between the parts of one that is no wider than a pointer.
 
 use super::Parser;
 use super::typing::int;
@@ -150,15 +150,20 @@ impl Parser {
                     }
                     false => old,
                 };
-                in_order(vec![keep_value, keep_old, store], last)
+                let all = self.as_one(vec![keep_old, store], &ty, span)?;
+                in_order(vec![keep_value, all], last)
             }
             Atomic::CompareExchange | Atomic::Swap { .. } => {
                 let learns = what == Atomic::CompareExchange;
+                let mut learned = None;
                 let (keep_expected, expected) = match learns {
                     true => {
                         let pointer = self.rvalue(next());
                         let (keep, pointer) = self.kept(pointer)?;
-                        (keep, self.deref(pointer, span)?)
+                        let place = self.deref(pointer, span)?;
+                        let (keep_value, value) = self.kept(place.clone())?;
+                        learned = Some(place);
+                        (in_order(vec![keep], keep_value), value)
                     }
                     false => {
                         let value = next();
@@ -172,7 +177,7 @@ impl Parser {
                 let (keep_value, value) = self.kept(self.assignable(value, &ty)?)?;
                 let weak = learns && !matches!(next().kind, ExprKind::Int(0));
                 let (keep_old, old) = self.kept(place.clone())?;
-                let mut same = self.binary(Op::Eq, old.clone(), expected.clone(), span)?;
+                let mut same = self.binary(Op::Eq, old.clone(), expected, span)?;
                 if weak {
                     // It may fail without a reason.
                     let id = self.implicit_function(&Rc::from("__vouch_input"), span)?;
@@ -181,18 +186,23 @@ impl Parser {
                 }
                 let (keep_same, same) = self.kept(same)?;
                 let store = self.stored(place, value, span)?;
-                let learn = match learns {
-                    true => self.stored(expected, old.clone(), span)?,
-                    false => nothing.clone(),
+                let learn = match learned {
+                    Some(place) => self.stored(place, old.clone(), span)?,
+                    None => nothing.clone(),
                 };
-                let kind =
-                    ExprKind::Choice(Box::new(same.clone()), Box::new(store), Box::new(learn));
-                let act = make(kind, Type::Void);
+                let either = |yes: Expr, no: Expr| {
+                    let kind =
+                        ExprKind::Choice(Box::new(same.clone()), Box::new(yes), Box::new(no));
+                    make(kind, Type::Void)
+                };
+                let (store, learn) =
+                    (either(store, nothing.clone()), either(nothing.clone(), learn));
+                let all = self.as_one(vec![keep_old, keep_same, store], &ty, span)?;
                 let last = match what {
                     Atomic::Swap { tells_value: true } => old,
                     _ => self.convert(same, &Type::Bool),
                 };
-                in_order(vec![keep_expected, keep_value, keep_old, keep_same, act], last)
+                in_order(vec![keep_expected, keep_value, all, learn], last)
             }
             Atomic::Update { op, old } => {
                 // A pointer moves by bytes here.
@@ -201,12 +211,84 @@ impl Parser {
                     let kind = ExprKind::Refused("an atomic operation on a pointer");
                     return Ok(make(kind, ty));
                 }
-                self.update(place, op, value, old, start)?
+                self.update_at_once(place, op, value, old, start)?
             }
             Atomic::Fence | Atomic::LockFree => nothing,
         };
         let result = self.rvalue(result);
         Ok(Expr { span, ..in_order(vec![keep_address], result) })
+    }
+
+    /// `place op= value`, with the value before or after.
+    pub(super) fn update_place(
+        &mut self,
+        place: Expr,
+        op: Op,
+        value: Expr,
+        old: bool,
+        start: Span,
+    ) -> Result<Expr, Fail> {
+        if !self.names_atomic(&place) {
+            return self.update(place, op, value, old, start);
+        }
+        let span = self.since(start);
+        let is_named = matches!(place.kind, ExprKind::Global(_));
+        if is_named {
+            return self.update_at_once(place, op, value, old, start);
+        }
+        // Which object it is, is found before.
+        let ty = pointer(place.ty.clone());
+        let address = Expr { kind: ExprKind::Address(Box::new(place)), ty, span };
+        let (keep_address, address) = self.kept(address)?;
+        let place = self.deref(address, span)?;
+        let update = self.update_at_once(place, op, value, old, start)?;
+        Ok(in_order(vec![keep_address], update))
+    }
+
+    /// Whether a place is a variable or a member that is declared `_Atomic`.
+    fn names_atomic(&self, place: &Expr) -> bool {
+        match &place.kind {
+            ExprKind::Global(id) => self.unit.globals[*id].atomic,
+            ExprKind::Index(array, _) => self.names_atomic(array),
+            ExprKind::Member { of, offset, .. } => match of.ty {
+                Type::Record(id) => self.unit.types.has_atomic(id, *offset),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// `place op= value`, without handlers of interrupts between reading and writing.
+    fn update_at_once(
+        &mut self,
+        place: Expr,
+        op: Op,
+        value: Expr,
+        old: bool,
+        start: Span,
+    ) -> Result<Expr, Fail> {
+        let (span, ty) = (self.since(start), place.ty.clone());
+        let (mut before, mut value) = (vec![], self.rvalue(value));
+        if !matches!(value.kind, ExprKind::Int(_)) {
+            let (keep_value, kept) = self.kept(value)?;
+            before.push(keep_value);
+            value = kept;
+        }
+        let update = self.update(place, op, value, old, start)?;
+        let (keep_result, result) = self.kept(update)?;
+        before.push(self.as_one(vec![keep_result], &ty, span)?);
+        Ok(in_order(before, result))
+    }
+
+    /// These, as one access to something of a type.
+    fn as_one(&mut self, mut steps: Vec<Expr>, ty: &Type, span: Span) -> Result<Expr, Fail> {
+        let types = &self.unit.types;
+        if types.width(ty).is_some_and(|width| width <= types.word()) {
+            steps.insert(0, self.call_inner("__vouch_begin_atomic", vec![], span)?);
+            steps.push(self.call_inner("__vouch_end_atomic", vec![], span)?);
+        }
+        let nothing = ExprKind::Cast(Box::new(int(0, INT, span)));
+        Ok(in_order(steps, Expr { kind: nothing, ty: Type::Void, span }))
     }
 
     /// `to = value`, without a value of its own.

@@ -23,6 +23,8 @@ pub struct Declarator {
     pub volatile: bool,
     /// Whether the named thing itself is const.
     pub constant: bool,
+    /// Whether the named thing itself is `_Atomic`.
+    pub atomic: bool,
     /// An alignment that the name of its type represents.
     pub align: Option<u64>,
     /// Whether its parameters have no types yet: `f(a, b) int a; char b; { … }`.
@@ -53,14 +55,14 @@ impl Parser {
     pub(super) fn declarator(&mut self, of: &Specifiers) -> Result<Declarator, Fail> {
         self.variable_length = false;
         self.lengths.clear();
-        self.nested(|p| p.declarator_in(of.ty.clone(), of.volatile, of.constant))
+        let qualifiers = (of.volatile, of.constant, of.atomic);
+        self.nested(|p| p.declarator_in(of.ty.clone(), qualifiers))
     }
 
     fn declarator_in(
         &mut self,
         mut ty: Type,
-        mut volatile: bool,
-        mut constant: bool,
+        (mut volatile, mut constant, mut atomic): (bool, bool, bool),
     ) -> Result<Declarator, Fail> {
         loop {
             while self.attributes(&mut Attributes::default())? {}
@@ -68,7 +70,7 @@ impl Parser {
                 break;
             }
             ty = Type::Pointer(Rc::new(ty), constant);
-            (volatile, constant) = (false, false);
+            (volatile, constant, atomic) = (false, false, false);
             loop {
                 if self.attributes(&mut Attributes::default())? {
                     continue;
@@ -77,7 +79,8 @@ impl Parser {
                 match &**word {
                     "const" | "__const" | "__const__" => constant = true,
                     "volatile" | "__volatile__" | "__volatile" => volatile = true,
-                    "restrict" | "__restrict" | "__restrict__" | "_Atomic" => {}
+                    "_Atomic" => atomic = true,
+                    "restrict" | "__restrict" | "__restrict__" => {}
                     _ => break,
                 }
                 self.advance();
@@ -90,7 +93,8 @@ impl Parser {
             let (outer, params) = self.suffix(ty)?;
             let end = self.at;
             self.at = inner;
-            let mut declarator = self.nested(|p| p.declarator_in(outer, volatile, constant))?;
+            let qualifiers = (volatile, constant, atomic);
+            let mut declarator = self.nested(|p| p.declarator_in(outer, qualifiers))?;
             self.expect(")")?;
             self.at = end;
             if matches!(declarator.ty, Type::Function(_)) && declarator.params.is_none() {
@@ -111,6 +115,7 @@ impl Parser {
             params: params.map(|p| p.list),
             volatile,
             constant,
+            atomic,
             align: None,
             old,
         })

@@ -115,7 +115,12 @@ impl Parser {
     }
 
     /// A call of a function that is vouch's own.
-    fn call_inner(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Result<Expr, Fail> {
+    pub(super) fn call_inner(
+        &mut self,
+        name: &str,
+        args: Vec<Expr>,
+        span: Span,
+    ) -> Result<Expr, Fail> {
         let id = self.implicit_function(&Rc::from(name), span)?;
         let ty = self.unit.functions[id].result.clone();
         Ok(Expr { kind: ExprKind::Call(id, args), ty, span })

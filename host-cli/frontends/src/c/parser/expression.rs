@@ -88,7 +88,7 @@ impl Parser {
         let Some((_, op)) = UPDATES.iter().find(|u| u.0 == punct) else { return Ok(left) };
         self.advance();
         let right = self.assignment()?;
-        self.update(left, *op, right, false, start)
+        self.update_place(left, *op, right, false, start)
     }
 
     fn require_place(&self, expr: &Expr) -> Result<(), Fail> {
@@ -287,7 +287,7 @@ impl Parser {
                 let place = self.nested(Self::cast)?;
                 let op = if punct == "++" { Op::Add } else { Op::Sub };
                 let one = int(1, INT, start);
-                self.update(place, op, one, false, start)
+                self.update_place(place, op, one, false, start)
             }
             "&" => {
                 self.advance();
@@ -458,7 +458,7 @@ impl Parser {
                     self.advance();
                     let op = if punct == "++" { Op::Add } else { Op::Sub };
                     let one = int(1, INT, start);
-                    expr = self.update(expr, op, one, true, start)?;
+                    expr = self.update_place(expr, op, one, true, start)?;
                 }
                 _ => return Ok(expr),
             }
@@ -503,8 +503,7 @@ impl Parser {
         self.expect(")")?;
         let span = self.since(start);
         if let ExprKind::Function(id) = callee.kind {
-            let ty = self.unit.functions[id].result.clone();
-            return Ok(Expr { kind: ExprKind::Call(id, args), ty, span });
+            return self.call_of(id, args, span);
         }
         let callee = self.rvalue(callee);
         let result = match callee.ty.pointee() {

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use vouch_ir::Span;
 
 /// `unsigned long` is `size_t` in every data model, and `long` is `ptrdiff_t`.
-const LIBRARY: [&str; 125] = [
+const LIBRARY: [&str; 128] = [
     "void __disable_irq(void)",
     "void __enable_irq(void)",
     "void __disable_interrupt(void)",
@@ -41,6 +41,9 @@ const LIBRARY: [&str; 125] = [
     "void __vouch_begin_exclusive(void)",
     "unsigned int __vouch_end_exclusive(void)",
     "void __vouch_clear_exclusive(void)",
+    "void __vouch_text_length(unsigned long)",
+    "void __vouch_begin_atomic(void)",
+    "void __vouch_end_atomic(void)",
     "void *memcpy(void *, const void *, unsigned long)",
     "void *memmove(void *, const void *, unsigned long)",
     "void *mempcpy(void *, const void *, unsigned long)",

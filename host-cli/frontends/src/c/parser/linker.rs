@@ -65,8 +65,13 @@ impl Linker {
 impl Parser {
     /// Names of the unit before mean nothing any more, but for those that are shared.
     pub(super) fn begin_unit(&mut self, number: usize) {
-        let va_list =
-            Qualified { ty: pointer(Type::Void), volatile: false, constant: false, align: None };
+        let va_list = Qualified {
+            ty: pointer(Type::Void),
+            volatile: false,
+            constant: false,
+            atomic: false,
+            align: None,
+        };
         self.names = vec![HashMap::new()];
         self.tags = vec![HashMap::new()];
         self.declare_name("__builtin_va_list".into(), Name::Typedef(va_list));

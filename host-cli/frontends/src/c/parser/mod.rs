@@ -34,6 +34,7 @@ mod record;
 mod rows;
 mod specifier;
 mod statement;
+mod text;
 mod typing;
 mod unchanged;
 
@@ -303,6 +304,7 @@ impl Parser {
             ty: declarator.ty.clone(),
             volatile: declarator.volatile,
             constant: declarator.constant,
+            atomic: declarator.atomic,
             align: attributes.align.or(inherited),
         };
         let known = self.names.last().and_then(|scope| scope.get(&name));
@@ -351,6 +353,7 @@ impl Parser {
                     foreign: true,
                     linkage: if internal { Linkage::Internal } else { Linkage::External },
                     volatile: declarator.volatile,
+                    atomic: declarator.atomic,
                     constant: declarator.constant,
                     param: specifiers.attributes.param.or(attributes.param),
                 });
@@ -374,6 +377,7 @@ impl Parser {
             known.linkage = Linkage::Declared;
         }
         known.volatile |= declarator.volatile;
+        known.atomic |= declarator.atomic;
         if !foreign {
             known.span = span;
         }
@@ -606,6 +610,7 @@ impl Parser {
             foreign: false,
             linkage: Linkage::Internal,
             volatile: false,
+            atomic: false,
             constant,
             param: None,
         };

@@ -1,6 +1,7 @@
 //! Structs, unions and enumerations.
 
 use super::attribute::Attributes;
+use super::declarator::Declarator;
 use super::specifier::Specifiers;
 use super::{Name, Parser, Tag};
 use crate::c::layout::{Asked, Declared};
@@ -89,9 +90,9 @@ impl Parser {
                         self.new_member(name, start, &mut names)?;
                     }
                     let Attributes { align, packed, .. } = specifiers.attributes;
-                    let constant = specifiers.constant;
-                    let unnamed = Declared::of(specifiers.ty);
-                    fields.push(Declared { align, packed, constant, ..unnamed });
+                    let Specifiers { ty, constant, volatile, .. } = specifiers;
+                    let unnamed = Declared::of(ty);
+                    fields.push(Declared { align, packed, constant, volatile, ..unnamed });
                 }
                 continue;
             }
@@ -128,11 +129,13 @@ impl Parser {
     /// One member after its specifiers.
     fn field(&mut self, specifiers: &Specifiers) -> Result<Declared, Fail> {
         let span = self.span();
-        let (name, ty, constant) = match self.is(":") {
-            true => (None, specifiers.ty.clone(), specifiers.constant),
+        let of = specifiers;
+        let (name, ty, constant, volatile, atomic) = match self.is(":") {
+            true => (None, of.ty.clone(), of.constant, of.volatile, of.atomic),
             false => {
                 let declarator = self.declarator(specifiers)?;
-                (declarator.name.map(|n| n.0), declarator.ty, declarator.constant)
+                let Declarator { name, ty, constant, volatile, atomic, .. } = declarator;
+                (name.map(|n| n.0), ty, constant, volatile, atomic)
             }
         };
         if self.variable_length && !self.is(":") {
@@ -170,7 +173,7 @@ impl Parser {
         };
         let Attributes { align, packed, .. } = attributes;
         let bits = bits.map(|b| b as u32);
-        Ok(Declared { name, ty, bits, align, type_align, packed, constant })
+        Ok(Declared { name, ty, bits, align, type_align, packed, constant, volatile, atomic })
     }
 
     /// `enum …`.

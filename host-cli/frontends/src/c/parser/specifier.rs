@@ -30,6 +30,8 @@ pub struct Qualified {
     pub volatile: bool,
     /// Whether the type itself is `const`, not what it points to.
     pub constant: bool,
+    /// Whether the type itself is `_Atomic`.
+    pub atomic: bool,
     /// An alignment that is not that of the type.
     pub align: Option<u64>,
 }
@@ -45,6 +47,8 @@ pub struct Specifiers {
     pub volatile: bool,
     /// Whether `const` is among them, directly or by a typedef.
     pub constant: bool,
+    /// Whether `_Atomic` is.
+    pub atomic: bool,
     /// An alignment that the name of the type represents.
     pub type_align: Option<u64>,
     /// Whether a function is `inline`.
@@ -155,6 +159,7 @@ impl Parser {
             storage: Storage::Plain,
             volatile: false,
             constant: false,
+            atomic: false,
             type_align: None,
             inline: false,
             deduced: false,
@@ -179,8 +184,9 @@ impl Parser {
                 | "__extension__" | "_Thread_local" | "__thread" => {}
                 "inline" | "__inline" | "__inline__" => out.inline = true,
                 "_Noreturn" => out.attributes.noreturn = true,
-                "_Atomic" if !self.is_at(1, "(") => {}
+                "_Atomic" if !self.is_at(1, "(") => out.atomic = true,
                 "_Atomic" if no_type_yet => {
+                    out.atomic = true;
                     self.advance();
                     self.expect("(")?;
                     ty = Some(self.type_name()?);
@@ -234,6 +240,7 @@ impl Parser {
                     } else if no_type_yet && let Some(Name::Typedef(known)) = self.lookup(name) {
                         out.volatile |= known.volatile;
                         out.constant |= known.constant;
+                        out.atomic |= known.atomic;
                         out.type_align = known.align;
                         ty = Some(known.ty.clone());
                     } else {

@@ -156,6 +156,7 @@ impl Parser {
             foreign: attributes.noinit || specifiers.attributes.noinit,
             linkage: Linkage::Internal,
             volatile: declarator.volatile,
+            atomic: declarator.atomic,
             constant: declarator.constant,
             param: specifiers.attributes.param.or(attributes.param),
         });

@@ -8,7 +8,7 @@
 use super::Parser;
 use crate::c::constant;
 use crate::c::token::TokenKind;
-use crate::c::tree::{Expr, ExprKind, Init};
+use crate::c::tree::{Expr, ExprKind, Init, Linkage};
 
 const ASSIGNMENTS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
 
@@ -31,7 +31,9 @@ impl Parser {
             }
             ExprKind::Global(id) => {
                 let global = &self.unit.globals[*id];
-                let own = !global.foreign && !global.volatile && global.param.is_none();
+                // Another unit may change what it knows.
+                let own = global.constant || global.linkage == Linkage::Internal;
+                let own = own && !global.foreign && !global.volatile && global.param.is_none();
                 let value = global.init.as_ref().filter(|_| own).and_then(|i| self.first(i));
                 value.filter(|_| self.is_steady(&global.name))
             }

@@ -107,6 +107,59 @@ fn comparisons_and_conversions_are_those_of_the_processor() {
     }
 }
 
+/// What the processor gives is among what arithmetic may give, and what cannot be is not.
+#[test]
+fn what_is_known_of_arithmetic_is_so() {
+    let numbers = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.3,
+        -0.7,
+        2.5,
+        -1e20,
+        f32::MAX,
+        -1e-40,
+        f32::MIN_POSITIVE,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    let give = |op: &str, x: f32, y: f32, any: u32| {
+        let text = format!(
+            "union f {{ unsigned u; float f; }} a = {{ {}u }}, b = {{ {}u }}, c;\n\
+             int main(void) {{ c.f = a.f {op} b.f; return 0; }}",
+            x.to_bits(),
+            y.to_bits()
+        );
+        let cfa = compile(&text, &options("main")).unwrap().cfa;
+        let ended = eval::run(&cfa, 0, &[any.into()], 1000).unwrap();
+        let mut found = cfa.vars.iter().zip(&ended.state).filter(|(v, _)| v.name.starts_with('c'));
+        f32::from_bits(found.next().map(|(_, bits)| *bits as u32).unwrap())
+    };
+    for x in numbers {
+        for y in numbers {
+            for (op, result) in [("+", x + y), ("-", x - y), ("*", x * y), ("/", x / y)] {
+                let found = give(op, x, y, result.to_bits());
+                let same = found.to_bits() == result.to_bits() || found.is_nan() && result.is_nan();
+                assert!(same, "{x:e} {op} {y:e} is {result:e}, not {found:e}");
+            }
+        }
+    }
+    for any in [0u32, 0x8000_0000, 0x3f00_0000, 0xff7f_ffff, 0x7f80_0000, 0x7fc0_0000, 0xffff_ffff]
+    {
+        let give = |op: &str, x: f32, y: f32| give(op, x, y, any);
+        assert!((0.0..=3.0).contains(&give("*", 3.0, 0.5)));
+        assert!(give("*", -3.0, 2.5) <= -3.0);
+        assert!(give("+", 3.0, 2.5) >= 3.0);
+        assert!((-3.0..=0.0).contains(&give("-", 2.5, 3.0)));
+        assert!((-3.0..=0.0).contains(&give("/", 3.0, -2.5)));
+        assert!(give("/", 3.0, 0.5) >= 3.0);
+        assert!(give("+", f32::NAN, 1.0).is_nan());
+    }
+}
+
 #[test]
 fn constants_are_computed_where_nothing_is_rounded() {
     holds("float x = 1.5f;", "", "x * 2 == 3 || x == 1.5");

@@ -95,6 +95,34 @@ fn what_may_be_interrupted_in_the_middle_is_a_limit() {
     assert!(is_limit(found), "whether a run comes there is for the engine to say");
 }
 
+/// What is done with an atomic object is one access, wherever it is.
+#[test]
+fn handlers_do_not_come_between_the_parts_of_an_atomic_access() {
+    let pauses = |declarations: &str, place: &str, step: &str| {
+        let text = format!(
+            "#include <stdatomic.h>\nint i; {declarations} void handler(void) {{ {place} = 1; }} \
+             int main(void) {{ int e = 0; {step}; return 0; }}"
+        );
+        let cfa = compile(&text, &with(&[("handler", 0)])).unwrap().cfa;
+        cfa.locations.iter().filter(|l| l.name.starts_with("handler at main")).count()
+    };
+    for (declarations, place, step, count) in [
+        ("volatile int x;", "x", "x++", 2),
+        ("_Atomic int x;", "x", "x++", 1),
+        ("_Atomic(int) x[2];", "x[0]", "x[i] += x[1]", 2),
+        ("atomic_int x;", "x", "x = x + 1", 2),
+        ("struct { int a; atomic_int b; } x[2];", "x[0].b", "x[0].b |= 4", 1),
+        ("struct { int a; atomic_int b; } x[2];", "x[0].a", "x[0].a |= 4", 2),
+        ("volatile int x;", "x", "atomic_fetch_add(&x, 3)", 1),
+        ("volatile int x;", "x", "e = atomic_exchange(&x, 3)", 1),
+        ("volatile int x;", "x", "__sync_bool_compare_and_swap(&x, 3, 4)", 1),
+        // What is expected is read before, and what was found is stored after.
+        ("volatile int x;", "x", "atomic_compare_exchange_strong(&x, &e, 4)", 3),
+    ] {
+        assert_eq!(pauses(declarations, place, step), count, "{declarations} {step}");
+    }
+}
+
 #[test]
 fn what_is_not_volatile_is_warned_of() {
     let text =

@@ -114,6 +114,92 @@ fn what_is_printed_is_evaluated() {
     holds(text, "char *p = t; printf(\"%s%s\", p++, next());", "p == t + 1 && n == 1");
 }
 
+/// How long a text is follows from the numbers in it.
+#[test]
+fn numbers_have_their_digits() {
+    let head = "#include <stdio.h>\n#include <stdint.h>\n#include <limits.h>\nchar t[64]; signed char minus = -1;\n";
+    let formats = [
+        "\"%d|%5u|%x\", -12, 7u, 255",
+        "\"%u %u %u\", 9, 10, 4294967295u",
+        "\"%d%d\", INT_MIN, INT_MAX",
+        "\"%+d% d%+d\", 5, 0, -5",
+        "\"%08lx%-3hhu%hd\", 0xffful, 1000, 70000",
+        "\"%lld %llu\", LLONG_MIN, ULLONG_MAX",
+        "\"%.4d%7.5i%o\", -3, 12345, 64",
+        "\"%c%%%zu\", 'a', sizeof(int)",
+        "\"%d %d\", (signed char)-128, (_Bool)1",
+        "\"%u\", (signed char)-1",
+        "\"%d %u %d\", (unsigned short)minus, (unsigned char)minus, (signed char)(unsigned char)200",
+    ];
+    let sums = formats.iter().map(|f| format!("r = r * 31 + sprintf(t, {f});"));
+    let text = format!(
+        "{head}int main(void) {{ unsigned r = 0; {} return r; }}",
+        sums.collect::<String>()
+    );
+    let mut expected = 0u32;
+    for length in [12, 15, 21, 6, 15, 41, 15, 3, 6, 10, 13] {
+        expected = expected.wrapping_mul(31).wrapping_add(length);
+    }
+    let ended = run(&cfa(&text, &options("main")), 0, 10_000);
+    assert_eq!((&*ended.location, ended.values["main::result"] as u32), ("end", expected));
+}
+
+#[test]
+fn numbers_in_texts_that_do_not_fit_may_be_any() {
+    for (text, expected) in [
+        ("4294967297", 7),
+        ("2147483648", 7),
+        ("-2147483649", 7),
+        ("99999999999", 7),
+        (" +2147483647x", i32::MAX),
+        ("-2147483648", i32::MIN),
+        ("-42", -42),
+    ] {
+        for name in ["atoi", "atol"] {
+            let text =
+                format!("#include <stdlib.h>\nint main(void) {{ return {name}(\"{text}\"); }}");
+            let ended = run(&cfa(&text, &options("main")), 7, 10_000);
+            assert_eq!(ended.values["main::result"] as u32 as i32, expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_format_that_is_chosen_is_not_known() {
+    let head =
+        "#include <stdio.h>\nchar t[8], format[] = \"x\"; const char fixed[] = \"ab\"; int c;\n";
+    for format in ["c ? \"abc\" : \"%s\", t", "format", "fixed + c"] {
+        let text = format!("{head}int main(void) {{ return sprintf(t, {format}); }}");
+        assert!(compile(&text, &options("main")).is_err(), "{format}");
+    }
+    let text = format!("{head}int main(void) {{ return sprintf(t, fixed); }}");
+    assert_eq!(run(&cfa(&text, &options("main")), 0, 1000).values["main::result"], 2);
+    let text = format!("{head}int main(void) {{ return sprintf(t, c ? \"abcd\" : \"xyz\"); }}");
+    for (input, length) in [(3, 3), (4, 4), (5, 3)] {
+        assert_eq!(run(&cfa(&text, &options("main")), input, 1000).values["main::result"], length);
+    }
+}
+
+#[test]
+fn texts_have_their_lengths() {
+    let head = "#include <stdio.h>\n char t[40], *name = \"motor\"; struct { char id[4]; } s = { \"ab\" };\n";
+    for (call, length) in [
+        ("\"%s=%d\", name, 17", 8),
+        ("\"%s%8s%-3s|\", s.id, name, name", 16),
+        ("\"%.3s%.9s\", name, s.id", 5),
+        ("\"%d%s\", sprintf(t, \"%s\", name), name + 2", 4),
+    ] {
+        let text = format!("{head}int main(void) {{ return sprintf(t + 9, {call}); }}");
+        let found = compile(&text, &options("main"));
+        if call.contains("sprintf") {
+            assert!(found.is_err(), "what one asks is not what another one gets");
+            continue;
+        }
+        let ended = run(&found.unwrap().cfa, 0, 10_000);
+        assert_eq!((&*ended.location, ended.values["main::result"]), ("end", length), "{call}");
+    }
+}
+
 #[test]
 fn what_printing_stores_is_refused() {
     let text = "extern int printf(const char *, ...);

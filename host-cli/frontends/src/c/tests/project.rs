@@ -55,7 +55,7 @@ fn native(files: &[(&str, &str)]) -> Option<u8> {
 }
 
 /// Programs, each as its files.
-const PROGRAMS: [&[(&str, &str)]; 8] = [
+const PROGRAMS: [&[(&str, &str)]; 9] = [
     // What is static is each unit's own, functions, variables and types alike.
     &[
         (
@@ -140,6 +140,14 @@ const PROGRAMS: [&[(&str, &str)]; 8] = [
             "#include \"size.h\"\n#define N SIZE\nint n(void);\nint main(void) { return N * 10 + n(); }",
         ),
         ("b.c", "#ifdef SIZE\n#error leaked\n#endif\n#define N 7\nint n(void) { return N; }"),
+    ],
+    // What another unit changes is no constant.
+    &[
+        (
+            "a.c",
+            "int n = 3; void grow(void); int main(void) { grow(); char a[n]; return sizeof a; }",
+        ),
+        ("b.c", "extern int n; void grow(void) { n = 5; }"),
     ],
     // Headers of the library.
     &[(

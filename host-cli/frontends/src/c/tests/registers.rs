@@ -20,6 +20,36 @@ fn described(text: &str) -> (tempfile::NamedTempFile, Options) {
     (file, options)
 }
 
+/// What a device is given the address of may be anything, and what is beside it is not.
+#[test]
+fn a_device_may_change_what_it_is_given_the_address_of() {
+    let head = format!(
+        "{HEAD}unsigned short buf[4]; struct {{ int n; unsigned char data[4]; int m; }} s; const int c[2] = {{ 1 }}; \
+         extern void *volatile PTR; struct dma {{ volatile unsigned from, to; }}; \
+         static void copy(struct dma *d, unsigned to) {{ d->to = to; }}\n"
+    );
+    for (step, expected) in [
+        ("OUT = (unsigned)buf; return buf[1];", 7),
+        ("PORT->out = (unsigned)&buf[0]; buf[2] = 3; return buf[2];", 7),
+        ("PTR = buf; return buf[1];", 7),
+        ("copy((struct dma *)0x40030000, (unsigned)buf + 2); return buf[1];", 7),
+        ("OUT = (unsigned)s.data; s.n = 3; s.m = 4; return s.n * 100 + s.m * 10 + s.data[2];", 347),
+        ("OUT = (unsigned)&s; s.m = 3; return s.m;", 7),
+        ("int x[2] = { 1 }; OUT = (unsigned)x; return x[0];", 7),
+        ("OUT = (unsigned)c; return c[0];", 1),
+        ("struct dma d = { 0, (unsigned)buf }; OUT = (unsigned)&d; return buf[3];", 7),
+        ("buf[1] = 5; OUT = buf[1]; OUT = (unsigned)buf & 3; s.m = 2; return s.m;", 2),
+        ("struct dma d; copy(&d, (unsigned)buf); return buf[1];", 0),
+    ] {
+        let text = format!("{head}int main(void) {{ {step} }}");
+        let compiled = compile(&text, &options("main")).unwrap();
+        let ended = run(&compiled.cfa, 7, 1000);
+        assert_eq!((&*ended.location, ended.values["main::result"]), ("end", expected), "{step}");
+        let warned = compiled.warnings.iter().any(|w| w.message.contains("is given to a device"));
+        assert!(warned || step.starts_with("OUT = (unsigned)c") || expected < 7, "{step}");
+    }
+}
+
 #[test]
 fn registers_do_what_is_said_of_them() {
     let programs = [

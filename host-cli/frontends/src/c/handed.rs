@@ -1,0 +1,34 @@
+//! What devices are given the address of: one that accesses memory by itself (DMA) may write there at any time.
+
+use super::interrupt::{Root, root};
+use super::points::{Context, Points};
+use super::targets::Targets;
+use super::tree::Expr;
+
+impl Points<'_> {
+    /// Notes an address that is written to a device, as a pointer or as a number. `to` is what the place means.
+    pub(super) fn hand_to_device(
+        &mut self,
+        context: Context,
+        place: &Expr,
+        to: &Targets,
+        value: &Expr,
+    ) {
+        let types = &self.unit.types;
+        let is_device = match root(types, place) {
+            Some(Root::Device) => true,
+            // A pointer to none of the program's objects.
+            Some(Root::Pointed) => to.is_empty(),
+            Some(Root::Global(id)) => {
+                self.unit.globals[id].foreign && self.unit.globals[id].volatile
+            }
+            _ => false,
+        };
+        if is_device && types.width(&value.ty) == Some(types.word()) {
+            let mut given = self.value(context, value);
+            // A list of what to do has addresses, too.
+            while given.add(&self.all_in(&given)) {}
+            self.changed |= self.devices.add(&given);
+        }
+    }
+}
