@@ -1,9 +1,11 @@
-//! What devices are given the address of: one that accesses memory by itself (DMA) may write there at any time.
+//! What others are given the address of. A function that is declared only may follow all pointers from there, and a device that accesses
+//! memory by itself (DMA) may write there at any time.
 
 use super::interrupt::{Root, root};
 use super::points::{Context, Points};
-use super::targets::Targets;
+use super::targets::{Targets, Thing};
 use super::tree::Expr;
+use std::collections::BTreeSet;
 
 impl Points<'_> {
     /// Notes an address that is written to a device, as a pointer or as a number. `to` is what the place means.
@@ -30,5 +32,18 @@ impl Points<'_> {
             while given.add(&self.all_in(&given)) {}
             self.changed |= self.devices.add(&given);
         }
+    }
+
+    /// All that pointers lead to, and pointers in that.
+    pub(super) fn led_to(&self, given: &Targets) -> BTreeSet<Thing> {
+        let mut all: BTreeSet<Thing> = BTreeSet::new();
+        let mut todo: Vec<Thing> = given.things().map(|t| t.0).collect();
+        while let Some(thing) = todo.pop() {
+            if all.insert(thing) {
+                let inside = self.contents.get(&thing).map(|c| c.all());
+                todo.extend(inside.iter().flat_map(|t| t.things()).map(|t| t.0));
+            }
+        }
+        all
     }
 }

@@ -466,19 +466,6 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// All that pointers lead to, and pointers in that.
-    fn led_to(&self, given: &Targets) -> BTreeSet<Thing> {
-        let mut all: BTreeSet<Thing> = BTreeSet::new();
-        let mut todo: Vec<Thing> = given.things().map(|t| t.0).collect();
-        while let Some(thing) = todo.pop() {
-            if all.insert(thing) {
-                let inside = self.contents.get(&thing).map(|c| c.all());
-                todo.extend(inside.iter().flat_map(|t| t.things()).map(|t| t.0));
-            }
-        }
-        all
-    }
-
     /// Nothing is known any more of the pointers in these.
     fn forget(&mut self, things: BTreeSet<Thing>) {
         for thing in things.into_iter().filter(|t| !matches!(t, Thing::Function(_))) {
