@@ -139,7 +139,7 @@ fn a_run_that_needs_a_value_which_nobody_knows_is_not_one() {
     };
     // The compiler aligns `x`, and prints `42`: no run of the program breaks these.
     for (text, claim, what) in
-        [(address, "low == 0", "`address`"), (text, "t[0] == '4'", "`length`")]
+        [(address, "low == 0", "`address`"), (text, "t[0] == '4'", "`text`")]
     {
         let (code, reason) = outcome(text, claim);
         assert_eq!(code, Some(3), "{claim}");
