@@ -138,8 +138,7 @@ fn a_run_that_needs_a_value_which_nobody_knows_is_not_one() {
         (output.status.code(), json(&output)["reason"].to_string())
     };
     // The compiler aligns `x`, and prints `42`: no run of the program breaks these.
-    for (text, claim, what) in
-        [(address, "low == 0", "`address`"), (text, "t[0] == '4'", "`text`")]
+    for (text, claim, what) in [(address, "low == 0", "`address`"), (text, "t[0] == '4'", "`text`")]
     {
         let (code, reason) = outcome(text, claim);
         assert_eq!(code, Some(3), "{claim}");
