@@ -280,15 +280,17 @@ impl<'a> Base<'a> {
 
     /// A word of RAM that is one of a few, as a choice between these: so it is seen where it leads.
     fn pointer(&mut self, values: &mut Values, word: u32) -> ExprId {
-        let bytes = [0, 1, 2, 3].map(|i| match Cell::Ram(word + i) {
-            cell if self.known(cell) == Some(Known::Var) => self.part(values, cell),
-            cell => self.read(values, cell),
-        });
         let all = self.shape.pointers.get(&word).cloned().unwrap_or_default();
         let mut all = all.into_iter().rev();
         let whole = match self.parts(values, word)[..] {
             [(whole, _, 32)] => Some(whole),
-            _ => values.join(&bytes),
+            _ => {
+                let bytes = [0, 1, 2, 3].map(|i| match Cell::Ram(word + i) {
+                    cell if self.known(cell) == Some(Known::Var) => self.part(values, cell),
+                    cell => self.read(values, cell),
+                });
+                values.join(&bytes)
+            }
         };
         let (Some(whole), Some(last)) = (whole, all.next()) else { return values.word(0) };
         let last = values.word(last);

@@ -47,6 +47,9 @@ impl Lower<'_> {
         let unit = self.unit;
         let function = &unit.functions[id];
         let name = function.name.trim_start_matches("__builtin_");
+        if !function.library || !matches!(name, "memcpy" | "mempcpy") {
+            return Ok(());
+        }
         let (&[Value::Scalar(to), Value::Scalar(from), Value::Scalar(count)], [a, b, c]) =
             (values, args)
         else {
@@ -57,7 +60,7 @@ impl Lower<'_> {
             [Some(a), Some(b)] => a.things().all(|(thing, _)| !b.has(thing)),
             _ => false,
         };
-        if !function.library || !matches!(name, "memcpy" | "mempcpy") || apart {
+        if apart {
             return Ok(());
         }
         let count = self.converted(count, &c.ty, &function.locals[2].ty, span)?;

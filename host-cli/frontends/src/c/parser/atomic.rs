@@ -74,6 +74,12 @@ fn find(name: &str) -> Option<(Atomic, bool)> {
     Some((found, stem.is_none()))
 }
 
+/// An expression without a value.
+pub fn nothing(span: Span) -> Expr {
+    let kind = ExprKind::Cast(Box::new(int(0, INT, span)));
+    Expr { kind, ty: Type::Void, span }
+}
+
 /// Whether a name is one of these.
 pub fn is_atomic(name: &str) -> bool {
     find(name).is_some()
@@ -94,7 +100,7 @@ impl Parser {
         let span = self.since(start);
         let Some((what, by_pointer)) = find(name) else { return Err(self.unexpected("a name")) };
         let make = |kind, ty| Expr { kind, ty, span };
-        let nothing = make(ExprKind::Cast(Box::new(int(0, INT, span))), Type::Void);
+        let nothing = nothing(span);
         let needed = match what {
             Atomic::Fence | Atomic::LockFree => 0,
             Atomic::Load if !by_pointer => 1,
@@ -231,11 +237,10 @@ impl Parser {
         if !self.names_atomic(&place) {
             return self.update(place, op, value, old, start);
         }
-        let span = self.since(start);
-        let is_named = matches!(place.kind, ExprKind::Global(_));
-        if is_named {
+        if matches!(place.kind, ExprKind::Global(_)) {
             return self.update_at_once(place, op, value, old, start);
         }
+        let span = self.since(start);
         // Which object it is, is found before.
         let ty = pointer(place.ty.clone());
         let address = Expr { kind: ExprKind::Address(Box::new(place)), ty, span };
@@ -287,8 +292,7 @@ impl Parser {
             steps.insert(0, self.call_inner("__vouch_begin_atomic", vec![], span)?);
             steps.push(self.call_inner("__vouch_end_atomic", vec![], span)?);
         }
-        let nothing = ExprKind::Cast(Box::new(int(0, INT, span)));
-        Ok(in_order(steps, Expr { kind: nothing, ty: Type::Void, span }))
+        Ok(in_order(steps, nothing(span)))
     }
 
     /// `to = value`, without a value of its own.

@@ -4,7 +4,7 @@
 //! whether it stores is told by disabling interrupts around both.
 
 use super::Parser;
-use super::atomic::in_order;
+use super::atomic::{in_order, nothing};
 use super::typing::int;
 use crate::c::Fail;
 use crate::c::tree::{Expr, ExprKind, Op};
@@ -89,7 +89,6 @@ impl Parser {
         span: Span,
     ) -> Result<Expr, Fail> {
         let make = |kind, ty| Expr { kind, ty, span };
-        let nothing = make(ExprKind::Cast(Box::new(int(0, INT, span))), Type::Void);
         let (keep_value, value) = self.kept(value)?;
         let (keep_address, address) = self.kept(address)?;
         let before = self.call_inner("__vouch_get_PRIMASK", vec![], span)?;
@@ -99,7 +98,8 @@ impl Parser {
         let (keep_stores, stores) = self.kept(end)?;
         let place = self.deref(address, span)?;
         let store = self.stored(place, value, span)?;
-        let choice = ExprKind::Choice(Box::new(stores.clone()), Box::new(store), Box::new(nothing));
+        let (stored, nothing) = (Box::new(store), Box::new(nothing(span)));
+        let choice = ExprKind::Choice(Box::new(stores.clone()), stored, nothing);
         let choice = make(choice, Type::Void);
         let enable = self.call_inner("__vouch_set_PRIMASK", vec![before], span)?;
         let failed = self.binary(Op::Eq, stores, int(0, INT, span), span)?;
