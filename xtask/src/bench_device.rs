@@ -4,7 +4,8 @@
 //! The programs that measure are in `tests/tools/src/bin`; here they get firmware and models, and their
 //! tables a head.
 
-use crate::{boards, figures, firmware, project, record, setup, shell};
+use crate::record::{self, Kept};
+use crate::{boards, figures, firmware, project, setup, shell};
 use anyhow::Result;
 
 /// Boots every example that is meant to be safe on every board, with a certificate and without.
@@ -53,7 +54,7 @@ pub fn bound(args: &[String]) -> Result<()> {
         ["run", "--quiet", "--release", "--package", "vouch-tools", "--bin", "bound", "--"];
     let mut command = shell::cargo();
     command.current_dir(project::root()).args(package).arg(project::firmware_out());
-    shell::stage("bound.tsv", || record::rows("bound.tsv", &head, None, &mut command))
+    shell::stage("bound.tsv", || record::rows("bound.tsv", &head, Kept::Nothing, &mut command))
 }
 
 const BOUND: &str = "\
@@ -76,7 +77,10 @@ fn run(task: &str, program: &str, table: &str, head: &str, args: &[String]) -> R
         ["run", "--quiet", "--release", "--package", "vouch-tools", "--bin", program, "--"];
     let mut command = shell::cargo();
     command.current_dir(project::root()).args(package).arg(project::firmware_out()).args(&models);
-    let only = (!args.is_empty()).then_some(args);
-    shell::stage(table, || record::rows(table, head, only, &mut command))?;
+    let kept = match args {
+        [] => Kept::Nothing,
+        models => Kept::OtherModels(models),
+    };
+    shell::stage(table, || record::rows(table, head, kept, &mut command))?;
     figures::write(table)
 }

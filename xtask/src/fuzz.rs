@@ -154,8 +154,8 @@ const COLUMNS: &str = "target\tseconds\texecutions\tpeak_mib\tfound\tcommit";
 fn keep(target: &str, run: &Run, commit: &str) -> Result<()> {
     let Run { seconds, executions, peak_mib, found } = run;
     let row = format!("{target}\t{seconds}\t{executions}\t{peak_mib}\t{found}\t{commit}");
-    let others = record::others(&record::read("fuzz.tsv"), COLUMNS, &[target.to_owned()]);
-    let mut rows: Vec<&str> = others.lines().chain([row.as_str()]).collect();
+    let mut rows = record::others(&record::read("fuzz.tsv"), COLUMNS, &[target.to_owned()]);
+    rows.push(row);
     rows.sort_by_key(|row| TARGETS.iter().position(|t| row.split('\t').next() == Some(t)));
     record::write("fuzz.tsv", &format!("{HEAD}{COLUMNS}\n{}\n", rows.join("\n")))
 }

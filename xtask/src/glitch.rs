@@ -1,10 +1,11 @@
 //! `cargo xtask glitch`: each instruction that a boot executes which must refuse, replaced by a no-operation,
 //! one at a time, in QEMU.
 //!
-//! The campaign is a program in the tests' package, which gets all arguments. A whole one of a board is put
-//! into the record.
+//! The campaign is a program in the tests' package, which gets all arguments. What is tried whole, of a board
+//! and a kind of boot, is put into the record.
 
-use crate::{boards, firmware, project, record, setup, shell};
+use crate::record::{self, Kept};
+use crate::{boards, firmware, project, setup, shell};
 use anyhow::Result;
 
 const USAGE: &str = "glitch [--board lm3s6965evb|microbit|riscv-virt|mps2-an386] \
@@ -28,12 +29,12 @@ pub fn task(args: &[String]) -> Result<()> {
     let program = ["run", "--quiet", "--package", "vouch-tools", "--bin", "glitch", "--"];
     let mut command = shell::cargo();
     command.current_dir(project::root()).args(program).arg(project::firmware_out()).args(args);
-    let part = args.iter().any(|a| ["--sample", "--kind", "--function"].contains(&a.as_str()));
+    let part = args.iter().any(|a| ["--sample", "--function"].contains(&a.as_str()));
     if part {
         return shell::run(&mut command);
     }
     let head = format!(
-        "# cargo xtask glitch [--board B], each row on the firmware of the commit in its last column; {}\n\
+        "# cargo xtask glitch [--board B] [--kind K], each row on the firmware of the commit in its last column; {}\n\
          # boots that must refuse, of firmware/examples and of the firmware; each instruction that is\n\
          # executed is replaced by a no-operation, one at a time\n\
          # forged: signed by another key in the name of the right one; tampered: not the image that was\n\
@@ -47,6 +48,7 @@ pub fn task(args: &[String]) -> Result<()> {
          # where fewer are tried than executed, it is every n-th of them (--sample)\n",
         record::compiler()?
     );
-    let only = (!named.is_empty()).then_some(&named[..]);
-    shell::stage("glitch.tsv", || record::rows("glitch.tsv", &head, only, &mut command))
+    // Hours, which need not be in one piece.
+    let kept = Kept::UntilReplaced(2);
+    shell::stage("glitch.tsv", || record::rows("glitch.tsv", &head, kept, &mut command))
 }
