@@ -11,6 +11,8 @@ pub struct Outline {
     definitions: Vec<Definition>,
     /// What it only declares.
     declared: BTreeSet<Rc<str>>,
+    /// What it declares or defines as `weak`.
+    weak: BTreeSet<Rc<str>>,
 }
 
 #[derive(Debug)]
@@ -18,7 +20,18 @@ struct Definition {
     name: Rc<str>,
     /// Whether other units can mean it.
     external: bool,
+    /// Whether another unit's definition counts more: it is `weak`, or a variable without a value.
+    yields: bool,
     mentions: BTreeSet<Rc<str>>,
+}
+
+/// How a unit defines what others mean by a name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Defines {
+    No,
+    /// Another unit's definition counts more.
+    Yields,
+    Firmly,
 }
 
 impl Outline {
@@ -44,8 +57,13 @@ impl Outline {
     }
 
     /// Whether it defines something that others mean by this name.
-    pub fn defines(&self, name: &str) -> bool {
-        self.definitions.iter().any(|d| d.external && &*d.name == name)
+    pub fn defines(&self, name: &str) -> Defines {
+        let own = self.definitions.iter().filter(|d| d.external && &*d.name == name);
+        let firm = |d: &Definition| match d.yields || self.weak.contains(name) {
+            true => Defines::Yields,
+            false => Defines::Firmly,
+        };
+        own.map(firm).max().unwrap_or(Defines::No)
     }
 
     fn declaration(&mut self, tokens: &[Token], function: bool) {
@@ -55,6 +73,9 @@ impl Outline {
         }
         let assigns = top(tokens).any(|(_, token)| is(token, "="));
         let names = variables(tokens);
+        if is_weak(tokens) {
+            self.weak.extend(names.iter().cloned().chain(function_name(tokens)));
+        }
         if !function && !assigns && (has("extern") || names.is_empty()) {
             self.declared.extend(names);
             self.declared.extend(function_name(tokens));
@@ -66,8 +87,10 @@ impl Outline {
             true => function_name(tokens).into_iter().collect(),
             false => names,
         };
+        let yields = !function && !assigns;
         for name in names {
-            self.definitions.push(Definition { name, external, mentions: mentions.clone() });
+            let mentions = mentions.clone();
+            self.definitions.push(Definition { name, external, yields, mentions });
         }
     }
 }
@@ -85,6 +108,20 @@ fn word(token: &Token) -> Option<Rc<str>> {
 
 fn is_word(token: &Token, text: &str) -> bool {
     matches!(&token.kind, TokenKind::Word(word) if **word == *text)
+}
+
+/// Whether a declaration has the attribute `weak`, in front of the braces of a function.
+fn is_weak(tokens: &[Token]) -> bool {
+    let attribute =
+        |token: &Token| ["__attribute__", "__attribute"].iter().any(|a| is_word(token, a));
+    let weak = |token: &Token| is_word(token, "weak") || is_word(token, "__weak__");
+    let groups = tokens.iter().enumerate().filter(|(_, token)| attribute(token));
+    let mut inner = groups.flat_map(|(at, _)| {
+        tokens[at + 1..].iter().take_while(|token| {
+            matches!(token.kind, TokenKind::Word(_)) || is(token, "(") || is(token, ",")
+        })
+    });
+    inner.any(weak)
 }
 
 /// The tokens outside of all brackets.
@@ -150,20 +187,38 @@ fn variables(tokens: &[Token]) -> Vec<Rc<str>> {
     found
 }
 
-/// Whether a text has a word.
-pub fn mentions(text: &str, name: &str) -> bool {
+/// Where a text has a word.
+fn places<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    text.match_indices(name).any(|(at, _)| {
-        !is_part(text[..at].chars().next_back()) && !is_part(text[at + name.len()..].chars().next())
+    text.match_indices(name).map(|(at, _)| at).filter(move |at| {
+        let (before, behind) = (&text[..*at], &text[at + name.len()..]);
+        !is_part(before.chars().next_back()) && !is_part(behind.chars().next())
     })
 }
 
-/// Whether a text looks as if it defined a function, before it is preprocessed.
+/// Whether a text has a word.
+pub fn mentions(text: &str, name: &str) -> bool {
+    places(text, name).next().is_some()
+}
+
+/// Whether a text looks as if it defined a function, before it is preprocessed: its name stands at the beginning of
+/// a line without a semicolon, or in front of parentheses and a brace.
 pub fn seems_to_define(text: &str, name: &str) -> bool {
-    let defines = |line: &str| {
+    let begins = |line: &str| {
         !line.starts_with([' ', '\t', '#', '/', '*']) && !line.contains(';') && mentions(line, name)
     };
-    text.lines().any(defines)
+    let has_body = |at: usize| {
+        let behind = text[at + name.len()..].trim_start();
+        let mut depth = 0usize;
+        let end = behind.find(|c| {
+            depth += (c == '(') as usize;
+            depth -= (c == ')' && depth > 0) as usize;
+            depth == 0
+        });
+        behind.starts_with('(')
+            && end.is_some_and(|end| behind[end + 1..].trim_start().starts_with('{'))
+    };
+    text.lines().any(begins) || places(text, name).any(has_body)
 }
 
 /// All units that are known to be needed.
@@ -184,7 +239,12 @@ impl Program {
         self.nowhere.insert(name);
     }
 
-    /// A name that is mentioned by what the roots need, and that no unit defines yet.
+    /// How the units define a name.
+    pub fn defines(&self, name: &str) -> Defines {
+        self.units.iter().map(|unit| unit.defines(name)).max().unwrap_or(Defines::No)
+    }
+
+    /// A name that is mentioned by what the roots need, and that no unit defines firmly yet.
     pub fn missing(&self, roots: &[String]) -> Option<String> {
         let mut external: HashMap<&str, (usize, &Definition)> = HashMap::new();
         for (number, unit) in self.units.iter().enumerate() {
@@ -207,7 +267,10 @@ impl Program {
                 None if !is_declared => continue,
                 None => external.get(name).copied().into_iter().collect::<Vec<_>>(),
             };
-            if found.is_empty() && !self.nowhere.contains(name) {
+            // What is static is not looked for in other units.
+            let is_own = found.iter().any(|(_, definition)| !definition.external);
+            let is_firm = is_own || self.defines(name) == Defines::Firmly;
+            if !is_firm && !self.nowhere.contains(name) {
                 return Some(name.to_string());
             }
             for (unit, definition) in found {
@@ -231,11 +294,26 @@ mod tests {
                     struct s x = { 1 }; void (*handlers[2])(int) = { f, 0 };\n\
                     int declared(int);\n";
         let outline = Outline::of(text).unwrap();
-        for name in ["limit", "table", "f", "x", "handlers"] {
-            assert!(outline.defines(name), "{name}");
+        for name in ["limit", "table", "x", "handlers"] {
+            assert_eq!(outline.defines(name), Defines::Firmly, "{name}");
         }
+        assert_eq!(outline.defines("f"), Defines::Yields);
         for name in ["e", "t", "s", "m", "count", "h", "declared", "a"] {
-            assert!(!outline.defines(name), "{name}");
+            assert_eq!(outline.defines(name), Defines::No, "{name}");
+        }
+    }
+
+    #[test]
+    fn some_definitions_yield_to_others() {
+        let text = "int tentative; int firm = 1; __attribute__((used, __weak__)) int hook(void) { return 0; }\n\
+                    void late(void) __attribute__((weak)); void late(void) { int weak; }\n\
+                    __attribute__((noinline)) void f(void) { int weak = 1; use(weak); }\n";
+        let outline = Outline::of(text).unwrap();
+        for name in ["tentative", "hook", "late"] {
+            assert_eq!(outline.defines(name), Defines::Yields, "{name}");
+        }
+        for name in ["firm", "f"] {
+            assert_eq!(outline.defines(name), Defines::Firmly, "{name}");
         }
     }
 
@@ -261,5 +339,15 @@ mod tests {
         program.give_up("limit".into());
         assert_eq!(program.missing(&roots), None, "`other` is not needed");
         assert!(mentions("a helper(b)", "helper") && !mentions("my_helper", "helper"));
+        for text in [
+            "int f(int a)\n{",
+            "  int f (g(int), (int)) { return 1; }",
+            "f(\n  int a)\n{ return 1; }",
+        ] {
+            assert!(seems_to_define(text, "f"), "{text}");
+        }
+        for text in ["  if (f(1)) { x = 2; }", "int f(int a);", " f(1); {}", " f"] {
+            assert!(!seems_to_define(text, "f"), "{text}");
+        }
     }
 }

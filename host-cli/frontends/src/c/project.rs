@@ -1,13 +1,12 @@
 //! Programs of several files: those that are named, or those of a compilation database that the entry function needs.
 
 use super::commands::{self, Command, large_decimal, uses_floats};
-use super::definitions::{self, Outline, mentions, seems_to_define};
+use super::definitions::{self, Defines, Outline, mentions, seems_to_define};
 use super::parser::library;
 use super::preprocess::{self, Broken, Preprocessed, Unit};
 use super::{COMPILE_COMMANDS, COptions, DataModel, Fail, fail, places};
 use crate::{Diagnostic, Options, Source};
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use vouch_ir::{Span, deadline, read};
@@ -102,13 +101,16 @@ struct Project<'a> {
 impl Project<'_> {
     /// A unit that was named. If the database knows how it is compiled, so it is.
     fn named(&mut self, path: String, text: String) -> Result<(), Fail> {
-        let whole = |path: &Path| fs::canonicalize(path).unwrap_or(path.to_path_buf());
-        let this = whole(Path::new(&path));
-        let command = self.commands.iter().find(|c| whole(Path::new(&c.file)) == this).cloned();
-        match command {
+        let this = whole(&path);
+        let own: Vec<&Command> = self.commands.iter().filter(|c| whole(&c.file) == this).collect();
+        let (first, is_alone) = (own.first().copied().cloned(), own.len() < 2);
+        match first {
             Some(command) => {
-                let unit = Unit { path, ..self.unit(&command, text)? };
-                self.take(&unit)
+                let unit = self.unit(&command, text.clone())?;
+                if !is_alone && let Ok(done) = preprocess::run(&unit) {
+                    self.agree(&command, &text, &unit, &done)?;
+                }
+                self.take(&Unit { path, ..unit })
             }
             None => {
                 let mut unit = Unit::new(path, text, self.options);
@@ -199,18 +201,18 @@ impl Project<'_> {
 
     /// Takes the units that the entry function needs, one after the other.
     fn needed(&mut self) -> Result<(), Fail> {
-        let mut texts: Vec<Option<String>> = vec![];
-        for command in &self.commands {
-            // A file that is made during the build may not be there.
-            texts.push(read_text(Path::new(&command.file)).ok());
-        }
-        let whole = |path: &str| fs::canonicalize(path).unwrap_or(PathBuf::from(path));
         let taken: BTreeSet<PathBuf> = self.done.iter().map(|unit| whole(&unit.path)).collect();
-        let mut open: Vec<usize> = (0..self.commands.len())
-            .filter(|n| texts[*n].is_some() && !taken.contains(&whole(&self.commands[*n].file)))
-            .collect();
-        // What is preprocessed but not known to be needed; what cannot be is not needed, one hopes.
-        let mut waiting: HashMap<usize, Option<(Unit, Preprocessed, Outline)>> = HashMap::new();
+        let mut open: Vec<Waiting> = vec![];
+        for command in &self.commands {
+            let path = whole(&command.file);
+            if taken.contains(&path) || open.iter().any(|other| other.path == path) {
+                continue;
+            }
+            // A file that is made during the build may not be there.
+            if let Ok(text) = read_text(Path::new(&command.file)) {
+                open.push(Waiting { command: command.clone(), path, text, done: None });
+            }
+        }
         let mut program = definitions::Program::default();
         for unit in &self.done {
             program.add(Outline::of(&unit.text)?);
@@ -219,38 +221,19 @@ impl Project<'_> {
         roots.extend(self.options.interrupts.iter().map(|handler| handler.0.clone()));
         while let Some(name) = program.missing(&roots) {
             deadline::look();
-            let mut found = None;
-            let is_known = library::knows(&name);
-            for number in open.iter().copied().filter(|_| !is_known) {
-                let Some(text) = texts[number].as_ref().filter(|t| mentions(t, &name)) else {
-                    continue;
-                };
-                if let Entry::Vacant(slot) = waiting.entry(number) {
-                    let unit = self.unit(&self.commands[number], text.clone())?;
-                    slot.insert(match preprocess::run(&unit) {
-                        Ok(done) => {
-                            let outline = Outline::of(&done.text)?;
-                            Some((unit, done, outline))
-                        }
-                        Err(broken) if seems_to_define(text, &name) => {
-                            return Err(self.told(&unit, broken));
-                        }
-                        Err(_) => None,
-                    });
-                }
-                let outline = waiting.get(&number).and_then(|w| w.as_ref()).map(|w| &w.2);
-                if outline.is_some_and(|outline| outline.defines(&name)) {
-                    found = waiting.remove(&number).flatten().map(|found| (number, found));
-                    break;
-                }
-            }
-            match found {
-                Some((number, (unit, done, outline))) => {
-                    open.retain(|other| *other != number);
+            let found = match library::knows(&name) {
+                true => None,
+                false => self.definer(&name, &mut open, program.defines(&name))?,
+            };
+            match found.map(|number| open.remove(number)) {
+                Some(Waiting {
+                    command, text, done: Some(Some((unit, done, outline))), ..
+                }) => {
+                    self.agree(&command, &text, &unit, &done)?;
                     program.add(outline);
                     self.take_done(&unit, done)?;
                 }
-                None => program.give_up(name),
+                _ => program.give_up(name),
             }
         }
         if self.done.is_empty() {
@@ -261,4 +244,101 @@ impl Project<'_> {
         }
         Ok(())
     }
+
+    /// Which of the units that wait has the definition of a name that counts: one that yields to no other, or else
+    /// any, if the program has none yet.
+    fn definer(
+        &mut self,
+        name: &str,
+        open: &mut [Waiting],
+        known: Defines,
+    ) -> Result<Option<usize>, Fail> {
+        let mut found: Option<(usize, Defines)> = None;
+        for (number, waiting) in open.iter_mut().enumerate() {
+            let first = found.filter(|found| found.1 == Defines::Firmly);
+            let is_asked = match first {
+                None => mentions(&waiting.text, name),
+                Some(_) => seems_to_define(&waiting.text, name),
+            };
+            if !is_asked {
+                continue;
+            }
+            let defines = self.outline(waiting, name)?.map_or(Defines::No, |o| o.defines(name));
+            match first {
+                Some((first, _)) if defines == Defines::Firmly => {
+                    let (a, b) = (open[first].command.file.clone(), &open[number].command.file);
+                    let what = format!("`{name}` is defined in {a} and in {b}");
+                    let help = "the compilation database has more than one program: name the file that belongs to \
+                                yours, besides the database";
+                    return Err(Box::new(fail(what, Span::default(), "").help(help)));
+                }
+                _ if found.map_or(known, |found| found.1) < defines => {
+                    found = Some((number, defines));
+                }
+                _ => {}
+            }
+        }
+        Ok(found.map(|(number, _)| number))
+    }
+
+    /// The outline of a unit that waits. One that cannot be preprocessed is not needed, one hopes, unless it seems to
+    /// define the name.
+    fn outline<'w>(
+        &mut self,
+        waiting: &'w mut Waiting,
+        name: &str,
+    ) -> Result<Option<&'w Outline>, Fail> {
+        if waiting.done.is_none() {
+            let unit = self.unit(&waiting.command, waiting.text.clone())?;
+            waiting.done = Some(match preprocess::run(&unit) {
+                Ok(done) => {
+                    let outline = Outline::of(&done.text)?;
+                    Some((unit, done, outline))
+                }
+                Err(broken) if seems_to_define(&waiting.text, name) => {
+                    return Err(self.told(&unit, broken));
+                }
+                Err(_) => None,
+            });
+        }
+        Ok(waiting.done.as_ref().and_then(Option::as_ref).map(|(_, _, outline)| outline))
+    }
+
+    /// Makes sure that all commands for a file make the same of it.
+    fn agree(
+        &mut self,
+        command: &Command,
+        text: &str,
+        unit: &Unit,
+        done: &Preprocessed,
+    ) -> Result<(), Fail> {
+        let path = whole(&command.file);
+        let others = self.commands.iter().filter(|c| *c != command && whole(&c.file) == path);
+        for other in others.cloned().collect::<Vec<_>>() {
+            let other = self.unit(&other, text.to_owned())?;
+            let known = |unit: &Unit| (unit.model, unit.c90, unit.relaxed.clone());
+            let same = preprocess::run(&other).is_ok_and(|other| other.text == done.text);
+            if !same || known(unit) != known(&other) {
+                let what = format!("{} is compiled in two ways that differ", command.file);
+                let help = "leave the one that is meant in the compilation database";
+                return Err(Box::new(fail(what, Span::default(), "").help(help)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A unit of the database that is not known to be needed.
+struct Waiting {
+    command: Command,
+    /// Its file, however it is named.
+    path: PathBuf,
+    text: String,
+    /// When it has been looked at; nothing if it cannot be preprocessed.
+    done: Option<Option<(Unit, Preprocessed, Outline)>>,
+}
+
+/// A file, however it is named.
+fn whole(path: &str) -> PathBuf {
+    fs::canonicalize(path).unwrap_or(PathBuf::from(path))
 }

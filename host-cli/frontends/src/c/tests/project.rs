@@ -270,6 +270,104 @@ fn a_header_that_is_not_there_is_told_with_a_way_out() {
     assert!(help.contains("`-I`") && help.contains("--host-headers"), "{errors:?}");
 }
 
+/// Writes files, and a compilation database of some in `src`, each with flags.
+fn database(folder: &Path, files: &[(&str, &str)], entries: &[(&str, &str)]) -> Source {
+    for (name, text) in files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let build = folder.join("build");
+    fs::create_dir(&build).unwrap();
+    let entry = |(name, flags): &(&str, &str)| {
+        serde_json::json!({
+            "directory": build, "file": format!("../src/{name}.c"),
+            "command": format!("arm-none-eabi-gcc -mcpu=cortex-m4 {flags} -I../inc -c ../src/{name}.c"),
+        })
+    };
+    let text = serde_json::Value::from_iter(entries.iter().map(entry)).to_string();
+    let path = build.join(COMPILE_COMMANDS);
+    fs::write(&path, &text).unwrap();
+    Source { path: path.display().to_string(), text }
+}
+
+/// What `main` returns in a program of a database, or what is wrong with that.
+fn result_by(database: Source) -> Result<u8, String> {
+    let told = |errors: Vec<Diagnostic>| {
+        errors[0].message.clone() + errors[0].help.as_deref().unwrap_or("")
+    };
+    let source = c::gather(database, &options("main")).map_err(|e| told(e.1))?;
+    let compiled = c::compile(&source, &options("main")).map_err(told)?;
+    Ok(run(&compiled.cfa, 0, 1000).values["main::result"] as u8)
+}
+
+#[test]
+fn in_a_database_another_definition_counts_more_than_one_that_yields() {
+    let files = [
+        (
+            "src/main.c",
+            "__attribute__((weak)) int hook(void) { return 1; } int late(void); extern int limit;\n\
+             __attribute__((weak)) int alone(void) { return 64; }\n\
+             int main(void) { return hook() + late() + limit + alone(); }",
+        ),
+        ("src/weak.c", "__attribute__((weak)) int late(void) { return 4; } int limit;"),
+        (
+            "src/strong.c",
+            "int hook(void) { return 2; } int late(void) { return 8; } int limit = 16;",
+        ),
+    ];
+    for names in [["main", "weak", "strong"], ["strong", "weak", "main"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let database = database(folder.path(), &files, &names.map(|name| (name, "")));
+        assert_eq!(result_by(database), Ok(90));
+    }
+}
+
+#[test]
+fn two_programs_in_a_database_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("src/app.c", "int get(void); int main(void) { return get(); }"),
+        ("src/test.c", "int get(void) { return 1; }\nint main(void) { return 2; }"),
+        ("src/get.c", "int get(void) { return 3; }"),
+    ];
+    let entries = [("app", ""), ("test", ""), ("get", "")];
+    let database = database(folder.path(), &files, &entries);
+    let wrong = result_by(database.clone()).unwrap_err();
+    assert!(wrong.contains("`main` is defined in ") && wrong.contains("app.c"), "{wrong}");
+    assert!(wrong.contains("test.c") && wrong.contains("name the file"), "{wrong}");
+    // With the file that is meant it is the other function that is not clear.
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let source = || Source { path: path("src/app.c"), text: files[0].1.into() };
+    let mut named = options("main");
+    named.c.compile_commands = Some(database.path.clone());
+    let wrong = c::gather(source(), &named).unwrap_err().1;
+    assert!(wrong[0].message.contains("`get` is defined in "), "{wrong:?}");
+    named.c.units = vec![path("src/get.c")];
+    let source = c::gather(source(), &named).unwrap_or_else(|e| panic!("{:?}", e.1));
+    let compiled = c::compile(&source, &named).unwrap();
+    assert_eq!(run(&compiled.cfa, 0, 1000).values["main::result"], 3);
+}
+
+#[test]
+fn a_file_may_be_listed_twice_if_it_is_the_same() {
+    let files = [("src/main.c", "int main(void) { return N; }")];
+    for (flags, expected) in [("-DN=3", true), ("-DN=3 -DM=1", true), ("-DN=4", false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let entries = [("main", "-DN=3"), ("main", flags)];
+        let database = database(folder.path(), &files, &entries);
+        match result_by(database.clone()) {
+            Ok(value) => assert!(expected && value == 3, "{flags}"),
+            Err(wrong) => assert!(!expected && wrong.contains("in two ways"), "{wrong}"),
+        }
+        let mut named = options("main");
+        named.c.compile_commands = Some(database.path);
+        let path = folder.path().join("src/main.c").display().to_string();
+        let source = Source { path, text: files[0].1.into() };
+        assert_eq!(c::gather(source, &named).is_ok(), expected, "{flags}");
+    }
+}
+
 #[test]
 fn a_database_gives_the_units_that_are_needed() {
     let folder = tempfile::tempdir().unwrap();
@@ -290,22 +388,8 @@ fn a_database_gives_the_units_that_are_needed() {
             "int helper(int); extern const int table[2];\n#ifndef __ARM_ARCH\n#error arm\n#endif\n",
         ),
     ];
-    for (name, text) in files {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    fs::create_dir(folder.path().join("build")).unwrap();
-    let entry = |name: &str| {
-        serde_json::json!({
-            "directory": folder.path().join("build"), "file": format!("../src/{name}.c"),
-            "command": format!("arm-none-eabi-gcc -mcpu=cortex-m4 -DN=3 -I../inc -c ../src/{name}.c"),
-        })
-    };
     let names = ["other", "unused", "table", "step", "lib"];
-    let database = serde_json::Value::from_iter(names.map(entry)).to_string();
-    let path = folder.path().join("build").join(COMPILE_COMMANDS).display().to_string();
-    let database = Source { path, text: database };
+    let database = database(folder.path(), &files, &names.map(|name| (name, "-DN=3")));
     let source =
         c::gather(database.clone(), &options("step")).unwrap_or_else(|e| panic!("{:?}", e.1));
     let units: Vec<&str> =
