@@ -8,7 +8,8 @@ use super::tree::Expr;
 use std::collections::BTreeSet;
 
 impl Points<'_> {
-    /// Notes an address that is written to a device, as a pointer or as a number. `to` is what the place means.
+    /// Notes an address that is written to a device, as a pointer or as a number. `to` is what the place means: where that
+    /// seems to be nothing, more may be known in the next round, so it is the last round's notes that count.
     pub(super) fn hand_to_device(
         &mut self,
         context: Context,
@@ -30,7 +31,7 @@ impl Points<'_> {
             let mut given = self.value(context, value);
             // A list of what to do has addresses, too.
             while given.add(&self.all_in(&given)) {}
-            self.changed |= self.devices.add(&given);
+            self.devices.add(&given);
         }
     }
 

@@ -154,6 +154,7 @@ impl<'a> Points<'a> {
     fn run(&mut self) {
         for _ in 0..ROUNDS {
             self.changed = false;
+            self.devices = Targets::default();
             let mut context = 0;
             while context < self.contexts.len() {
                 vouch_ir::deadline::tick();
