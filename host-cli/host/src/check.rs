@@ -281,7 +281,7 @@ fn setup(model: &Loaded, request: &Request, engine: Engine, memory: Memory) -> S
         bindings: model.numbered(&request.question.bindings),
         candidates: model.candidates(),
         budget: request.budget,
-        timeout: request.deadline.left(),
+        timeout: engine_time(request),
         memory,
         words: (engine == Engine::Cegar).then(|| {
             let (cfa, map) = (model.simplified.cfa.clone(), model.map.clone());
@@ -290,6 +290,16 @@ fn setup(model: &Loaded, request: &Request, engine: Engine, memory: Memory) -> S
         written: (matches!(engine, Engine::Execute | Engine::Auto) && is_executable(model))
             .then(|| Arc::new(model.cfa.clone())),
         tuning: request.tuning,
+    }
+}
+
+/// The time that an engine here has. Of several properties one may be undecided to the end: there must be time left to
+/// validate what is found of the others.
+fn engine_time(request: &Request) -> Option<Duration> {
+    let left = request.deadline.left();
+    match request.validate && request.question.properties.len() > 1 {
+        true => left.map(|left| left - left / 8),
+        false => left,
     }
 }
 

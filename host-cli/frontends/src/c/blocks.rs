@@ -59,7 +59,8 @@ impl Points<'_> {
 
     /// A local gets a number.
     pub(super) fn note_number(&mut self, context: Context, local: LocalId, value: Option<u64>) {
-        if !self.allocates {
+        let function = &self.unit.functions[self.contexts[context]];
+        if !self.allocates && !matches!(function.locals[local].ty, Type::Pointer(..)) {
             return;
         }
         let now = match self.numbers.get(&(context, local)) {
@@ -77,7 +78,11 @@ impl Points<'_> {
         let cut = |n: u64| Some(n & mask(types.width(&expr.ty)?.min(64)) as u64);
         match &expr.kind {
             ExprKind::Local(id) => self.numbers.get(&(context, *id)).copied().flatten(),
-            ExprKind::Cast(inner) if inner.ty.is_integer() => cut(self.number(context, inner)?),
+            ExprKind::Cast(inner)
+                if inner.ty.is_integer() || matches!(inner.ty, Type::Pointer(..)) =>
+            {
+                cut(self.number(context, inner)?)
+            }
             ExprKind::Binary(op @ (Op::Add | Op::Sub | Op::Mul), a, b) => {
                 let (a, b) = (self.number(context, a)?, self.number(context, b)?);
                 cut(match op {

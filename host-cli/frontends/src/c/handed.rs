@@ -4,7 +4,7 @@
 use super::interrupt::{Root, root};
 use super::points::{Context, Points};
 use super::targets::{Targets, Thing};
-use super::tree::Expr;
+use super::tree::{Expr, ExprKind};
 use std::collections::BTreeSet;
 
 impl Points<'_> {
@@ -21,7 +21,7 @@ impl Points<'_> {
         let is_device = match root(types, place) {
             Some(Root::Device) => true,
             // A pointer to none of the program's objects.
-            Some(Root::Pointed) => to.is_empty(),
+            Some(Root::Pointed) => to.is_empty() && !self.is_null(context, place),
             Some(Root::Global(id)) => {
                 self.unit.globals[id].foreign && self.unit.globals[id].volatile
             }
@@ -32,6 +32,19 @@ impl Points<'_> {
             // A list of what to do has addresses, too.
             while given.add(&self.all_in(&given)) {}
             self.devices.add(&given);
+        }
+    }
+
+    /// Whether a place is where a local pointer leads that is always null: `if (end) *end = …` of a call that does not ask for it.
+    fn is_null(&self, context: Context, place: &Expr) -> bool {
+        match &place.kind {
+            ExprKind::Index(of, _) | ExprKind::Member { of, .. } => self.is_null(context, of),
+            ExprKind::Deref(pointer) | ExprKind::Cast(pointer) => self.is_null(context, pointer),
+            ExprKind::Local(id) => {
+                let is_reached = self.locals.contains(&(self.contexts[context], *id));
+                !is_reached && self.number(context, place) == Some(0)
+            }
+            _ => false,
         }
     }
 

@@ -42,7 +42,7 @@ pub struct Points<'a> {
     shared: HashMap<FunctionId, Context>,
     one: BTreeSet<FunctionId>,
     /// Locals and functions whose address is taken.
-    locals: BTreeSet<(FunctionId, LocalId)>,
+    pub(super) locals: BTreeSet<(FunctionId, LocalId)>,
     functions: BTreeSet<FunctionId>,
     pub(super) contents: HashMap<Thing, Contents>,
     callees: Callees,
