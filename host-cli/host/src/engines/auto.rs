@@ -53,6 +53,9 @@ impl Pause {
         Pause { after, others: &[(Engine::Bmc, 16), (Engine::Explicit, 16)], last: 4 }
     }
 
+    /// For circuits: now and then more work on each lemma finds at once what plain lemmas miss.
+    const ANOTHER: Pause = Pause { after: 8, others: &[(Engine::Eager, 8)], last: 8 };
+
     /// For circuits. They have inputs in every step, so nobody enumerates their states. Faults in wide data are where IC3
     /// is slowest and bounded model checking is not.
     const fn of_circuits(after: u32) -> Pause {
@@ -64,7 +67,8 @@ impl Pause {
 pub const PROGRAMS: Turns =
     Turns { eager: false, pauses: &[Pause::EASY, Pause::first(24), Pause::second(6)] };
 /// For circuits. Most of what IC3 decides takes it a while.
-pub const CIRCUITS: Turns = Turns { eager: false, pauses: &[Pause::of_circuits(2)] };
+pub const CIRCUITS: Turns =
+    Turns { eager: false, pauses: &[Pause::ANOTHER, Pause::of_circuits(2)] };
 /// For programs and machines, in a thread beside an IC3 that does not pause.
 pub const PROGRAMS_BESIDE: Turns =
     Turns { eager: true, pauses: &[Pause::EASY, Pause::first(60), Pause::second(12)] };
