@@ -59,11 +59,14 @@ impl Outline {
     /// Whether it defines something that others mean by this name.
     pub fn defines(&self, name: &str) -> Defines {
         let own = self.definitions.iter().filter(|d| d.external && &*d.name == name);
-        let firm = |d: &Definition| match d.yields || self.weak.contains(name) {
+        own.map(|definition| self.strength(definition)).max().unwrap_or(Defines::No)
+    }
+
+    fn strength(&self, definition: &Definition) -> Defines {
+        match definition.yields || self.weak.contains(&definition.name) {
             true => Defines::Yields,
             false => Defines::Firmly,
-        };
-        own.map(firm).max().unwrap_or(Defines::No)
+        }
     }
 
     fn declaration(&mut self, tokens: &[Token], function: bool) {
@@ -246,10 +249,14 @@ impl Program {
 
     /// A name that is mentioned by what the roots need, and that no unit defines firmly yet.
     pub fn missing(&self, roots: &[String]) -> Option<String> {
+        // Of several definitions, the one that the linker takes.
         let mut external: HashMap<&str, (usize, &Definition)> = HashMap::new();
-        for (number, unit) in self.units.iter().enumerate() {
-            for definition in unit.definitions.iter().filter(|d| d.external) {
-                external.entry(&definition.name).or_insert((number, definition));
+        for wanted in [Defines::Firmly, Defines::Yields] {
+            for (number, unit) in self.units.iter().enumerate() {
+                let own = unit.definitions.iter().filter(|d| d.external);
+                for definition in own.filter(|d| unit.strength(d) == wanted) {
+                    external.entry(&definition.name).or_insert((number, definition));
+                }
             }
         }
         let mut seen: BTreeSet<(usize, &str)> = BTreeSet::new();
@@ -259,20 +266,23 @@ impl Program {
             if !seen.insert((unit, name)) {
                 continue;
             }
-            let own = self.units.get(unit).into_iter().flat_map(|unit| &unit.definitions);
-            let mut own = own.filter(|d| &*d.name == name).map(|d| (unit, d)).peekable();
-            let is_declared = self.units.get(unit).is_none_or(|unit| unit.declared.contains(name));
-            let found = match own.peek() {
-                Some(_) => own.collect(),
-                None if !is_declared => continue,
-                None => external.get(name).copied().into_iter().collect::<Vec<_>>(),
-            };
-            // What is static is not looked for in other units.
-            let is_own = found.iter().any(|(_, definition)| !definition.external);
-            let is_firm = is_own || self.defines(name) == Defines::Firmly;
-            if !is_firm && !self.nowhere.contains(name) {
-                return Some(name.to_string());
+            let here = self.units.get(unit);
+            let own = here.into_iter().flat_map(|unit| &unit.definitions);
+            let own: Vec<&Definition> = own.filter(|d| &*d.name == name).collect();
+            let is_static = own.iter().any(|definition| !definition.external);
+            if !is_static {
+                if own.is_empty() && here.is_some_and(|unit| !unit.declared.contains(name)) {
+                    continue;
+                }
+                let is_firm = self.defines(name) == Defines::Firmly;
+                if !is_firm && !self.nowhere.contains(name) {
+                    return Some(name.to_string());
+                }
             }
+            let found = match is_static {
+                true => own.into_iter().map(|definition| (unit, definition)).collect(),
+                false => external.get(name).copied().into_iter().collect::<Vec<_>>(),
+            };
             for (unit, definition) in found {
                 todo.extend(definition.mentions.iter().map(|name| (unit, &**name)));
             }
@@ -338,6 +348,16 @@ mod tests {
         program.give_up("led".into());
         program.give_up("limit".into());
         assert_eq!(program.missing(&roots), None, "`other` is not needed");
+        // What a definition mentions that another one replaces is not needed, either.
+        let weak = "void old(void); __attribute__((weak)) void step(void) { old(); }";
+        let firm = "void new(void); void step(void) { new(); }";
+        let mut program = Program::default();
+        program.add(Outline::of(weak).unwrap());
+        assert_eq!(program.missing(&roots), Some("step".into()));
+        program.add(Outline::of(firm).unwrap());
+        assert_eq!(program.missing(&roots), Some("new".into()));
+        program.give_up("new".into());
+        assert_eq!(program.missing(&roots), None);
         assert!(mentions("a helper(b)", "helper") && !mentions("my_helper", "helper"));
         for text in [
             "int f(int a)\n{",
