@@ -321,8 +321,8 @@ fn a_hard_property_does_not_spoil_the_others() {
     let json = place.run(&args).with(1, 10).json();
     let verdict = |at: usize| json["properties"][at]["verdict"].as_str().unwrap().to_string();
     assert_eq!([0, 1, 2].map(verdict), ["unknown", "safe", "unsafe"], "{json}");
-    // All the time was needed for the search: a shorter run was not looked for.
-    assert!(json["shortest"].is_null(), "{json}");
+    // Of several properties, time is left after the search: for this, too.
+    assert_eq!(json["shortest"], true, "{json}");
     // What is proved alone is proved: by a certificate that stands by itself.
     place.run(&["certify", "mixed.vch", "m.cert", "--property", "square"]).with(0, 10);
 }

@@ -53,13 +53,13 @@ impl Pause {
         Pause { after, others: &[(Engine::Bmc, 16), (Engine::Explicit, 16)], last: 4 }
     }
 
-    /// For circuits: now and then more work on each lemma finds at once what plain lemmas miss.
-    const ANOTHER: Pause = Pause { after: 8, others: &[(Engine::Eager, 8)], last: 8 };
+    /// For circuits: what is easy with more work on each lemma.
+    const EASY_CIRCUITS: Pause = Pause { after: 16, others: &[(Engine::Eager, 16)], last: 16 };
 
     /// For circuits. They have inputs in every step, so nobody enumerates their states. Faults in wide data are where IC3
     /// is slowest and bounded model checking is not.
     const fn of_circuits(after: u32) -> Pause {
-        Pause { after, others: &[(Engine::Bmc, 4)], last: 4 }
+        Pause { after, others: &[(Engine::Eager, 4), (Engine::Bmc, 4)], last: 4 }
     }
 }
 
@@ -68,7 +68,7 @@ pub const PROGRAMS: Turns =
     Turns { eager: false, pauses: &[Pause::EASY, Pause::first(24), Pause::second(6)] };
 /// For circuits. Most of what IC3 decides takes it a while.
 pub const CIRCUITS: Turns =
-    Turns { eager: false, pauses: &[Pause::ANOTHER, Pause::of_circuits(2)] };
+    Turns { eager: false, pauses: &[Pause::EASY_CIRCUITS, Pause::of_circuits(4)] };
 /// For programs and machines, in a thread beside an IC3 that does not pause.
 pub const PROGRAMS_BESIDE: Turns =
     Turns { eager: true, pauses: &[Pause::EASY, Pause::first(60), Pause::second(12)] };
@@ -116,7 +116,7 @@ pub fn run<T>(
     let answer = own.run(image, setup, &mut |stats| {
         if let Some(now) = pause.take_if(|p| start.elapsed() >= share(setup.timeout, p.after)) {
             let begun = Instant::now();
-            by = others(image, setup, now, &mut found, watch);
+            by = others(image, setup, (own, now), &mut found, watch);
             elsewhere = if by.is_none() { last(now.last, watch) } else { None };
             start += begun.elapsed();
             pause = pauses.next();
@@ -141,12 +141,16 @@ pub fn run<T>(
 fn others(
     image: &AlignedImage,
     setup: &Setup,
-    pause: &Pause,
+    (own, pause): (Engine, &Pause),
     found: &mut Found,
     watch: Watch<'_>,
 ) -> Option<Engine> {
     for &(engine, parts) in pause.others {
-        if engine == Engine::Explicit && !explicit::is_suitable(image, setup).unwrap_or(false) {
+        let is_suitable = match engine {
+            Engine::Explicit => explicit::is_suitable(image, setup).unwrap_or(false),
+            other => other != own,
+        };
+        if !is_suitable {
             continue;
         }
         let part = Setup { timeout: Some(share(setup.timeout, parts)), ..setup.clone() };
