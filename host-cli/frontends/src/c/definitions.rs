@@ -274,7 +274,10 @@ impl Program {
                 if own.is_empty() && here.is_some_and(|unit| !unit.declared.contains(name)) {
                     continue;
                 }
-                let is_firm = self.defines(name) == Defines::Firmly;
+                let firm = |(unit, d): &(usize, &Definition)| {
+                    self.units[*unit].strength(d) == Defines::Firmly
+                };
+                let is_firm = external.get(name).is_some_and(firm);
                 if !is_firm && !self.nowhere.contains(name) {
                     return Some(name.to_string());
                 }
