@@ -85,12 +85,7 @@ fn dropping_what_guards_read_is_noticed() {
         for seed in 0..20 {
             let cfa = generate(7000 + seed, shape);
             let truth = explicit::search(&cfa);
-            let mut simple = Simplified {
-                cfa: cfa.clone(),
-                back: Back::default(),
-                candidates: vec![],
-                stats: vec![],
-            };
+            let mut simple = Simplified::of(cfa.clone(), Back::default());
             let live = Live::of_properties_alone(&cfa);
             simple.back.push(dead::run_with(&mut simple.cfa, &live));
             let judgement = verdicts(&cfa, &simple, &[]);

@@ -225,7 +225,8 @@ pub fn search_in_turns(
             return None;
         }
         let deadline = request.deadline.within(auto::share(whole, parts));
-        if other.is_none() {
+        // One that was compiled in a turn too short for its passes is not what the next turn should search.
+        if other.as_ref().is_none_or(|model: &Loaded| model.simplified.hurried) {
             let passes = Engine::Cegar.passes()?;
             // What takes too long to compile must not end the others' search.
             other = deadline.enter(|| compile(passes)).ok().flatten();

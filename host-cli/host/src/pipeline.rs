@@ -277,7 +277,7 @@ fn read_image(path: &Path, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let digest = digest.map_err(|e| broken(DebugError::Image(e)))?;
     let source = Source { path: source_path, text: source };
     let (simple, back) = simplified.unwrap_or_else(|| (cfa.clone(), Back::default()));
-    let simplified = Simplified { cfa: simple, back, candidates: vec![], stats: vec![] };
+    let simplified = Simplified::of(simple, back);
     let origin = if is_program { Origin::Elsewhere } else { Origin::Model };
     let (warnings, moves) = (vec![], vec![]);
     Ok(Loaded {
@@ -329,7 +329,7 @@ impl Loaded {
             return Ok(self);
         }
         let (cfa, back) = (self.cfa.clone(), Back::default());
-        self.compiled_as(Simplified { cfa, back, candidates: vec![], stats: vec![] })
+        self.compiled_as(Simplified::of(cfa, back))
     }
 
     /// What of the model the error of one property depends on, with edges that are steps of its runs.

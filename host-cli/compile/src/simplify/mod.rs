@@ -81,12 +81,20 @@ pub struct Simplified {
     pub candidates: Vec<Clause>,
     /// What was done.
     pub stats: Vec<PassStats>,
+    /// Whether a pass was left out because it had taken its share of the time: with more time the model may be a better one.
+    pub hurried: bool,
+}
+
+impl Simplified {
+    /// An automaton that passes have led to, or none.
+    pub fn of(cfa: Cfa, back: Back) -> Simplified {
+        Simplified { cfa, back, candidates: vec![], stats: vec![], hurried: false }
+    }
 }
 
 /// Runs the passes. `cfa` is well-formed, as [`Cfa::check`] says it.
 pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
-    let mut result =
-        Simplified { cfa: cfa.clone(), back: Back::default(), candidates: vec![], stats: vec![] };
+    let mut result = Simplified::of(cfa.clone(), Back::default());
     // At least half of the time is for the proof; and however long one pass takes, the next have a chance.
     let mine = deadline::current().share(2);
     // How often the automaton has changed, and at which change each pass has seen it last.
@@ -108,6 +116,7 @@ pub fn run(cfa: &Cfa, passes: &Passes) -> Simplified {
                 deadline::look();
                 // It has taken its share: the model does without it.
                 kept.put_back(&mut result.cfa);
+                result.hurried = true;
                 Step::unchanged(&result.cfa)
             });
         let time = start.elapsed();
