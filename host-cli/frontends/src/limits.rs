@@ -12,5 +12,7 @@ pub const INTERRUPT: &str = "interrupt_limit";
 pub const ORDER: &str = "order_limit";
 /// A function that others may call, and nobody says when.
 pub const CALLBACK: &str = "callback_limit";
+/// A task lets others run before it has come to its end.
+pub const TASK: &str = "task_limit";
 /// A place that the source says is never reached.
 pub const UNREACHABLE: &str = "unreachable_limit";

@@ -206,6 +206,10 @@ pub fn advice(reason: &Reason, engine_is_here: bool) -> Option<String> {
             "a function that is declared only may call one that it is given\n\
              help: define it, or say who calls the other: `--interrupt`, `--task`, or `--declared-only nothing`",
         ),
+        Reason::Limit(name) if name == limits::TASK => Some(
+            "a task lets others run in its middle, and each is taken to run to its end\n\
+             help: name what comes before and after as tasks of their own, with `--task`",
+        ),
         Reason::Approximate(_) => Some(
             "help: look at the run above: if the program can get to that value, the property is broken",
         ),

@@ -63,7 +63,7 @@ pub enum Builtin {
     Order,
     /// Handlers of interrupts may run.
     Pause,
-    /// Interrupts are disabled, or enabled.
+    /// Interrupts are disabled, or enabled; the result, if there is one, is whether they were disabled.
     Mask(bool),
     /// Whether they are disabled.
     Masked,
@@ -140,7 +140,9 @@ pub fn find(name: &str) -> Option<Builtin> {
         "vouch_input" | "__vouch_input_float" | "__vouch_input_double" | "__vouch_input" => {
             Builtin::Input
         }
-        "__vouch_text" => Builtin::Text,
+        "__vouch_text" | "__vouch_scanned" | "__vouch_scanned_float" | "__vouch_scanned_double" => {
+            Builtin::Text
+        }
         "__vouch_format_length" => Builtin::FormatLength,
         "__vouch_text_length" => Builtin::TextLength,
         "vouch_assert_named" => Builtin::ClaimNamed,
@@ -168,8 +170,22 @@ pub fn find(name: &str) -> Option<Builtin> {
         super::order::ORDER => Builtin::Order,
         super::interrupt::PAUSE => Builtin::Pause,
         // As CMSIS calls them, and what the instructions do.
-        "__disable_irq" | "__vouch_disable_irq" | "__disable_interrupt" => Builtin::Mask(true),
-        "__enable_irq" | "__vouch_enable_irq" | "__enable_interrupt" => Builtin::Mask(false),
+        "__disable_irq"
+        | "__vouch_disable_irq"
+        | "__disable_interrupt"
+        | "__disable_interrupts"
+        | "_disable_interrupt"
+        | "_disable_interrupts"
+        | "__builtin_avr_cli"
+        | "noInterrupts" => Builtin::Mask(true),
+        "__enable_irq"
+        | "__vouch_enable_irq"
+        | "__enable_interrupt"
+        | "__enable_interrupts"
+        | "_enable_interrupt"
+        | "_enable_interrupts"
+        | "__builtin_avr_sei"
+        | "interrupts" => Builtin::Mask(false),
         "__get_BASEPRI" | "__vouch_get_BASEPRI" => Builtin::Level,
         "__set_BASEPRI" | "__vouch_set_BASEPRI" => Builtin::SetLevel { only_up: false },
         "__set_BASEPRI_MAX" | "__vouch_set_BASEPRI_MAX" => Builtin::SetLevel { only_up: true },
@@ -341,6 +357,9 @@ pub fn has_no_model(name: &str) -> bool {
             | "asctime"
             | "mktime"
             | "getenv"
+            | "vscanf"
+            | "vsscanf"
+            | "vfscanf"
             | "div"
             | "ldiv"
             | "lldiv"

@@ -22,9 +22,7 @@ impl Points<'_> {
             Some(Root::Device) => true,
             // A pointer to none of the program's objects.
             Some(Root::Pointed) => to.is_empty() && !self.is_null(context, place),
-            Some(Root::Global(id)) => {
-                self.unit.globals[id].foreign && self.unit.globals[id].volatile
-            }
+            Some(Root::Global(id)) => self.unit.globals[id].is_register(),
             _ => false,
         };
         if is_device && types.width(&value.ty) == Some(types.word()) {

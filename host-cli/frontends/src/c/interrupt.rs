@@ -6,10 +6,12 @@
 //!
 //! Handlers get copies of the functions that they call: each has variables of its own.
 
-use super::reach::{fits, passed};
-use super::tree::{Expr, ExprKind, Function, FunctionId, GlobalId, Local, LocalId, Stmt, Unit};
+use super::reach::{fits, is_address_as_number, passed};
+use super::tree::{
+    Expr, ExprKind, Function, FunctionId, GlobalId, Linkage, Local, LocalId, Stmt, Unit,
+};
 use super::types::{INT, Type, Types};
-use super::{Fail, builtin, constant, fail};
+use super::{DeclaredOnly, Fail, builtin, constant, fail};
 use crate::Diagnostic;
 use builtin::Builtin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +39,7 @@ pub fn prepare(
     called: &[&String],
     handlers: &[(String, u8)],
     devices_keep: bool,
+    declared_only: DeclaredOnly,
 ) -> Result<Vec<Handler>, Fail> {
     if handlers.is_empty() {
         return Ok(vec![]);
@@ -58,7 +61,8 @@ pub fn prepare(
         });
         code.push(copies.values().copied().collect::<BTreeSet<FunctionId>>());
     }
-    let touched: Vec<Touched> = code.iter().map(|code| Touched::of(unit, code)).collect();
+    let havoc = declared_only == DeclaredOnly::Havoc;
+    let touched: Vec<Touched> = code.iter().map(|code| Touched::of(unit, code, havoc)).collect();
     let all = main.iter().chain(code.iter().flatten()).copied().collect();
     let addressed = addressed(unit, &all);
     let contexts = [(main, None)]
@@ -71,9 +75,8 @@ pub fn prepare(
             interrupting.filter(|(_, h)| priority.is_none_or(|priority| h.priority < priority));
         let mut theirs = Touched::default();
         interrupting.for_each(|(touched, _)| theirs.add(touched));
-        let mine = Touched::of(unit, &code);
-        let shared = theirs.shared(&mine, &addressed, unit);
-        for id in &shared {
+        let mine = Touched::of(unit, &code, havoc);
+        for id in &theirs.shared(&mine, &addressed, false, unit) {
             let global = &unit.globals[*id];
             let is_volatile =
                 global.volatile || global.atomic || unit.types.is_volatile(&global.ty);
@@ -86,6 +89,7 @@ pub fn prepare(
                 unit.warnings.push(warning.help(help));
             }
         }
+        let shared = theirs.shared(&mine, &addressed, true, unit);
         // What a device gives is the same whoever comes first, unless it keeps what was written.
         let in_devices = devices_keep && (theirs.devices || theirs.derefs);
         let in_objects = theirs.derefs || shared.iter().any(|id| addressed.contains(id));
@@ -295,6 +299,8 @@ struct Touched {
     named: BTreeSet<GlobalId>,
     /// Whether pointers are followed.
     derefs: bool,
+    /// Whether functions are called that are declared only: they know what is declared `extern`.
+    elsewhere: bool,
     /// Whether devices are used whose address is a number.
     devices: bool,
     /// Whether blocks of the heap are allocated or freed.
@@ -302,7 +308,7 @@ struct Touched {
 }
 
 impl Touched {
-    fn of(unit: &Unit, code: &BTreeSet<FunctionId>) -> Touched {
+    fn of(unit: &Unit, code: &BTreeSet<FunctionId>, havoc: bool) -> Touched {
         let mut touched = Touched::default();
         for id in code {
             each(unit, *id, &mut |e| match &e.kind {
@@ -314,30 +320,53 @@ impl Touched {
                     _ => touched.derefs = true,
                 },
                 ExprKind::VaArg(_) => touched.derefs = true,
-                ExprKind::Call(id, _) => touched.heap |= allocates(unit, *id),
+                ExprKind::Call(id, args) => {
+                    touched.heap |= allocates(unit, *id);
+                    let function = &unit.functions[*id];
+                    let is_elsewhere = function.body.is_none() && !builtin::is_known(function);
+                    if is_elsewhere && havoc && !builtin::only_chooses(&function.name) {
+                        touched.add_elsewhere(unit, &function.locals, args);
+                    }
+                }
+                ExprKind::CallPointer(_, args) if havoc => touched.add_elsewhere(unit, &[], args),
                 _ => {}
             });
         }
         touched
     }
 
+    /// What a function may use that is declared only.
+    fn add_elsewhere(&mut self, unit: &Unit, params: &[Local], args: &[Expr]) {
+        let leads = |(i, arg): (usize, &Expr)| {
+            let ty = params.get(i).map_or(&arg.ty, |param| &param.ty);
+            unit.types.lets_change(ty) || is_address_as_number(&unit.types, arg)
+        };
+        self.derefs |= args.iter().enumerate().any(leads);
+        self.elsewhere = true;
+    }
+
     fn add(&mut self, other: &Touched) {
         self.named.extend(&other.named);
         self.derefs |= other.derefs;
+        self.elsewhere |= other.elsewhere;
         self.devices |= other.devices;
         self.heap |= other.heap;
     }
 
-    /// What both may use.
+    /// What both may use; with what functions may that are declared only, if those are asked for.
     fn shared(
         &self,
         other: &Touched,
         addressed: &BTreeSet<GlobalId>,
+        elsewhere: bool,
         unit: &Unit,
     ) -> BTreeSet<GlobalId> {
+        let is_declared = |id: &GlobalId| unit.globals[*id].linkage == Linkage::Declared;
+        let declared: Vec<GlobalId> = (0..unit.globals.len()).filter(is_declared).collect();
         let all = |touched: &Touched| -> BTreeSet<GlobalId> {
             let pointed = addressed.iter().filter(|_| touched.derefs);
-            touched.named.iter().chain(pointed).copied().collect()
+            let known = declared.iter().filter(|_| touched.elsewhere && elsewhere);
+            touched.named.iter().chain(pointed).chain(known).copied().collect()
         };
         let (mine, its) = (all(self), all(other));
         let both = mine.intersection(&its).copied();

@@ -23,6 +23,7 @@ mod interrupt;
 mod layout;
 mod lexer;
 mod lower;
+mod named;
 mod order;
 mod outlive;
 mod parser;
@@ -34,6 +35,7 @@ mod questions;
 mod reach;
 mod registers;
 mod share;
+mod start;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -334,7 +336,8 @@ impl Program {
         let registers = Registers::read(&options.c.registers)?;
         let (interrupts, keep) = (&options.c.interrupts, registers.keep_anything());
         order::prepare(&mut unit, keep, options);
-        let handlers = interrupt::prepare(&mut unit, &called, interrupts, keep)?;
+        let declared_only = options.c.declared_only;
+        let handlers = interrupt::prepare(&mut unit, &called, interrupts, keep, declared_only)?;
         deadline::phase("making an automaton of the program");
         let (cfa, notes) = lower::lower(&unit, line, &handlers, registers, options)?;
         Ok(Program { text, places: None, unit, cfa, notes })

@@ -10,10 +10,11 @@
 
 use super::blocks::Site;
 use super::reach::{Reach, fits, passed};
+use super::start::Start;
 use super::targets::{Contents, Targets, Thing};
 use super::tree::{Expr, ExprKind, FunctionId, Init, Linkage, LocalId, Op, Stmt, StmtKind, Unit};
 use super::types::Type;
-use super::{builtin, constant};
+use super::{builtin, constant, named};
 use builtin::Builtin;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -50,6 +51,8 @@ pub struct Points<'a> {
     pub given: BTreeSet<(FunctionId, Span, FunctionId)>,
     /// What devices are given the address of: they may write there.
     pub devices: Targets,
+    /// The same of functions that are declared only and, by their names, hand on what they are given.
+    pub kept: Targets,
     /// Calls through pointers of which nothing is known.
     open: HashSet<(FunctionId, Span)>,
     /// Whether anything allocates, where, and the numbers that locals always have.
@@ -83,6 +86,7 @@ impl<'a> Points<'a> {
             callees: Callees::new(),
             given: BTreeSet::new(),
             devices: Targets::default(),
+            kept: Targets::default(),
             open: HashSet::new(),
             allocates: (unit.functions.iter().enumerate()).any(|(id, function)| {
                 builtin::of(function).is_some_and(Builtin::allocates)
@@ -154,7 +158,7 @@ impl<'a> Points<'a> {
     fn run(&mut self) {
         for _ in 0..ROUNDS {
             self.changed = false;
-            self.devices = Targets::default();
+            (self.devices, self.kept) = (Targets::default(), Targets::default());
             let mut context = 0;
             while context < self.contexts.len() {
                 vouch_ir::deadline::tick();
@@ -177,7 +181,7 @@ impl<'a> Points<'a> {
     fn globals(&mut self) {
         for (id, global) in self.unit.globals.iter().enumerate() {
             let place = Targets::one(Thing::Global(id));
-            if global.foreign {
+            if global.foreign || global.at.is_some() || global.start() != Start::Initial {
                 self.store(&place.clone().anywhere(), &Targets::unknown());
             }
             if let Some(init) = &global.init {
@@ -409,7 +413,8 @@ impl<'a> Points<'a> {
             None => {}
         }
         if function.body.is_none() {
-            for arg in args {
+            let keeps = named::keeps_buffers(&function.name);
+            for (param, arg) in args.iter().enumerate() {
                 let given = match arg.ty {
                     Type::Record(_) => self.all_in(&self.places(context, arg)),
                     _ => self.value(context, arg),
@@ -422,6 +427,16 @@ impl<'a> Points<'a> {
                 }
                 if unit.types.lets_change(&arg.ty) {
                     self.forget(things);
+                }
+                // A handle comes first, and what is `const` is only read.
+                let is_buffer = match function.locals.get(param).map_or(&arg.ty, |l| &l.ty) {
+                    Type::Pointer(to, constant) => {
+                        !constant && (param > 0 || !matches!(**to, Type::Record(_)))
+                    }
+                    ty => ty.is_integer(),
+                };
+                if keeps && is_buffer {
+                    self.kept.add(&given);
                 }
             }
             for (id, global) in unit.globals.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! The typed program: names are resolved, every conversion is explicit, constants are folded where C
 //! asks for constants. What cannot be lowered is still in here; it matters only where it is reached.
 
+use super::start::Start;
 use super::types::{Type, Types};
 use crate::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
@@ -225,6 +226,10 @@ pub struct Global {
     pub constant: bool,
     /// Smallest and largest value if it is a parameter: fixed on the device, not known before.
     pub param: Option<(i128, i128)>,
+    /// What its section says of its value at the start.
+    pub start: Start,
+    /// The address at which it lies, if the text says so.
+    pub at: Option<u64>,
 }
 
 impl Global {

@@ -29,6 +29,9 @@ pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
         too_large(program),
         enough_memory(program, options),
         seen_by_devices(program),
+        unfilled(program),
+        may_mask(program),
+        waits(program),
     ];
     parsed.chain(looked_for.into_iter().flatten()).chain(useless(program)).collect()
 }
@@ -201,6 +204,53 @@ fn seen_by_devices(program: &Program) -> Option<Diagnostic> {
     let label = "each read of it gives any value, which nothing here knows";
     let warning = Diagnostic::warning(message, program.original(*at), label);
     Some(warning.help("if it only reads, say `const`, or leave that out with `#ifndef __VOUCH__`"))
+}
+
+/// A function by whose name interrupts may be disabled after it, and nobody knows which.
+fn may_mask(program: &Program) -> Option<Diagnostic> {
+    let masks = &program.notes.masks;
+    let (_, at) = masks.iter().min_by_key(|(_, at)| at.start)?;
+    let names: Vec<String> = masks.keys().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let more = if masks.len() > NAMED { " and more" } else { "" };
+    let message = format!(
+        "which handlers are disabled after {}{more} is not known here: both are looked at",
+        names.join(", ")
+    );
+    let label = "a run that depends on it is unknown";
+    let warning = Diagnostic::warning(message, program.original(*at), label);
+    Some(warning.help(
+        "in a file of your own, define what is declared only by `__disable_irq()`, `__set_BASEPRI(…)` and \
+         `__enable_irq()`",
+    ))
+}
+
+/// A task that does not run to its end before another one begins.
+fn waits(program: &Program) -> Option<Diagnostic> {
+    let (name, at) = program.notes.waits.iter().min_by_key(|(_, at)| at.start)?;
+    let message =
+        format!("`{name}` lets other tasks run in the middle of this one, which is not modelled");
+    let label = "nothing is safe that goes this way";
+    let warning = Diagnostic::warning(message, program.original(*at), label);
+    Some(warning.help(format!(
+        "name what comes before and after it as tasks of their own; or define `{name}` as a function that does nothing, \
+         if the others have no part in what this one does"
+    )))
+}
+
+/// Nobody knows what start-up code does with a section.
+fn unfilled(program: &Program) -> Option<Diagnostic> {
+    let all = &program.notes.unfilled;
+    let (name, at) = all.iter().min_by_key(|(_, at)| at.start)?;
+    let more = if all.len() > 1 { " and others" } else { "" };
+    let message =
+        format!("whether start-up code gives `{name}`{more} an initial value is not known");
+    let label =
+        "has a section or an address of its own: begins with any value, which nothing here knows";
+    let warning = Diagnostic::warning(message, program.original(*at), label);
+    Some(warning.help(
+        "if start-up code does, assign the value in the function of `--init`, or leave the attribute out with \
+         `#ifndef __VOUCH__`",
+    ))
 }
 
 /// An array that is too large to be followed.

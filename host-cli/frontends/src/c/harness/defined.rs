@@ -210,8 +210,12 @@ fn define(function: &Function, property: &str, used: bool, known: Known, text: &
 /// What is done to disable interrupts, or to enable them again.
 fn mask(function: Builtin) -> Option<&'static str> {
     Some(match function {
-        Builtin::Mask(true) => "    vouch_masked = 1;\n",
-        Builtin::Mask(false) => "    vouch_masked = 0;\n    vouch_moment();\n",
+        Builtin::Mask(true) => {
+            "    unsigned was = vouch_masked;\n    vouch_masked = 1;\n    return was;\n"
+        }
+        Builtin::Mask(false) => {
+            "    unsigned was = vouch_masked;\n    vouch_masked = 0;\n    vouch_moment();\n    return was;\n"
+        }
         Builtin::Masked => "    return vouch_masked;\n",
         Builtin::SetMask => "    vouch_masked = c & 1;\n    vouch_moment();\n",
         Builtin::Level => "    return vouch_level;\n",

@@ -622,6 +622,83 @@ char *fgets(char *to, int n, void *file)
     return to;
 }
 
+char *gets(char *to)
+{
+    unsigned long i = 0;
+    if (!(char)__vouch_input("gets"))
+        return 0;
+    for (;; i++) {
+        to[i] = (char)__vouch_input("gets");
+        if (to[i] == '\n' || !to[i])
+            break;
+    }
+    to[i] = 0;
+    return to;
+}
+
+/* What comes from outside: any bytes, and as many as are asked for or fewer. */
+unsigned long fread(void *to, unsigned long size, unsigned long count, void *file)
+{
+    unsigned char *d = to;
+    unsigned long most = size * count, n = (unsigned long)__vouch_input("fread"), i;
+    if (!size)
+        return 0;
+    if (n > most)
+        n = most;
+    for (i = 0; i < n; i++)
+        d[i] = (unsigned char)__vouch_input("fread");
+    return n / size;
+}
+
+long read(int file, void *to, unsigned long most)
+{
+    unsigned char *d = to;
+    unsigned long n = (unsigned long)__vouch_input("read"), i;
+    if (n > most)
+        return -1;
+    for (i = 0; i < n; i++)
+        d[i] = (unsigned char)__vouch_input("read");
+    return n;
+}
+
+long recv(int socket, void *to, unsigned long most, int flags)
+{
+    unsigned char *d = to;
+    unsigned long n = (unsigned long)__vouch_input("recv"), i;
+    if (n > most)
+        return -1;
+    for (i = 0; i < n; i++)
+        d[i] = (unsigned char)__vouch_input("recv");
+    return n;
+}
+
+/* What `scanf()` does: how many parts it finds, and words and characters; of a text in memory (`known`) the program decides. */
+int __vouch_scan_count(int most, int known)
+{
+    int n = known ? (int)__vouch_scanned() : (int)__vouch_input("scanf");
+    return n >= 0 && n <= most ? n : -1;
+}
+
+void __vouch_scan_word(char *to, unsigned long most, int known)
+{
+    unsigned long i = 0;
+    char c;
+    do {
+        c = known ? __vouch_text() : (char)__vouch_input("scanf");
+        to[i] = c ? c : '?';
+        i++;
+        c = known ? __vouch_text() : (char)__vouch_input("scanf");
+    } while (i < most && c);
+    to[i] = 0;
+}
+
+void __vouch_scan_characters(char *to, unsigned long n, int known)
+{
+    unsigned long i;
+    for (i = 0; i < n; i++)
+        to[i] = known ? __vouch_text() : (char)__vouch_input("scanf");
+}
+
 void *bsearch(const void *key, const void *base, unsigned long count, unsigned long size,
               int (*compare)(const void *, const void *))
 {

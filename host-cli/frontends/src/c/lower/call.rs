@@ -46,7 +46,12 @@ impl Lower<'_> {
         if let Some(builtin) = builtin::of(function) {
             return self.known(builtin, id, args, span);
         }
-        let values = self.arguments(args)?;
+        let mut values = self.arguments(args)?;
+        if self.may_mask(id) {
+            let held: Vec<Held> = values.iter().map(|value| self.hold(value)).collect();
+            self.note_mask(id, span)?;
+            values = held.iter().map(|held| self.recall(held)).collect();
+        }
         if function.body.is_none() {
             return self.unknown_function(id, args, &values, span);
         }
@@ -318,6 +323,9 @@ impl Lower<'_> {
             let (yes, no) = (self.location("", span), self.location("", span));
             self.split(here, yes, no);
             self.resume(yes);
+            if self.may_mask(id) {
+                self.note_mask(id, span)?;
+            }
             let values: Vec<Value> = kept.iter().map(|k| self.recall(k)).collect();
             let value = match builtin::of(&self.unit.functions[id]) {
                 Some(_) => self.refuse("a pointer to this function", span)?,
@@ -474,7 +482,11 @@ impl Lower<'_> {
             Builtin::Pause => self.pause(args, span)?,
             Builtin::Mask(disabled) => {
                 let value = self.cfa.pool.bool(disabled);
-                self.set_masked(value)?;
+                let was = self.set_masked(value)?;
+                if *result != Type::Void {
+                    let width = self.width(result, span)?;
+                    return Ok(Value::Scalar(self.cfa.pool.extend(was, width, false)));
+                }
             }
             Builtin::Masked => return self.is_masked(result, span),
             Builtin::Level => return self.level_now(result, span),

@@ -30,7 +30,9 @@ impl Lower<'_> {
                 let function = &self.unit.functions[*id];
                 cut |= match builtin::of(function) {
                     Some(builtin) => builtin.ends_or_asks(),
-                    None => function.body.is_some(),
+                    // Handlers may come while a function works.
+                    None if function.body.is_some() => true,
+                    None => self.interrupts.are_there() && !builtin::only_chooses(&function.name),
                 };
             }
             ExprKind::CallPointer(..) | ExprKind::Statements(_) => cut = true,

@@ -2,13 +2,18 @@
 
 use super::block::Hazard;
 use super::{Fail, Lower, Value};
+use crate::c::DeclaredOnly;
 use crate::c::builtin::{self, Builtin};
 use crate::c::interrupt::Handler;
-use crate::c::tree::{Expr, ExprKind, Function};
+use crate::c::named::{self, Masks};
+use crate::c::tree::{Expr, ExprKind, Function, FunctionId};
 use crate::c::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::interrupt::{self, Pause};
-use vouch_ir::{self as ir, BinOp, EdgeId, ExprId, LocId, Span, Var, VarId, VarKind};
+use vouch_ir::{self as ir, BinOp, EdgeId, ExprId, LocId, Span, Var, VarId, VarKind, mask};
+
+/// Bits of how many critical sections a run is in.
+const DEPTH: u32 = 3;
 
 /// The handlers, and what is known of them.
 pub struct Interrupts<'a> {
@@ -17,6 +22,10 @@ pub struct Interrupts<'a> {
     masked: Option<VarId>,
     /// The priority from which on they are disabled, or zero (8 bits).
     level: Option<VarId>,
+    /// Whether functions have disabled them of which nobody knows, one in their controller or all of them (1 bit each).
+    perhaps: [Option<VarId>; 2],
+    /// In how many of the latter a run is.
+    depth: Option<VarId>,
     /// Whether none has run since a load-exclusive (1 bit).
     reserved: Option<VarId>,
     /// Where they may run.
@@ -36,6 +45,8 @@ impl<'a> Interrupts<'a> {
             handlers,
             masked: None,
             level: None,
+            perhaps: [None; 2],
+            depth: None,
             reserved: None,
             pauses: BTreeSet::new(),
             stopped: None,
@@ -77,6 +88,14 @@ impl Lower<'_> {
         if let Some(level) = self.interrupts.level {
             let zero = self.cfa.pool.constant(0, 8);
             self.write_var(level, zero);
+        }
+        for perhaps in self.interrupts.perhaps.into_iter().flatten() {
+            let no = self.cfa.pool.bool(false);
+            self.write_var(perhaps, no);
+        }
+        if let Some(depth) = self.interrupts.depth {
+            let none = self.cfa.pool.constant(0, DEPTH);
+            self.write_var(depth, none);
         }
     }
 
@@ -154,7 +173,11 @@ impl Lower<'_> {
             return Ok(());
         }
         let masked = self.masked();
-        let masked = self.read_var(masked);
+        let mut masked = self.read_var(masked);
+        for perhaps in self.interrupts.perhaps.into_iter().flatten() {
+            let perhaps = self.read_var(perhaps);
+            masked = self.cfa.pool.or(masked, perhaps);
+        }
         let level = self.interrupts.level.map(|level| self.read_var(level));
         let mut enabled = self.cfa.pool.bool(false);
         for number in 0..self.interrupts.handlers.len() {
@@ -165,12 +188,13 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Disables or enables interrupts.
-    pub(super) fn set_masked(&mut self, value: ExprId) -> Result<(), Fail> {
+    /// Disables or enables interrupts. What comes back is whether they were disabled.
+    pub(super) fn set_masked(&mut self, value: ExprId) -> Result<ExprId, Fail> {
         let value = self.pause_before(value)?;
         let masked = self.masked();
+        let was = self.read_var(masked);
         self.write_var(masked, value);
-        Ok(())
+        Ok(was)
     }
 
     /// Disables interrupts from a priority on, or only if more are disabled then.
@@ -188,6 +212,101 @@ impl Lower<'_> {
         let value = if only_up { pool.ite(is_up, value, before) } else { value };
         self.write_var(level, value);
         Ok(())
+    }
+
+    /// Whether a function may disable or enable interrupts as far as its name tells, and no body does.
+    pub(super) fn may_mask(&self, id: FunctionId) -> bool {
+        let function = &self.unit.functions[id];
+        let is_elsewhere =
+            function.body.is_none() && self.options.c.declared_only == DeclaredOnly::Havoc;
+        self.interrupts.are_there()
+            && (is_elsewhere || named::is_of_controller(&function.name))
+            && named::masks(&function.name).is_some()
+    }
+
+    /// Such a function is called: nobody knows which are disabled then. What a run does only if they are, or only if they are not,
+    /// depends on that.
+    pub(super) fn note_mask(&mut self, id: FunctionId, span: Span) -> Result<(), Fail> {
+        let unit = self.unit;
+        let name = &*unit.functions[id].name;
+        let Some(masks) = named::masks(name) else { return Ok(()) };
+        self.flush()?;
+        self.pause_here();
+        if matches!(masks, Masks::One { disables: true } | Masks::All { disables: true }) {
+            self.notes.masks.entry(name.to_string()).or_insert(span);
+        }
+        let any = format!("disabled by {name}()");
+        match masks {
+            Masks::One { disables } => {
+                let var = self.perhaps(0);
+                let (was, any) =
+                    (self.read_var(var), self.fresh_approximate(&any, 1, ir::Type::Bool));
+                let pool = &mut self.cfa.pool;
+                let now = if disables { pool.or(was, any) } else { pool.and(was, any) };
+                self.write_var(var, now);
+            }
+            Masks::All { disables: true } => {
+                let (var, depth) = (self.perhaps(1), self.depth());
+                let (was, any) =
+                    (self.read_var(var), self.fresh_approximate(&any, 1, ir::Type::Bool));
+                let now = self.cfa.pool.or(was, any);
+                self.write_var(var, now);
+                let was = self.read_var(depth);
+                let pool = &mut self.cfa.pool;
+                let (one, most) = (pool.constant(1, DEPTH), pool.constant(mask(DEPTH), DEPTH));
+                let is_most = pool.equal(was, most);
+                let more = pool.binary(BinOp::Add, was, one);
+                let now = pool.ite(is_most, most, more);
+                self.write_var(depth, now);
+            }
+            Masks::All { disables: false } => {
+                let (var, depth) = (self.perhaps(1), self.depth());
+                let (perhaps, was) = (self.read_var(var), self.read_var(depth));
+                let pool = &mut self.cfa.pool;
+                let (none, one) = (pool.constant(0, DEPTH), pool.constant(1, DEPTH));
+                let is_none = pool.equal(was, none);
+                let less = pool.binary(BinOp::Sub, was, one);
+                let now = pool.ite(is_none, none, less);
+                let is_none = pool.equal(now, none);
+                let is_some = pool.not(is_none);
+                let perhaps = pool.and(is_some, perhaps);
+                self.write_var(depth, now);
+                self.write_var(var, perhaps);
+                // It may enable them, too, however they were disabled.
+                let any = format!("enabled by {name}()");
+                let any = self.fresh_approximate(&any, 1, ir::Type::Bool);
+                let masked = self.masked();
+                let was = self.read_var(masked);
+                let not = self.cfa.pool.not(any);
+                let still = self.cfa.pool.and(was, not);
+                self.write_var(masked, still);
+                let sets = |f: &Function| matches!(builtin::of(f), Some(Builtin::SetLevel { .. }));
+                if unit.functions.iter().any(sets) {
+                    let level = self.level();
+                    let (was, none) = (self.read_var(level), self.cfa.pool.constant(0, 8));
+                    let still = self.cfa.pool.ite(any, none, was);
+                    self.write_var(level, still);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What tells whether interrupts are disabled by what nobody knows here: in their controller, or all.
+    fn perhaps(&mut self, which: usize) -> VarId {
+        let cfa = &mut self.cfa;
+        let name = ["disabled in the controller", "critical section"][which].into();
+        let kind = VarKind::State;
+        let var = || cfa.add_var(Var { name, width: 1, ty: ir::Type::Bool, kind });
+        *self.interrupts.perhaps[which].get_or_insert_with(var)
+    }
+
+    /// How many critical sections a run is in, one in the other.
+    fn depth(&mut self) -> VarId {
+        let cfa = &mut self.cfa;
+        let (name, ty, kind) = ("critical sections".into(), ir::Type::Unsigned, VarKind::State);
+        let var = || cfa.add_var(Var { name, width: DEPTH, ty, kind });
+        *self.interrupts.depth.get_or_insert_with(var)
     }
 
     /// Before interrupts are disabled, one may come; the value is evaluated before.
@@ -279,7 +398,11 @@ impl Lower<'_> {
             return;
         }
         let masked = self.masked();
-        let masked = self.cfa.read(masked);
+        let mut masked = self.cfa.read(masked);
+        for perhaps in self.interrupts.perhaps.into_iter().flatten() {
+            let perhaps = self.cfa.read(perhaps);
+            masked = self.cfa.pool.or(masked, perhaps);
+        }
         let level = self.interrupts.level.map(|level| self.cfa.read(level));
         let all: Vec<(usize, ExprId)> = (0..self.interrupts.bodies.len())
             .map(|number| (number, self.is_enabled(number, masked, level)))

@@ -14,6 +14,7 @@
 //! - [`unknown`]: functions that are declared only
 //! - [`heap`]: blocks that are allocated and freed; [`gone`]: pointers to variables that are gone
 //! - [`format`]: how long texts are that are made
+//! - [`endless`]: functions that never come back
 //! - [`interrupt`]: where handlers may run; [`order`]: operands in other orders
 //! - [`intrinsic`]: those of the compiler that compute; [`variadic`]: any number of arguments
 
@@ -23,6 +24,7 @@ mod call;
 mod compare;
 mod copy;
 mod device;
+mod endless;
 mod expression;
 mod floating;
 pub mod format;
@@ -43,10 +45,10 @@ use super::interrupt::Handler;
 use super::points::{Callees, Context, Points};
 use super::reach::Reach;
 use super::registers::Registers;
-use super::share;
 use super::tree::{Function, FunctionId, GlobalId, LocalId, Unit};
 use super::types::Type;
-use super::{Fail, fail};
+use super::{DeclaredOnly, Fail, fail};
+use super::{share, start};
 use crate::Options;
 use block::Block;
 use interrupt::Interrupts;
@@ -181,11 +183,17 @@ pub fn lower(
     let callees = Points::new(unit, &roots, &any, repeat).callees();
     let mut reach = Reach::new(unit, &roots, callees);
     reach.shared = share::shared(unit, &reach, &roots, options.c.copies);
-    let points = Points::new(unit, &roots, &reach, repeat);
+    let mut points = Points::new(unit, &roots, &reach, repeat);
+    if options.c.declared_only == DeclaredOnly::Havoc {
+        let kept = points.kept.clone();
+        points.devices.add(&kept);
+    }
+    let devices = device::ranges(&reach, &unit.types);
+    start::refuse_overlap(unit, &reach, &devices)?;
     let mut lower = Lower {
         unit,
         options,
-        devices: device::ranges(&reach, &unit.types),
+        devices,
         kept: vec![],
         heap: heap::Heap::default(),
         gone: gone::Gone::default(),
@@ -300,14 +308,22 @@ impl Lower<'_> {
         self.block = self.fresh_block(start);
         self.call_all(&constructors(self.unit, entry))?;
         self.call_all(&Vec::from_iter(init))?;
+        let (mut tasks, mut ready) = (vec![], None);
         if self.options.c.repeat {
             let again = self.location("loop", span);
             self.notes.step = Some(again);
+            ready = Some(again);
             self.jump(again);
             self.block = self.fresh_block(again);
             self.pause_here();
-            self.call_one_of(steps, again)?;
+            tasks = self.call_one_of(steps, again)?;
         } else {
+            if init.is_some() {
+                let called = self.cfa.add_location("called", span);
+                self.jump(called);
+                self.block = self.fresh_block(called);
+                ready = Some(called);
+            }
             self.call_entry(entry, span)?;
             let after = destructors(self.unit, entry);
             self.refuse_exit(entry, &after)?;
@@ -324,6 +340,11 @@ impl Lower<'_> {
             next += 1;
         }
         self.return_edges();
+        if let Some(ready) = ready {
+            for (function, from) in init.map(|init| (init, start)).into_iter().chain(tasks) {
+                self.refuse_endless(function, from, ready)?;
+            }
+        }
         self.initial_edge(start)?;
         self.interleave();
         self.name_pointers();
@@ -331,11 +352,16 @@ impl Lower<'_> {
     }
 
     /// Calls one of these functions, whichever a scheduler chooses.
-    fn call_one_of(&mut self, steps: &[FunctionId], again: LocId) -> Result<(), Fail> {
+    /// If there are several, they come back with where they begin.
+    fn call_one_of(
+        &mut self,
+        steps: &[FunctionId],
+        again: LocId,
+    ) -> Result<Vec<(FunctionId, LocId)>, Fail> {
         if let [entry] = steps {
             self.call_entry(*entry, self.unit.functions[*entry].span)?;
             self.jump(again);
-            return Ok(());
+            return Ok(vec![]);
         }
         let always = self.cfa.pool.bool(true);
         let mut targets = vec![];
@@ -345,12 +371,14 @@ impl Lower<'_> {
             targets.push((always, at));
         }
         self.spread(&targets);
+        let mut tasks = vec![];
         for (step, (_, at)) in steps.iter().zip(targets) {
+            tasks.push((*step, at));
             self.resume(at);
             self.call_entry(*step, self.unit.functions[*step].span)?;
             self.jump(again);
         }
-        Ok(())
+        Ok(tasks)
     }
 
     /// Calls functions one after the other, with any arguments.

@@ -37,6 +37,10 @@ pub struct Notes {
     pub unknown: BTreeMap<String, Span>,
     /// Functions that are declared only, and where one is called.
     pub elsewhere: BTreeMap<String, Span>,
+    /// Functions that by their names may disable or enable interrupts, and where one is called.
+    pub masks: BTreeMap<String, Span>,
+    /// Functions that let other tasks run before they return, and where one is called.
+    pub waits: BTreeMap<String, Span>,
     /// Functions that one of them is given a pointer to: its name, that one's, and where.
     pub given: Vec<(String, String, Span)>,
     /// Calls of them, in the order in which they come within an edge.
@@ -45,6 +49,8 @@ pub struct Notes {
     pub allocates: Option<Span>,
     /// Objects with an array that is too large to be followed, and where they are declared.
     pub open: Vec<(String, Span)>,
+    /// Variables that begin with any value because of their section, and where they are declared.
+    pub unfilled: Vec<(String, Span)>,
     /// Objects that a device is given the address of.
     pub seen: Vec<(String, Span)>,
     /// Operands of which it is not said which is evaluated first, though that may matter.

@@ -2,6 +2,7 @@
 
 use super::block::Hazard;
 use super::{Fail, Lower, Value, fail};
+use crate::c::start::Start;
 use crate::c::targets::Thing;
 use crate::c::tree::{FunctionId, GlobalId, Init, LocalId};
 use crate::c::types::{self, Type, Types, align_up};
@@ -248,7 +249,7 @@ impl Lower<'_> {
         if let Some(range) = global.param {
             self.make_param(object, range, global.span)?;
         }
-        self.objects[object].register = global.foreign && global.volatile;
+        self.objects[object].register = global.is_register();
         self.globals.insert(id, object);
         Ok(object)
     }
@@ -464,14 +465,28 @@ impl Lower<'_> {
             self.assume(below);
             return Ok(());
         }
-        match &global.init {
-            // Whatever another file made of it.
-            None if global.foreign => Ok(()),
-            None => {
+        if global.is_register() {
+            return Ok(());
+        }
+        match (&global.init, global.start()) {
+            // Whatever another file made of it, or was in memory.
+            (None, _) if global.foreign => Ok(()),
+            (_, Start::Any) => Ok(()),
+            (_, Start::Unknown) => {
+                self.notes.unfilled.push((global.name.clone(), global.span));
+                for cell in self.objects[object].cells.clone() {
+                    let var = &self.cfa.vars[cell.var.index()];
+                    let (name, width, ty) = (var.name.clone(), var.width, var.ty.clone());
+                    let value = self.fresh_approximate(&name, width, ty);
+                    self.write_var(cell.var, value);
+                }
+                Ok(())
+            }
+            (None, _) => {
                 self.zero(object);
                 Ok(())
             }
-            Some(init) => {
+            (Some(init), _) => {
                 if let Some(item) = init.items.iter().find(|i| self.may_cut(&i.value)) {
                     let label = "not known before the program runs";
                     return Err(fail(

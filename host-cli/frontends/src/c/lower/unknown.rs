@@ -9,13 +9,13 @@ use super::notes::{Change, Changed};
 use super::object::ObjectId;
 use super::{Fail, Lower, Value, fail};
 use crate::c::reach::is_address_as_number;
-use crate::c::targets::Thing;
+use crate::c::targets::{Targets, Thing};
 use crate::c::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage};
 use crate::c::types::Type;
-use crate::c::{DeclaredOnly, builtin};
+use crate::c::{DeclaredOnly, builtin, named};
 use crate::limits;
 use std::collections::BTreeSet;
-use vouch_ir::{BinOp, ExprId, Span};
+use vouch_ir::{self as ir, BinOp, ExprId, Span, VarId};
 
 /// How many pointers one behind the other are followed exactly; beyond, any object may be meant.
 const ROUNDS: usize = 3;
@@ -45,6 +45,10 @@ impl Lower<'_> {
         if builtin::goes_elsewhere(&function.name) || builtin::has_no_model(&function.name) {
             return self.refuse(&format!("a call of `{}`", function.name), span);
         }
+        if !self.options.c.tasks.is_empty() && named::lets_others_run(&function.name) {
+            self.notes.waits.entry(function.name.to_string()).or_insert(span);
+            self.may_leave(limits::TASK, span);
+        }
         let mut given = vec![];
         for (i, (arg, value)) in args.iter().zip(values).enumerate() {
             let ty =
@@ -54,16 +58,6 @@ impl Lower<'_> {
             let is_number = is_address_as_number(&unit.types, arg);
             if is_null || !(is_number || unit.types.lets_change(ty)) {
                 continue;
-            }
-            if self.interrupts.are_there() {
-                let message = format!(
-                    "`{}` is not defined, but could change what it is given while an interrupt is handled",
-                    function.name
-                );
-                return Err(Box::new(
-                    fail(message, arg.span, "leads to something that is not const")
-                        .help("define the function, or declare its parameter as pointer to const"),
-                ));
             }
             if is_number {
                 if !arg.has_effect() {
@@ -77,7 +71,7 @@ impl Lower<'_> {
         }
         let name = function.name.clone();
         if self.options.c.declared_only == DeclaredOnly::Havoc && !builtin::only_chooses(&name) {
-            let known = self.known_elsewhere(&name, span)?;
+            let known = self.known_elsewhere()?;
             if self.handed.iter().any(|handed| handed.span == span && handed.who == id) {
                 self.may_leave(limits::CALLBACK, span);
             }
@@ -85,9 +79,14 @@ impl Lower<'_> {
             let pointers = given.iter().filter_map(|(i, p)| Some(((*i)?, *p))).collect();
             let has_effect = !given.is_empty() || !known.is_empty();
             let given = given.into_iter().map(|(_, pointer)| pointer).collect();
-            let objects = if has_effect { self.havoc_given(&name, given, &known) } else { vec![] };
-            let function = name.to_string();
-            self.notes.changes.push(Change { function, at, reached, pointers, objects });
+            if has_effect && self.interrupts.are_there() {
+                self.havoc_meanwhile(&name, given, &known, span);
+            } else {
+                let objects =
+                    if has_effect { self.havoc_given(&name, given, &known) } else { vec![] };
+                let function = name.to_string();
+                self.notes.changes.push(Change { function, at, reached, pointers, objects });
+            }
             if has_effect {
                 self.notes.unknown.entry(name.to_string()).or_insert(span);
             }
@@ -103,29 +102,14 @@ impl Lower<'_> {
     }
 
     /// The variables that a function which is defined elsewhere knows by their names.
-    fn known_elsewhere(&mut self, name: &str, span: Span) -> Result<Vec<ObjectId>, Fail> {
+    fn known_elsewhere(&mut self) -> Result<Vec<ObjectId>, Fail> {
         let unit = self.unit;
         let changes = |id: &GlobalId| {
             let global = &unit.globals[*id];
-            let is_register = global.foreign && global.volatile;
             global.linkage == Linkage::Declared
-                && !(global.constant || is_register || global.param.is_some())
+                && !(global.constant || global.is_register() || global.param.is_some())
         };
         let known: Vec<GlobalId> = self.reach.mentioned.iter().copied().filter(changes).collect();
-        if let Some(first) = known.first()
-            && self.interrupts.are_there()
-        {
-            let message = format!(
-                "`{name}` is not defined, but could change `{}` while an interrupt is handled",
-                unit.globals[*first].name
-            );
-            let related = unit.globals[*first].span;
-            return Err(Box::new(
-                fail(message, span, "called here")
-                    .related(related, "declared `extern`")
-                    .help("define the function, or say `--declared-only nothing`"),
-            ));
-        }
         known.into_iter().map(|id| self.global_object(id)).collect()
     }
 
@@ -167,6 +151,40 @@ impl Lower<'_> {
         pointers: Vec<ExprId>,
         known: &[ObjectId],
     ) -> Vec<Changed> {
+        let meant = self.given(pointers, known);
+        self.havoc_all(name, meant)
+    }
+
+    /// The same while handlers of interrupts come: before and after each of them, all that is given has any value.
+    fn havoc_meanwhile(
+        &mut self,
+        name: &str,
+        pointers: Vec<ExprId>,
+        known: &[ObjectId],
+        span: Span,
+    ) {
+        if self.block.dead {
+            return;
+        }
+        let meant = self.given(pointers, known);
+        let hold = |(object, when): (ObjectId, ExprId)| match self.cfa.pool.as_const(when) {
+            Some(0) => None,
+            _ => Some((object, self.hold_scalar(when))),
+        };
+        let held: Vec<(ObjectId, VarId)> = meant.into_iter().filter_map(hold).collect();
+        let (again, out) = (self.location("", span), self.location("", span));
+        self.jump(again);
+        self.resume(again);
+        self.pause_here();
+        let meant = held.into_iter().map(|(object, when)| (object, self.read_var(when))).collect();
+        self.havoc_all(name, meant);
+        let goes_on = self.fresh(&format!("{name}() goes on"), 1, ir::Type::Bool);
+        self.split(goes_on, again, out);
+        self.resume(out);
+    }
+
+    /// All that these pointers lead to, and what is known, each with when it is meant.
+    fn given(&mut self, pointers: Vec<ExprId>, known: &[ObjectId]) -> Vec<(ObjectId, ExprId)> {
         let objects: Vec<ObjectId> = (0..self.objects.len())
             .filter(|o| self.objects[*o].addressed && !self.objects[*o].constant)
             .filter(|o| self.is_alive(*o) && !known.contains(o))
@@ -203,8 +221,26 @@ impl Lower<'_> {
                 break;
             }
         }
+        // A handler may have pointers lead elsewhere in the meantime.
+        for (from, when) in objects.iter().zip(meant.clone()) {
+            let is_meant = self.cfa.pool.as_const(when) != Some(0);
+            let Some(thing) = self.objects[*from].thing.filter(|_| is_meant) else { continue };
+            if self.interrupts.are_there() {
+                let led_to = self.points.led_to(&Targets::one(thing));
+                for (to, meant) in objects.iter().zip(&mut meant) {
+                    if self.objects[*to].thing.is_some_and(|to| led_to.contains(&to)) {
+                        *meant = self.cfa.pool.or(*meant, when);
+                    }
+                }
+            }
+        }
+        objects.into_iter().zip(meant).collect()
+    }
+
+    /// Gives any value to objects where they are meant.
+    fn havoc_all(&mut self, name: &str, meant: Vec<(ObjectId, ExprId)>) -> Vec<Changed> {
         let mut changed = vec![];
-        for (object, when) in objects.into_iter().zip(meant) {
+        for (object, when) in meant {
             if self.cfa.pool.as_const(when) == Some(0) {
                 continue;
             }

@@ -39,6 +39,9 @@ impl Parser {
             self.expect(";")?;
             return Ok(StmtKind::Refused("inline assembly"));
         };
+        let is_avr =
+            |word: &str| word.eq_ignore_ascii_case("cli") || word.eq_ignore_ascii_case("sei");
+        self.has_status |= text.iter().flat_map(|text| text.split_whitespace()).any(is_avr);
         self.expect("(")?;
         self.advance();
         let outputs = if self.eat(":") { self.operands()? } else { vec![] };

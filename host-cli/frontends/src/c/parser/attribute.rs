@@ -2,6 +2,7 @@
 //! refused; the rest is advice to the compiler.
 
 use super::Parser;
+use crate::c::start::Start;
 use crate::c::token::TokenKind;
 use crate::c::types::Type;
 use crate::c::{Fail, fail};
@@ -29,8 +30,10 @@ pub struct Attributes {
     pub constructor: Option<i128>,
     /// When it runs after `main`: those with larger numbers come first.
     pub destructor: Option<i128>,
-    /// Whether it begins with whatever is in memory.
-    pub noinit: bool,
+    /// What it begins with.
+    pub start: Start,
+    /// The address at which it lies.
+    pub at: Option<u64>,
     /// Whether a call of it never comes back.
     pub noreturn: bool,
     /// Whether another definition of it counts more.
@@ -117,10 +120,16 @@ impl Parser {
             }
             "section" if self.is("(") => {
                 self.advance();
-                out.noinit |= self.symbol()?.starts_with(".noinit");
+                let section = self.symbol()?;
+                out.in_section(&section);
                 self.expect(")")?;
             }
-            "noinit" | "persistent" => out.noinit = true,
+            "at" if self.is("(") => {
+                if let Some(address) = self.argument()? {
+                    out.lies_at(address as u64);
+                }
+            }
+            "noinit" | "no_init" | "persistent" => out.start = Start::Any,
             "noreturn" => out.noreturn = true,
             "weak" => out.weak = true,
             "cleanup" => {
@@ -198,11 +207,19 @@ impl Parser {
         }
     }
 
-    /// `asm("…")` and attributes behind a declarator.
+    /// `asm("…")`, attributes, and IAR's `@ address` behind a declarator.
     pub(super) fn declaration_tail(&mut self) -> Result<Attributes, Fail> {
         let mut found = Attributes::default();
         loop {
-            if self.at_asm() {
+            if self.eat("@") {
+                if matches!(self.peek(), TokenKind::Text(_)) {
+                    let section = self.symbol()?;
+                    found.in_section(&section);
+                } else {
+                    let address = self.constant_expression()?;
+                    found.lies_at(address as u64);
+                }
+            } else if self.at_asm() {
                 self.advance();
                 self.expect("(")?;
                 found.symbol = Some(self.symbol()?);

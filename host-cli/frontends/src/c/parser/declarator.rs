@@ -3,6 +3,7 @@
 use super::attribute::Attributes;
 use super::specifier::Specifiers;
 use super::{Name, Parser};
+use crate::c::start::Start;
 use crate::c::token::TokenKind;
 use crate::c::types::{INT, Signature, Type, pointer};
 use crate::c::{Fail, constant, fail};
@@ -27,6 +28,9 @@ pub struct Declarator {
     pub atomic: bool,
     /// An alignment that the name of its type represents.
     pub align: Option<u64>,
+    /// What attributes within it say of its section and address.
+    pub start: Start,
+    pub at: Option<u64>,
     /// Whether its parameters have no types yet: `f(a, b) int a; char b; { … }`.
     pub old: bool,
 }
@@ -64,15 +68,16 @@ impl Parser {
         mut ty: Type,
         (mut volatile, mut constant, mut atomic): (bool, bool, bool),
     ) -> Result<Declarator, Fail> {
+        let mut own = Attributes::default();
         loop {
-            while self.attributes(&mut Attributes::default())? {}
+            while self.attributes(&mut own)? {}
             if !self.eat("*") {
                 break;
             }
             ty = Type::Pointer(Rc::new(ty), constant);
             (volatile, constant, atomic) = (false, false, false);
             loop {
-                if self.attributes(&mut Attributes::default())? {
+                if self.attributes(&mut own)? {
                     continue;
                 }
                 let TokenKind::Word(word) = self.peek() else { break };
@@ -97,6 +102,8 @@ impl Parser {
             let mut declarator = self.nested(|p| p.declarator_in(outer, qualifiers))?;
             self.expect(")")?;
             self.at = end;
+            declarator.start = declarator.start.max(own.start);
+            declarator.at = declarator.at.or(own.at);
             if matches!(declarator.ty, Type::Function(_)) && declarator.params.is_none() {
                 declarator.old = params.as_ref().is_some_and(|p| p.old);
                 declarator.params = params.map(|p| p.list);
@@ -117,6 +124,8 @@ impl Parser {
             constant,
             atomic,
             align: None,
+            start: own.start,
+            at: own.at,
             old,
         })
     }

@@ -12,7 +12,7 @@ use vouch_ir::Span;
 
 /// `unsigned long` is `size_t` in every data model, and `long` is `ptrdiff_t`.
 const LIBRARY: [&str; 128] = [
-    "void __disable_irq(void)",
+    "int __disable_irq(void)",
     "void __enable_irq(void)",
     "void __disable_interrupt(void)",
     "void __enable_interrupt(void)",
@@ -144,7 +144,17 @@ const LIBRARY: [&str; 128] = [
 ];
 
 /// Functions of the compiler and of verification tasks, which nobody has to declare.
-const COMPILER: [&str; 87] = [
+const COMPILER: [&str; 97] = [
+    "int __vouch_scan_count(int, int)",
+    "void __vouch_scan_word(char *, unsigned long, int)",
+    "void __vouch_scan_characters(char *, unsigned long, int)",
+    "unsigned long long __vouch_scanned(void)",
+    "float __vouch_scanned_float(void)",
+    "double __vouch_scanned_double(void)",
+    "float __vouch_input_float(const char *)",
+    "double __vouch_input_double(const char *)",
+    "void __builtin_avr_cli(void)",
+    "void __builtin_avr_sei(void)",
     "int __builtin_popcount(unsigned)",
     "int __builtin_popcountl(unsigned long)",
     "int __builtin_popcountll(unsigned long long)",

@@ -3,13 +3,14 @@
 //!
 //! - this file: scopes, and what is at file scope; [`cursor`]: the next token
 //! - [`specifier`]: `static const unsigned …`; [`attribute`]
+//! - [`section`]s: what variables begin with
 //! - [`record`]: `struct { … }`, `union`, `enum`
 //! - [`declarator`], as in `*a[3](int)`; [`compatible`]: whether two of them may be of one thing
 //! - [`initializer`]: `= { .x = 1, [2] = … }`
-//! - [`statement`], [`label`]s, [`assembly`], [`expression`], [`primary`]
+//! - [`statement`], [`label`]s, [`assembly`], [`status`], [`expression`], [`primary`]
 //! - [`atomic`]: accesses that are one to others
 //! - [`typing`]: promotions and conversions
-//! - [`bodies`] of library functions
+//! - [`bodies`] of library functions; [`scan`]: what `scanf()` stores
 //! - [`library`]: functions that every program may call
 //! - [`linker`]: what is one thing in several units
 //!
@@ -32,13 +33,17 @@ mod linker;
 mod primary;
 mod record;
 mod rows;
+mod scan;
+mod section;
 mod specifier;
 mod statement;
+mod status;
 mod text;
 mod typing;
 mod unchanged;
 
 use super::lexer::Packing;
+use super::start::Start;
 use super::token::{Text, Token, TokenKind};
 use super::tree::{
     Expr, Function, FunctionId, Global, GlobalId, Linkage, Local, LocalId, Stmt, Unit,
@@ -104,6 +109,7 @@ pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
         length_with_effect: None,
         lives_forever: false,
         strings: HashMap::new(),
+        has_status: false,
     };
     for number in 0..count {
         parser.begin_unit(number);
@@ -113,7 +119,9 @@ pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
         parser.advance();
     }
     parser.rename_twins();
+    parser.scans()?;
     parser.library()?;
+    parser.status_register()?;
     parser.judge_undeclared();
     Ok(parser.unit)
 }
@@ -185,6 +193,8 @@ struct Parser {
     lives_forever: bool,
     /// The objects of the unit's strings.
     strings: HashMap<Text, GlobalId>,
+    /// Whether instructions of AVR disable or enable interrupts.
+    has_status: bool,
 }
 
 impl Parser {
@@ -336,8 +346,7 @@ impl Parser {
         name: Rc<str>,
         span: Span,
     ) -> Result<GlobalId, Fail> {
-        let noinit = attributes.noinit || specifiers.attributes.noinit;
-        let foreign = noinit || specifiers.storage == Storage::Extern && !self.is("=");
+        let foreign = specifiers.storage == Storage::Extern && !self.is("=");
         let symbol = attributes.symbol.clone().unwrap_or(name.clone());
         let internal = specifiers.storage == Storage::Static;
         let known = self.names[0].get(&name).or_else(|| self.linker.find(&symbol, internal));
@@ -356,6 +365,8 @@ impl Parser {
                     atomic: declarator.atomic,
                     constant: declarator.constant,
                     param: specifiers.attributes.param.or(attributes.param),
+                    start: Start::Initial,
+                    at: None,
                 });
                 self.unit.globals.len() - 1
             }
@@ -372,6 +383,9 @@ impl Parser {
         let known = &mut self.unit.globals[id];
         known.param = known.param.or(specifiers.attributes.param).or(attributes.param);
         let first = known.init.as_ref().map(|_| known.span);
+        let before = &specifiers.attributes;
+        known.start = known.start.max(before.start).max(declarator.start).max(attributes.start);
+        known.at = known.at.or(before.at).or(declarator.at).or(attributes.at);
         known.foreign &= foreign;
         if specifiers.storage == Storage::Extern && known.linkage == Linkage::External {
             known.linkage = Linkage::Declared;
@@ -613,6 +627,8 @@ impl Parser {
             atomic: false,
             constant,
             param: None,
+            start: Start::Initial,
+            at: None,
         };
         self.unit.globals.push(global);
         let id = self.unit.globals.len() - 1;

@@ -3,6 +3,7 @@
 use super::attribute::Attributes;
 use super::declarator::Declarator;
 use super::{Name, Parser};
+use crate::c::start::Start;
 use crate::c::token::TokenKind;
 use crate::c::types::{DataModel, INT, Type};
 use crate::c::{Fail, fail};
@@ -87,7 +88,7 @@ const BASES: [(&str, &str); 13] = [
     ("_Float32", "float"),
 ];
 
-const TYPE_WORDS: [&str; 51] = [
+const TYPE_WORDS: [&str; 52] = [
     "void",
     "char",
     "int",
@@ -139,6 +140,7 @@ const TYPE_WORDS: [&str; 51] = [
     "__complex",
     "__auto_type",
     "__uint128_t",
+    "__no_init",
 ];
 
 impl Parser {
@@ -184,6 +186,7 @@ impl Parser {
                 | "__extension__" | "_Thread_local" | "__thread" => {}
                 "inline" | "__inline" | "__inline__" => out.inline = true,
                 "_Noreturn" => out.attributes.noreturn = true,
+                "__no_init" => out.attributes.start = Start::Any,
                 "_Atomic" if !self.is_at(1, "(") => out.atomic = true,
                 "_Atomic" if no_type_yet => {
                     out.atomic = true;

@@ -122,7 +122,11 @@ impl Parser {
                         continue;
                     }
                     let span = self.since(if init.1.is_some() { span } else { start });
+                    let special = attributes.symbol.as_deref().is_some_and(is_special);
                     let kind = match (variable_length, cleanup) {
+                        _ if special => StmtKind::Refused(
+                            "a variable that is a register which disables interrupts",
+                        ),
                         (true, _) => StmtKind::Refused("an array whose length is not a constant"),
                         (_, true) => StmtKind::Refused("the attribute `cleanup`"),
                         _ => StmtKind::Declare(init.0, init.1),
@@ -153,12 +157,14 @@ impl Parser {
             ty: declarator.ty.clone(),
             span,
             init: None,
-            foreign: attributes.noinit || specifiers.attributes.noinit,
+            foreign: false,
             linkage: Linkage::Internal,
             volatile: declarator.volatile,
             atomic: declarator.atomic,
             constant: declarator.constant,
             param: specifiers.attributes.param.or(attributes.param),
+            start: attributes.start.max(declarator.start).max(specifiers.attributes.start),
+            at: attributes.at.or(declarator.at).or(specifiers.attributes.at),
         });
         let id = self.unit.globals.len() - 1;
         self.declare_local(name, Name::Global(id), span)?;
@@ -425,4 +431,10 @@ impl Parser {
         }
         Ok(StmtKind::Case(label, Box::new(self.labelled(start)?)))
     }
+}
+
+/// Whether a register of the processor disables interrupts: as variables, they are what armcc has instead of instructions.
+fn is_special(register: &str) -> bool {
+    let masks = ["primask", "basepri", "basepri_max", "faultmask", "control", "cpsr", "xpsr"];
+    masks.iter().any(|mask| register.eq_ignore_ascii_case(mask))
 }

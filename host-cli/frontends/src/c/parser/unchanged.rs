@@ -7,6 +7,7 @@
 
 use super::Parser;
 use crate::c::constant;
+use crate::c::start::Start;
 use crate::c::token::TokenKind;
 use crate::c::tree::{Expr, ExprKind, Init, Linkage};
 
@@ -33,7 +34,11 @@ impl Parser {
                 let global = &self.unit.globals[*id];
                 // Another unit may change what it knows.
                 let own = global.constant || global.linkage == Linkage::Internal;
-                let own = own && !global.foreign && !global.volatile && global.param.is_none();
+                let own = own
+                    && !global.foreign
+                    && global.at.is_none()
+                    && global.start() == Start::Initial;
+                let own = own && !global.volatile && global.param.is_none();
                 let value = global.init.as_ref().filter(|_| own).and_then(|i| self.first(i));
                 value.filter(|_| self.is_steady(&global.name))
             }

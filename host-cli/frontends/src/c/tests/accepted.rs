@@ -211,7 +211,7 @@ const DECLARATIONS: [Claim; 36] = [
         "v.x + y == 3",
     ),
     (
-        "typedef union { int i; float f; } u __attribute__((transparent_union)); int x __attribute__((section(\"mine\"), used, weak)) = 1;",
+        "typedef union { int i; float f; } u __attribute__((transparent_union)); int x __attribute__((section(\".data.mine\"), used, weak)) = 1;",
         "",
         "x == 1",
     ),

@@ -1,6 +1,7 @@
 //! Tests of the C front end.
 
 mod accepted;
+mod firmware;
 mod floating;
 mod heap;
 mod interrupt;
