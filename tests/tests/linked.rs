@@ -21,7 +21,7 @@ const CPUS: [&str; 2] = ["-mcpu=cortex-m0", "-mcpu=cortex-m3"];
 fn options(macros: &[(&str, &str)]) -> COptions {
     let define = |(name, value): &(&str, &str)| Macro::Define(format!("{name}={value}"));
     COptions {
-        model: DataModel::Arm32,
+        model: DataModel::ARM32,
         entry: "step".into(),
         repeat: true,
         macros: macros.iter().map(define).collect(),

@@ -48,7 +48,7 @@ impl Model {
         match self {
             Model::Ilp32 => DataModel::Ilp32,
             Model::Lp64 => DataModel::Lp64,
-            Model::Arm32 => DataModel::Arm32,
+            Model::Arm32 => DataModel::ARM32,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Compilation databases: `compile_commands.json`, as CMake, Meson, Bear and others write it.
 
-use super::preprocess::{Macro, marker};
+use super::preprocess::{Macro, Search, marker};
+use super::toolchain::{Predefined, Toolchain, program};
 use super::{DataModel, Fail, fail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -13,16 +14,22 @@ pub struct Command {
     pub file: String,
     /// Where the compiler runs.
     pub folder: PathBuf,
-    /// Folders of included files; those for `"…"` alone are marked.
-    pub include: Vec<(bool, String)>,
+    /// Folders of included files.
+    pub include: Vec<(Search, String)>,
+    /// What is defined before all else.
+    pub predefined: Predefined,
     /// Macros, in order.
     pub macros: Vec<Macro>,
+    /// Files whose macros are defined before the first line.
+    pub imacros: Vec<String>,
     /// Files that are included before the first line.
     pub forced: Vec<String>,
     /// Whether the language is C90, in which large decimal numbers have other types.
     pub c90: bool,
     /// A flag that lets the compiler compute with floating-point numbers as if they were others.
     pub relaxed: Option<String>,
+    /// A flag that says what becomes of a signed result that does not fit.
+    pub overflow: Option<String>,
     /// A file with flags that cannot be read.
     pub unread: Option<PathBuf>,
     /// The data model, or why there is none.
@@ -67,37 +74,35 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Command>, Fail> {
 const LAUNCHERS: [&str; 6] = ["ccache", "sccache", "distcc", "icecc", "env", "time"];
 
 /// Flags that let the compiler take it that each floating-point number is finite, or that rounding does not matter.
-const RELAXED: [&str; 7] = [
+const RELAXED: [&str; 14] = [
     "-ffast-math",
     "-Ofast",
     "-ffinite-math-only",
     "-funsafe-math-optimizations",
     "-fassociative-math",
     "-freciprocal-math",
+    "-fno-signed-zeros",
+    "-fno-honor-nans",
+    "-fno-honor-infinities",
+    "-fapprox-func",
     "-ffp-model=fast",
+    "-ffp-model=aggressive",
+    "-fdenormal-fp-math=preserve-sign",
+    "-fdenormal-fp-math=positive-zero",
+];
+
+/// Flags that say what becomes of a signed result that does not fit; what others say is undone by the last.
+const OVERFLOW: [&str; 5] =
+    ["-fwrapv", "-fno-strict-overflow", "-ftrapv", "-fno-wrapv", "-fstrict-overflow"];
+
+/// Flags whose values are words of their own, which could be taken for flags.
+const WITH_VALUE: [&str; 15] = [
+    "-include-pch", "-o", "-MF", "-MT", "-MQ", "-isysroot", "--sysroot", "--param", "-u", "-z", "-T", "-Xlinker",
+    "-Xassembler", "-mllvm", "-arch",
 ];
 
 /// How many files name each other in turn.
 const DEPTH: u32 = 8;
-
-/// Flags that give types another layout or another meaning than a data model has, each with its values.
-const ODD: [&str; 15] = [
-    "-fpack-struct",
-    "-fshort-wchar",
-    "-fshort-double",
-    "-funsigned-bitfields",
-    "-fno-signed-bitfields",
-    "-fsso-struct",
-    "-fsingle-precision-constant",
-    "-fexec-charset",
-    "-fwide-exec-charset",
-    "-mms-bitfields",
-    "-malign-double",
-    "-mstructure-size-boundary",
-    "-mabi=apcs",
-    "-mabi=atpcs",
-    "-mbig-endian",
-];
 
 /// The words of a command as a shell splits them, without variables.
 fn split(command: &str) -> Vec<String> {
@@ -142,162 +147,89 @@ fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
         file,
         folder,
         include: vec![],
+        predefined: Predefined::default(),
         macros: vec![],
+        imacros: vec![],
         forced: vec![],
         c90: false,
         relaxed: None,
+        overflow: None,
         unread: None,
         model: Ok(DataModel::Lp64),
     };
     let launchers = words.iter().take_while(|word| LAUNCHERS.contains(&program(word))).count();
     let mut rest = words.iter().skip(launchers);
-    let mut target = Target::of_compiler(rest.next().map_or("", String::as_str));
+    let mut toolchain = Toolchain::of_compiler(rest.next().map_or("", String::as_str));
+    // What is passed on to the preprocessor: `-Wp,-DX`, `-Xpreprocessor -DX`.
+    let split = rest.flat_map(|word| match word.strip_prefix("-Wp,") {
+        Some(passed) => passed.split(',').map(str::to_string).collect(),
+        None => vec![word.clone()],
+    });
+    let mut rest = split.filter(|word| word != "-Xpreprocessor");
     while let Some(word) = rest.next() {
-        // `-Ifolder` and `-I folder`.
-        let mut value = |flag: &str| match word.strip_prefix(flag) {
-            Some("") => rest.next().cloned(),
-            Some(value) => Some(value.to_string()),
-            None => None,
+        // `-Ifolder`, `-I folder`, and the same with a longer name: `--include-directory=folder`.
+        let mut value = |flag: &str, long: &str| match (word.strip_prefix(flag), &*word) {
+            (Some(""), _) => rest.next(),
+            (Some(value), _) => Some(value.to_string()),
+            (None, word) if !long.is_empty() => match word.strip_prefix(long) {
+                Some("") => rest.next(),
+                Some(value) => value.strip_prefix('=').map(str::to_string),
+                None => None,
+            },
+            _ => None,
         };
-        if RELAXED.contains(&&**word) {
-            found.relaxed = Some(word.clone());
-        } else if word == "-fno-fast-math" {
-            found.relaxed = None;
-        } else if word == "-ansi" {
-            found.c90 = true;
-        } else if let Some(standard) = word.strip_prefix("-std=") {
-            const C90: [&str; 6] =
-                ["c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"];
-            found.c90 = C90.contains(&standard);
-        } else if let Some(name) = value("-D") {
+        if WITH_VALUE.contains(&&*word) {
+            rest.next();
+        } else if let Some(name) = value("-D", "--define-macro") {
             found.macros.push(Macro::Define(name));
-        } else if let Some(name) = value("-U") {
+        } else if let Some(name) = value("-U", "--undefine-macro") {
             found.macros.push(Macro::Undefine(name));
-        } else if let Some(file) = value("-include").or_else(|| value("-imacros")) {
+        } else if let Some(file) = value("-imacros", "--imacros") {
+            found.imacros.push(file);
+        } else if let Some(folder) = value("-I", "--include-directory") {
+            found.include.push((Search::Plain, folder));
+        } else if let Some(file) = value("-include", "--include").or_else(|| value("--preinclude=", "")) {
             found.forced.push(file);
-        } else if let Some(folder) = value("-iquote") {
-            found.include.push((true, folder));
-        } else if let Some(folder) =
-            value("-I").or_else(|| value("-isystem")).or_else(|| value("-idirafter"))
-        {
-            found.include.push((false, folder));
-        } else if let Some(name) = value("--target=").or_else(|| value("-target")) {
-            target = Target::of_name(&name).unwrap_or(Target::Other(name));
+        } else if let Some(file) = value("--preinclude", "") {
+            found.forced.push(file);
+        } else if let Some(folder) = value("-iquote", "") {
+            found.include.push((Search::Quoted, folder));
+        } else if let Some(folder) = value("-isystem", "") {
+            found.include.push((Search::System, folder));
+        } else if let Some(folder) = value("-idirafter", "--include-directory-after") {
+            found.include.push((Search::After, folder));
+        } else if let Some(name) = value("--target=", "").or_else(|| value("-target", "")) {
+            toolchain.name(&name, &name);
+        } else if let Some(language) = value("-x", "") {
+            toolchain.language(&language);
         } else {
-            target.refine(word, &mut found.macros);
+            relax(&word, &mut found.relaxed);
+            if OVERFLOW.contains(&&*word) {
+                found.overflow = Some(word.clone());
+            }
+            toolchain.refine(&word);
         }
     }
-    found.model = target.model();
+    found.c90 = toolchain.common.is_c90();
+    found.model = toolchain.model();
+    found.predefined = toolchain.predefined();
     found
 }
 
-/// The name of a program.
-fn program(path: &str) -> &str {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    name.strip_suffix(".exe").unwrap_or(name)
-}
-
-/// What code is made for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Target {
-    X86 {
-        bits: u32,
-    },
-    Arm {
-        odd: Option<String>,
-    },
-    /// A name that nothing is known of.
-    Other(String),
-}
-
-impl Target {
-    fn of_compiler(path: &str) -> Target {
-        let name = program(path);
-        let is_version = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
-        match name.rsplit_once('-') {
-            // `arm-none-eabi-gcc`, but not `gcc-12`.
-            Some((target, last)) if !is_version(last) => {
-                Target::of_name(target).unwrap_or(Target::Other(name.to_string()))
-            }
-            Some((compiler, _)) => Target::of_compiler(compiler),
-            None if matches!(name, "armcc" | "armclang" | "iccarm" | "tiarmclang") => {
-                Target::Arm { odd: None }
-            }
-            None if matches!(name, "gcc" | "cc" | "clang" | "c99" | "icx") => {
-                Target::X86 { bits: 64 }
-            }
-            None => Target::Other(name.to_string()),
-        }
-    }
-
-    fn of_name(name: &str) -> Option<Target> {
-        let is_arm = ["arm", "thumb"].iter().any(|start| name.starts_with(start));
-        let is_odd = ["armeb", "thumbeb"].iter().any(|start| name.starts_with(start));
-        match name {
-            // With other sizes or layouts.
-            _ if is_odd
-                || ["mingw", "windows", "cygwin", "x32"].iter().any(|n| name.contains(n)) =>
-            {
-                None
-            }
-            _ if name.starts_with("x86_64") => Some(Target::X86 { bits: 64 }),
-            _ if name.starts_with('i') && name.contains("86") => Some(Target::X86 { bits: 32 }),
-            // With an operating system enumerations are as large as `int`.
-            _ if is_arm && !name.contains("linux") => Some(Target::Arm { odd: None }),
-            _ => None,
-        }
-    }
-
-    /// What a flag says besides.
-    fn refine(&mut self, flag: &str, macros: &mut Vec<Macro>) {
-        let core = flag.strip_prefix("-mcpu=cortex-m");
-        match (flag, &mut *self) {
-            ("-m32", Target::X86 { bits }) => *bits = 32,
-            ("-m64", Target::X86 { bits }) => *bits = 64,
-            ("-fno-short-enums" | "-fsigned-char" | "-mbig-endian", Target::Arm { odd }) => {
-                *odd = Some(flag.to_string());
-            }
-            ("-funsigned-char" | "-fshort-enums" | "-mx32", Target::X86 { .. }) => {
-                *self = Target::Other(flag.to_string());
-            }
-            (_, Target::X86 { .. } | Target::Arm { .. })
-                if ODD.iter().any(|odd| flag.starts_with(odd)) =>
-            {
-                *self = Target::Other(flag.to_string());
-            }
-            (_, Target::X86 { .. }) if core.is_some() => *self = Target::Arm { odd: None },
-            _ => {}
-        }
-        if let Some(core) = core {
-            architecture(core, macros);
-        }
-    }
-
-    fn model(self) -> Result<DataModel, String> {
-        match self {
-            Target::X86 { bits: 32 } => Ok(DataModel::Ilp32),
-            Target::X86 { .. } => Ok(DataModel::Lp64),
-            Target::Arm { odd: None } => Ok(DataModel::Arm32),
-            Target::Arm { odd: Some(name) } | Target::Other(name) => {
-                Err(format!("there is no data model for `{name}`"))
-            }
-        }
-    }
-}
-
-/// The macros of a Cortex-M that is not an M3.
-fn architecture(core: &str, macros: &mut Vec<Macro>) {
-    let number: String = core.chars().take_while(char::is_ascii_digit).collect();
-    let (arch, name) = match number.as_str() {
-        "0" | "1" => (6, "__ARM_ARCH_6M__"),
-        "4" | "7" => (7, "__ARM_ARCH_7EM__"),
-        "23" => (8, "__ARM_ARCH_8M_BASE__"),
-        "33" | "35" | "55" | "85" => (8, "__ARM_ARCH_8M_MAIN__"),
-        _ => return,
+/// What a flag says of floating-point numbers. The last one counts of those that contradict each other.
+fn relax(flag: &str, relaxed: &mut Option<String>) {
+    let undone = |of: &str| {
+        flag == "-fno-fast-math"
+            || of == "-Ofast" && flag.starts_with("-O")
+            || of.strip_prefix("-f").is_some_and(|name| flag.strip_prefix("-fno-") == Some(name))
+            || of.strip_prefix("-fno-").is_some_and(|name| flag.strip_prefix("-f") == Some(name))
     };
-    macros.push(Macro::Undefine("__ARM_ARCH_7M__".into()));
-    macros.push(Macro::Define(format!("__ARM_ARCH={arch}")));
-    macros.push(Macro::Define(format!("{name}=1")));
+    if relaxed.as_deref().is_some_and(undone) {
+        *relaxed = None;
+    }
+    if RELAXED.contains(&flag) {
+        *relaxed = Some(flag.to_string());
+    }
 }
 
 /// Whether a preprocessed text declares anything as a floating-point number, apart from our own headers.
@@ -343,8 +275,8 @@ mod tests {
         assert_eq!(command.folder, Path::new("/p/build"));
         let define = |text: &str| Macro::Define(text.into());
         assert_eq!(command.macros, [define("X"), define("Y=\"a b\""), Macro::Undefine("Z".into())]);
-        let folders = [(false, "../inc"), (false, "/s"), (true, "q")];
-        assert_eq!(command.include, folders.map(|(quoted, name)| (quoted, name.to_string())));
+        let folders = [(Search::Plain, "../inc"), (Search::System, "/s"), (Search::Quoted, "q")];
+        assert_eq!(command.include, folders.map(|(search, name)| (search, name.to_string())));
         assert_eq!(command.forced, ["pre.h"]);
     }
 
@@ -372,7 +304,9 @@ mod tests {
         let relaxed = |flags: &str| read(&format!("gcc {flags}")).relaxed;
         assert_eq!(relaxed("-O2 -ffast-math").as_deref(), Some("-ffast-math"));
         assert!(relaxed("-Ofast").is_some() && relaxed("-O3").is_none());
-        assert!(relaxed("-Ofast -fno-fast-math").is_none());
+        assert!(relaxed("-Ofast -fno-fast-math").is_none() && relaxed("-Ofast -O2").is_none());
+        assert!(relaxed("-fno-signed-zeros").is_some() && relaxed("-fassociative-math -O2").is_some());
+        assert!(relaxed("-ffinite-math-only -fno-finite-math-only").is_none());
         assert!(uses_floats("# 1 \"a.c\"\nint x;\nstatic float y;\n"));
         assert!(!uses_floats("# 1 \"<math.h>\"\ndouble sin(double);\n# 1 \"a.c\"\nint floats;\n"));
     }
@@ -380,15 +314,22 @@ mod tests {
     #[test]
     fn the_data_model_follows() {
         let model = |compiler: &str| read(compiler).model;
-        assert_eq!(model("arm-none-eabi-gcc"), Ok(DataModel::Arm32));
-        assert_eq!(model("clang --target=thumbv7em-none-eabi"), Ok(DataModel::Arm32));
-        assert_eq!(model("clang -mcpu=cortex-m4"), Ok(DataModel::Arm32));
+        assert_eq!(model("arm-none-eabi-gcc"), Ok(DataModel::ARM32));
+        // What clang takes an enumeration for is another type than with gcc.
+        let named = |name: &str| Ok(name.parse::<DataModel>().unwrap());
+        assert_eq!(model("clang --target=thumbv7em-none-eabi"), named("arm32-int-enums"));
+        assert_eq!(model("clang -mcpu=cortex-m4"), named("arm32-int-enums"));
+        assert_eq!(model("clang -mcpu=cortex-m4 -fshort-enums"), Ok(DataModel::ARM32));
+        assert_eq!(model("arm-none-eabi-gcc -fno-short-enums"), named("arm32-int-enums"));
+        assert_eq!(model("arm-none-eabi-gcc -mabi=aapcs-linux"), named("arm32-int-enums"));
+        assert_eq!(model("arm-none-eabi-gcc -fsigned-char"), named("arm32-signed-char"));
+        assert_eq!(model("arm-none-eabi-gcc -fsigned-char -funsigned-char"), Ok(DataModel::ARM32));
         assert_eq!(model("gcc"), Ok(DataModel::Lp64));
         assert_eq!(model("gcc-12 -m32"), Ok(DataModel::Ilp32));
         assert_eq!(model("i686-elf-gcc"), Ok(DataModel::Ilp32));
         assert_eq!(model("clang-18"), Ok(DataModel::Lp64));
-        assert_eq!(model("/usr/bin/ccache arm-none-eabi-gcc"), Ok(DataModel::Arm32));
-        assert_eq!(model("arm-none-eabi-gcc-12.2"), Ok(DataModel::Arm32));
+        assert_eq!(model("/usr/bin/ccache arm-none-eabi-gcc"), Ok(DataModel::ARM32));
+        assert_eq!(model("arm-none-eabi-gcc-12.2"), Ok(DataModel::ARM32));
         for other in [
             "avr-gcc",
             "ccache avr-gcc",
@@ -396,8 +337,13 @@ mod tests {
             "riscv32-unknown-elf-gcc",
             "x86_64-w64-mingw32-gcc",
             "clang --target=armeb-none-eabi",
-            "arm-none-eabi-gcc -fno-short-enums",
             "arm-none-eabi-gcc -fpack-struct=1",
+            "arm-none-eabi-gcc -mcpu=cortex-x9",
+            "arm-none-eabi-gcc -x c++",
+            "arm-none-eabi-g++",
+            "arm-none-eabi-gcc -ftrivial-auto-var-init=zero",
+            "gcc -funsigned-char",
+            "iccarm",
             "gcc -fshort-wchar",
             "gcc -mcpu=cortex-m4 -funsigned-bitfields",
             "gcc -m32 -malign-double",
@@ -414,7 +360,23 @@ mod tests {
             None
         );
         assert_eq!(large_decimal("4294967295", DataModel::Lp64), None);
-        let macros = read("arm-none-eabi-gcc -mcpu=cortex-m0plus").macros;
-        assert!(macros.contains(&Macro::Define("__ARM_ARCH_6M__=1".into())));
+    }
+
+    #[test]
+    fn what_is_passed_on_or_has_a_long_name_counts() {
+        let define = |text: &str| Macro::Define(text.into());
+        let command = read(
+            "gcc -Wp,-DA=1,-MD,a.d -Xpreprocessor -DB --define-macro C=2 --define-macro=E -MF -DF \
+             --include-directory=i -idirafter j -imacros m.h --preinclude n.h --preinclude=o.h",
+        );
+        let macros = ["A=1", "B", "C=2", "E", "X", "Y=\"a b\""].map(define);
+        assert_eq!(command.macros[..6], macros);
+        let folders = [(Search::Plain, "i"), (Search::After, "j")];
+        assert_eq!(command.include[..2], folders.map(|(search, name)| (search, name.to_string())));
+        assert_eq!(command.imacros, ["m.h"]);
+        assert_eq!(command.forced, ["n.h", "o.h", "pre.h"]);
+        let overflow = |flags: &str| read(&format!("gcc {flags}")).overflow;
+        assert_eq!(overflow("-ftrapv -fwrapv").as_deref(), Some("-fwrapv"));
+        assert_eq!(overflow("-O2"), None);
     }
 }

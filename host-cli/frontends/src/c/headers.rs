@@ -74,11 +74,12 @@ pub fn names() -> String {
     HEADERS.map(|header| header.0).join(", ")
 }
 
-/// What compilers define for a data model.
-pub fn target(model: DataModel) -> &'static str {
+/// What compilers define for a data model: gcc, or for Arm also Clang.
+pub fn target(model: DataModel, clang: bool) -> &'static str {
     match model {
         DataModel::Ilp32 => include_str!("include/macros/ilp32.h"),
         DataModel::Lp64 => include_str!("include/macros/lp64.h"),
-        DataModel::Arm32 => include_str!("include/macros/arm32.h"),
+        DataModel::Arm(_) if clang => include_str!("include/macros/arm32-clang.h"),
+        DataModel::Arm(_) => include_str!("include/macros/arm32.h"),
     }
 }

@@ -1,7 +1,7 @@
 //! Where members of structs and unions lie, as gcc places them for the System V ABIs of x86 and for that
 //! of Arm (AAPCS).
 
-use super::types::{DataModel, Field, RecordId, Type, Types, align_up};
+use super::types::{Field, RecordId, Type, Types, align_up};
 use std::rc::Rc;
 
 /// A member as it is declared.
@@ -72,7 +72,7 @@ impl Types {
                 Some(bits) => {
                     // Bit-fields without a width, and on Arm those without a name, align as well;
                     // `packed` means only those that hold something.
-                    if field.name.is_some() || self.model == DataModel::Arm32 {
+                    if field.name.is_some() || self.model.is_arm() {
                         strictest = strictest.max(match (bits, packed) {
                             (0, _) => natural,
                             (_, true) if asked.most.is_none() => 1,

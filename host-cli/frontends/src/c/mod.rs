@@ -40,6 +40,7 @@ mod targets;
 #[cfg(test)]
 mod tests;
 mod token;
+mod toolchain;
 mod tree;
 mod types;
 mod warn;

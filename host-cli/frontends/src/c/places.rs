@@ -148,9 +148,9 @@ mod tests {
         source.add("inc/a.h", "// a\nint a;\nint b;\n");
         let text =
             "# 2 \"inc/a.h\"\nint a;\nint b;\n# 2 \"m.c\"\nint x;\n# 4 \"m.c\"\nint y = 2 + 1;\n";
-        add_unit(&mut source, "m.c", DataModel::Arm32, text);
+        add_unit(&mut source, "m.c", DataModel::ARM32, text);
         let places = Places::of(&source).unwrap().unwrap();
-        assert_eq!((places.text.as_str(), places.model), (text, DataModel::Arm32));
+        assert_eq!((places.text.as_str(), places.model), (text, DataModel::ARM32));
         let find = |what: &str| {
             let start = text.find(what).unwrap() as u32;
             let span = places.original(Span { start, end: start + what.len() as u32 });

@@ -1,6 +1,7 @@
 //! Text with directives to text without, by the system's compiler: with the macros of the target instead of the host's,
 //! and with our own headers instead of the host's.
 
+use super::toolchain::Predefined;
 use super::{COptions, DataModel, Fail, fail, headers};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -58,10 +59,14 @@ pub struct Unit {
     pub text: String,
     /// The folder that paths are relative to, if that is not the current one.
     pub folder: Option<PathBuf>,
-    /// Folders of included files; those for `"…"` alone are marked.
-    pub include: Vec<(bool, String)>,
+    /// Folders of included files.
+    pub include: Vec<(Search, String)>,
+    /// What is defined before all else.
+    pub predefined: Predefined,
     /// Macros, in order.
     pub macros: Vec<Macro>,
+    /// Files whose macros are defined before the first line.
+    pub imacros: Vec<String>,
     /// Files that are included before its first line.
     pub forced: Vec<String>,
     /// The data model.
@@ -72,6 +77,33 @@ pub struct Unit {
     pub c90: bool,
     /// A flag that lets the compiler compute with floating-point numbers as if they were others.
     pub relaxed: Option<String>,
+    /// A flag that says what becomes of a signed result that does not fit.
+    pub overflow: Option<String>,
+}
+
+/// When a folder is searched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Search {
+    /// For `"…"` alone: `-iquote`.
+    Quoted,
+    /// `-I`.
+    Plain,
+    /// After those: `-isystem`.
+    System,
+    /// After all others: `-idirafter`.
+    After,
+}
+
+impl Search {
+    /// The flag that says so.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Search::Quoted => "-iquote",
+            Search::Plain => "-I",
+            Search::System => "-isystem",
+            Search::After => "-idirafter",
+        }
+    }
 }
 
 /// A macro that is defined or not.
@@ -86,18 +118,22 @@ pub enum Macro {
 impl Unit {
     /// A unit with the options of the command line.
     pub fn new(path: String, text: String, options: &COptions) -> Unit {
-        let include = options.include.iter().map(|folder| (false, folder.clone())).collect();
+        let folders = options.include.iter();
+        let include = folders.map(|folder| (Search::Plain, folder.clone())).collect();
         Unit {
             path,
             text,
             folder: None,
             include,
+            predefined: Predefined::default(),
             macros: options.macros.clone(),
+            imacros: vec![],
             forced: options.forced.clone(),
             model: options.model,
             host: options.host_headers,
             c90: false,
             relaxed: None,
+            overflow: None,
         }
     }
 
@@ -134,22 +170,37 @@ pub fn run(unit: &Unit) -> Result<Preprocessed, Broken> {
         ["-E", "-x", "c", "-std=gnu11", "-ffreestanding"].map(String::from).to_vec();
     if unit.host {
         flags.push(if unit.model == DataModel::Lp64 { "-m64" } else { "-m32" }.into());
-        if unit.model == DataModel::Arm32 {
-            flags.extend(["-funsigned-char".into(), "-fshort-enums".into()]);
+        if !unit.model.signed_char() {
+            flags.push("-funsigned-char".into());
+        }
+        if unit.model.short_enums() {
+            flags.push("-fshort-enums".into());
         }
     } else {
         flags.extend(["-undef".into(), "-nostdinc".into()]);
     }
-    for (only_quoted, folder) in &unit.include {
-        flags.extend([if *only_quoted { "-iquote" } else { "-I" }.into(), folder.clone()]);
+    if unit.predefined.trigraphs {
+        flags.push("-trigraphs".into());
     }
-    // Included files are looked for beside the file, wherever the text came from.
+    // Included files are looked for beside the file, wherever the text came from; those in angle brackets only after
+    // the compiler's own, which may have the same name.
     let argument = unit.argument();
-    if let Some(parent) = Path::new(&argument).parent().filter(|p| !p.as_os_str().is_empty()) {
-        flags.extend(["-I".into(), parent.display().to_string()]);
+    let parent = Path::new(&argument).parent().filter(|p| !p.as_os_str().is_empty());
+    let parent = parent.map(|parent| parent.display().to_string());
+    if let Some(parent) = &parent {
+        flags.extend(["-iquote".into(), parent.clone()]);
+    }
+    for (search, folder) in &unit.include {
+        flags.extend([search.flag().into(), folder.clone()]);
     }
     flags.extend(["-isystem".into(), folder.path().display().to_string()]);
+    if let Some(parent) = parent {
+        flags.extend(["-idirafter".into(), parent]);
+    }
     flags.extend(["-imacros".into(), macros.display().to_string()]);
+    for file in &unit.imacros {
+        flags.extend(["-imacros".into(), file.clone()]);
+    }
     for file in &unit.forced {
         flags.extend(["-include".into(), file.clone()]);
     }
@@ -179,9 +230,11 @@ pub fn run(unit: &Unit) -> Result<Preprocessed, Broken> {
 const MACROS: &str = "vouch-macros.h";
 
 fn definitions(unit: &Unit) -> String {
-    let mut text = if unit.host { String::new() } else { headers::target(unit.model).to_string() };
+    let predefined = if unit.host { String::new() } else { unit.predefined.text(unit.model) };
+    let changes = if unit.host { &[] } else { &unit.predefined.changes[..] };
+    let mut text = predefined;
     text.push_str("#define __VOUCH__ 1\n");
-    for change in &unit.macros {
+    for change in changes.iter().chain(&unit.macros) {
         let (name, value) = match change {
             Macro::Define(text) => text.split_once('=').unwrap_or((text, "1")),
             Macro::Undefine(name) => (name.as_str(), ""),
@@ -408,7 +461,7 @@ mod tests {
         let text = "#if defined __linux__ || defined __unix__ || defined linux\n#error host\n#endif\n\
                     #ifdef __ARM_ARCH\nint arm;\n#endif\nint size = __SIZEOF_POINTER__;\n";
         let of = |model| preprocessed(text, &COptions { model, ..COptions::default() });
-        assert!(of(DataModel::Arm32).contains("int arm;"));
+        assert!(of(DataModel::ARM32).contains("int arm;"));
         assert!(!of(DataModel::Ilp32).contains("int arm;"));
         assert!(of(DataModel::Ilp32).contains("int size = 4;"));
         assert!(of(DataModel::Lp64).contains("int size = 8;"));
@@ -430,7 +483,7 @@ mod tests {
 
     #[test]
     fn our_headers_can_be_read() {
-        for model in [DataModel::Ilp32, DataModel::Lp64, DataModel::Arm32] {
+        for model in [DataModel::Ilp32, DataModel::Lp64, DataModel::ARM32] {
             let all: String = headers::all().map(|name| format!("#include <{name}>\n")).collect();
             let options = COptions { model, ..COptions::default() };
             let twice = format!("{all}{all}int x;\n");

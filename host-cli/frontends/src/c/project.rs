@@ -5,7 +5,7 @@ use super::definitions::{self, Defines, Outline, mentions, seems_to_define};
 use super::parser::library;
 use super::preprocess::{self, Broken, Preprocessed, Unit};
 use super::{COMPILE_COMMANDS, COptions, DataModel, Fail, fail, places};
-use crate::{Diagnostic, Options, Source};
+use crate::{Diagnostic, Options, Overflow, Source};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use vouch_ir::{Span, deadline, read};
 /// comes from. A text that is all there is stays as it is.
 pub fn gather(source: Source, options: &Options) -> Result<Source, (Source, Vec<Diagnostic>)> {
     let mut gathered = Gathered { source, seen: BTreeSet::new() };
-    match gathered.all(&options.c) {
+    match gathered.all(&options.c, options.overflow) {
         Ok(()) => Ok(gathered.source),
         Err(fail) => Err((gathered.source, vec![*fail])),
     }
@@ -28,7 +28,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn all(&mut self, options: &COptions) -> Result<(), Fail> {
+    fn all(&mut self, options: &COptions, overflow: Overflow) -> Result<(), Fail> {
         if places::has_units(&self.source) {
             return Ok(());
         }
@@ -50,8 +50,14 @@ impl Gathered {
             return Ok(());
         }
         deadline::phase("preprocessing");
-        let mut project =
-            Project { options, gathered: self, done: vec![], model: None, commands: vec![] };
+        let mut project = Project {
+            options,
+            overflow,
+            gathered: self,
+            done: vec![],
+            model: None,
+            commands: vec![],
+        };
         project.commands = database.into_iter().flatten().collect();
         if !is_database {
             let Source { path, text } = project.gathered.source.clone();
@@ -91,6 +97,7 @@ struct Done {
 
 struct Project<'a> {
     options: &'a COptions,
+    overflow: Overflow,
     gathered: &'a mut Gathered,
     done: Vec<Done>,
     /// The data model of all.
@@ -115,9 +122,11 @@ impl Project<'_> {
             None => {
                 let mut unit = Unit::new(path, text, self.options);
                 // One that the database does not know is of the same program.
-                let known = self.commands.iter().find_map(|command| command.model.clone().ok());
-                if let Some(model) = known.filter(|_| !self.options.model_is_given) {
-                    unit.model = model;
+                let known = self.commands.iter().find(|command| command.model.is_ok());
+                if let Some(Command { model: Ok(model), predefined, .. }) =
+                    known.filter(|_| !self.options.model_is_given)
+                {
+                    (unit.model, unit.predefined) = (*model, predefined.clone());
                 }
                 self.take(&unit)
             }
@@ -139,6 +148,9 @@ impl Project<'_> {
         unit.folder = Some(command.folder.clone());
         unit.c90 = command.c90;
         unit.relaxed = command.relaxed.clone();
+        unit.overflow = command.overflow.clone();
+        unit.predefined = command.predefined.clone();
+        unit.imacros = command.imacros.clone();
         unit.include.iter_mut().for_each(|(_, path)| *path = absolute(path));
         unit.forced.iter_mut().for_each(|path| *path = absolute(path));
         unit.include = [command.include.clone(), unit.include].concat();
@@ -146,7 +158,7 @@ impl Project<'_> {
         unit.forced = [command.forced.clone(), unit.forced].concat();
         if !self.options.model_is_given {
             unit.model = command.model.clone().map_err(|why| {
-                let help = "say which one comes near with `--data-model`";
+                let help = "say what comes near with `--data-model`, if that is how it is to be read";
                 Box::new(fail(format!("{}: {why}", command.file), Span::default(), "").help(help))
             })?;
         }
@@ -193,6 +205,12 @@ impl Project<'_> {
             let what =
                 format!("{}: with `{flag}`, floating-point numbers are not those of C", unit.path);
             let help = "compile what uses floating-point numbers with `-fno-fast-math`";
+            return Err(Box::new(fail(what, Span::default(), "").help(help)));
+        }
+        if let Some(flag) = &unit.overflow
+            && let Some((says, help)) = contradicts(flag, self.overflow)
+        {
+            let what = format!("{}: with `{flag}`, signed results that do not fit {says}", unit.path);
             return Err(Box::new(fail(what, Span::default(), "").help(help)));
         }
         self.done.push(Done { path: unit.path.clone(), text: done.text });
@@ -316,7 +334,9 @@ impl Project<'_> {
         let others = self.commands.iter().filter(|c| *c != command && whole(&c.file) == path);
         for other in others.cloned().collect::<Vec<_>>() {
             let other = self.unit(&other, text.to_owned())?;
-            let known = |unit: &Unit| (unit.model, unit.c90, unit.relaxed.clone());
+            let known = |unit: &Unit| {
+                (unit.model, unit.c90, unit.relaxed.clone(), unit.overflow.clone())
+            };
             let same = preprocess::run(&other).is_ok_and(|other| other.text == done.text);
             if !same || known(unit) != known(&other) {
                 let what = format!("{} is compiled in two ways that differ", command.file);
@@ -325,6 +345,19 @@ impl Project<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// What a flag says of signed results that do not fit if that is not what is looked at, and what to do then.
+fn contradicts(flag: &str, asked: Overflow) -> Option<(&'static str, &'static str)> {
+    match (flag, asked) {
+        ("-ftrapv", Overflow::Wrap) => {
+            Some(("end the program", "have it checked that all of them fit: `--overflow error`"))
+        }
+        ("-fwrapv" | "-fno-strict-overflow", Overflow::Assume) => {
+            Some(("wrap around", "such runs count: leave `--overflow assume` out"))
+        }
+        _ => None,
     }
 }
 

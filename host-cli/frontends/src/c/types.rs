@@ -19,31 +19,74 @@ pub enum DataModel {
     Ilp32,
     /// 64-bit x86: `long` and pointers have 64 bits, `char` is signed.
     Lp64,
-    /// Bare-metal Arm (`arm-none-eabi`): as `Ilp32`, but `char` is unsigned, enumerations are as small
-    /// as their values allow, and `long long` is aligned to 8 bytes.
-    Arm32,
+    /// Bare-metal Arm: as `Ilp32`, but `long long` is aligned to 8 bytes.
+    Arm(Arm),
+}
+
+/// What compilers for Arm differ in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arm {
+    /// Whether `char` is signed: `-fsigned-char`.
+    pub signed_char: bool,
+    /// Whether enumerations are as large as `int` instead of as small as their values allow: `-fno-short-enums`.
+    pub int_enums: bool,
 }
 
 impl DataModel {
+    /// That of `arm-none-eabi-gcc`.
+    pub const ARM32: DataModel = DataModel::Arm(Arm { signed_char: false, int_enums: false });
+
+    /// All of them.
+    const ALL: [DataModel; 6] = [
+        DataModel::Ilp32,
+        DataModel::Lp64,
+        DataModel::ARM32,
+        DataModel::Arm(Arm { signed_char: false, int_enums: true }),
+        DataModel::Arm(Arm { signed_char: true, int_enums: false }),
+        DataModel::Arm(Arm { signed_char: true, int_enums: true }),
+    ];
+
     /// As the command line names it.
     pub fn name(self) -> &'static str {
         match self {
             DataModel::Ilp32 => "ilp32",
             DataModel::Lp64 => "lp64",
-            DataModel::Arm32 => "arm32",
+            DataModel::Arm(Arm { signed_char: false, int_enums: false }) => "arm32",
+            DataModel::Arm(Arm { signed_char: false, int_enums: true }) => "arm32-int-enums",
+            DataModel::Arm(Arm { signed_char: true, int_enums: false }) => "arm32-signed-char",
+            DataModel::Arm(Arm { signed_char: true, int_enums: true }) => {
+                "arm32-int-enums-signed-char"
+            }
         }
+    }
+
+    /// Whether it is one of Arm.
+    pub fn is_arm(self) -> bool {
+        matches!(self, DataModel::Arm(_))
+    }
+
+    /// Whether `char` is signed.
+    pub fn signed_char(self) -> bool {
+        match self {
+            DataModel::Ilp32 | DataModel::Lp64 => true,
+            DataModel::Arm(arm) => arm.signed_char,
+        }
+    }
+
+    /// Whether enumerations are as small as their values allow.
+    pub fn short_enums(self) -> bool {
+        matches!(self, DataModel::Arm(Arm { int_enums: false, .. }))
     }
 }
 
 impl std::str::FromStr for DataModel {
     type Err = String;
     fn from_str(text: &str) -> Result<DataModel, String> {
-        match text {
-            "ilp32" => Ok(DataModel::Ilp32),
-            "lp64" => Ok(DataModel::Lp64),
-            "arm32" => Ok(DataModel::Arm32),
-            _ => Err(format!("unknown data model `{text}`; one of ilp32, lp64, arm32")),
-        }
+        let known = DataModel::ALL.into_iter().find(|model| model.name() == text);
+        known.ok_or_else(|| {
+            let names = DataModel::ALL.map(DataModel::name).join(", ");
+            format!("unknown data model `{text}`; one of {names}")
+        })
     }
 }
 
@@ -246,7 +289,7 @@ impl Types {
 
     /// The type of `char`.
     pub fn char(&self) -> Type {
-        Type::Int { bits: 8, signed: self.model != DataModel::Arm32 }
+        Type::Int { bits: 8, signed: self.model.signed_char() }
     }
 
     /// Bits of a scalar as a value.
@@ -305,7 +348,7 @@ impl Types {
                 let most = match self.model {
                     DataModel::Ilp32 => 4,
                     DataModel::Lp64 => 16,
-                    DataModel::Arm32 => 8,
+                    DataModel::Arm(_) => 8,
                 };
                 self.size(ty).unwrap_or(1).clamp(1, most)
             }

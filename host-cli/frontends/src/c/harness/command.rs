@@ -54,10 +54,10 @@ impl Command<'_> {
         }
         let flags = |unit: &str| match database.iter().find(|command| command.file == unit) {
             Some(command) => {
-                let flag = |for_quotes: bool| if for_quotes { "-iquote" } else { "-I" };
                 let folders =
-                    command.include.iter().map(|(quotes, folder)| (flag(*quotes), folder));
-                flags(folders, &command.macros, &command.forced)
+                    command.include.iter().map(|(search, folder)| (search.flag(), folder));
+                let imacros = command.imacros.iter().map(|file| ("-imacros", file));
+                flags(folders.chain(imacros), &command.macros, &command.forced)
             }
             None => {
                 let COptions { include, macros, forced, .. } = self.options;
@@ -112,8 +112,11 @@ impl Command<'_> {
 
     fn common(&self, header: bool) -> String {
         let mut words = vec![self.target(), "-fwrapv".to_string()];
-        if self.options.model == DataModel::Arm32 {
-            words.push("-funsigned-char -fshort-enums".into());
+        if !self.options.model.signed_char() {
+            words.push("-funsigned-char".into());
+        }
+        if self.options.model.short_enums() {
+            words.push("-fshort-enums".into());
         }
         let kinds: &[&str] = match (self.is_silent(), self.is_interrupted()) {
             (false, false) => &[],

@@ -4,7 +4,7 @@ use super::typing::int;
 use super::{Name, Parser, exclusive};
 use crate::c::token::{Encoding, Text, TokenKind};
 use crate::c::tree::{Expr, ExprKind, Init, InitItem, Op, Stmt, StmtKind};
-use crate::c::types::{DataModel, INT, Signature, Type, pointer, signed, unsigned};
+use crate::c::types::{INT, Signature, Type, pointer, signed, unsigned};
 use crate::c::{Fail, constant, fail};
 use std::rc::Rc;
 use vouch_ir::Span;
@@ -93,7 +93,7 @@ impl Parser {
         match encoding {
             Encoding::Plain => self.unit.types.char(),
             Encoding::Wide => {
-                Type::Int { bits: 32, signed: self.unit.types.model != DataModel::Arm32 }
+                Type::Int { bits: 32, signed: !self.unit.types.model.is_arm() }
             }
             Encoding::Utf16 => unsigned(16),
             Encoding::Utf32 => unsigned(32),

@@ -6,7 +6,7 @@ use super::specifier::Specifiers;
 use super::{Name, Parser, Tag};
 use crate::c::layout::{Asked, Declared};
 use crate::c::token::TokenKind;
-use crate::c::types::{DataModel, INT, Record, Type};
+use crate::c::types::{INT, Record, Type};
 use crate::c::{Fail, fail};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -220,7 +220,7 @@ impl Parser {
         let high = names.iter().map(|n| n.1).max().unwrap_or(0);
         let signed = low < 0;
         let smallest =
-            if self.unit.types.model == DataModel::Arm32 || attributes.packed { 8 } else { 32 };
+            if self.unit.types.model.short_enums() || attributes.packed { 8 } else { 32 };
         let fits = |bits: u32| match signed {
             true => low >= -(1i128 << (bits - 1)) && high < 1i128 << (bits - 1),
             false => high < 1i128 << bits,

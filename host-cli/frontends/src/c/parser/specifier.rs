@@ -303,7 +303,7 @@ impl Parser {
             Some("double") if basic.long > 0 => Ok(Type::Float(match self.unit.types.model {
                 DataModel::Ilp32 => 12,
                 DataModel::Lp64 => 16,
-                DataModel::Arm32 => 8,
+                DataModel::Arm(_) => 8,
             })),
             Some("double") => Ok(Type::Float(8)),
             Some("wide") => Ok(Type::Float(16)),

@@ -185,6 +185,6 @@ fn members_lie_where_gcc_places_them() {
         compare(DataModel::Ilp32, &["gcc", "-m32"], seed, 150);
         compare(DataModel::Lp64, &["gcc", "-m64"], 100 + seed, 150);
         let arm = ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"];
-        compare(DataModel::Arm32, &arm, 200 + seed, 150);
+        compare(DataModel::ARM32, &arm, 200 + seed, 150);
     }
 }

@@ -377,7 +377,7 @@ fn a_number_that_leads_nowhere_is_beyond_a_limit() {
         "int main(void) { return *((volatile int *)0x40000000 + 0x100000); }",
         "int main(void) { ((void (*)(void))0x1fff0000)(); return 0; }",
     ] {
-        for model in [DataModel::Ilp32, DataModel::Arm32] {
+        for model in [DataModel::Ilp32, DataModel::ARM32] {
             let mut options = options("main");
             options.c.checks = "all".parse().unwrap();
             options.c.model = model;
