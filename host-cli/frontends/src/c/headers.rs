@@ -12,15 +12,19 @@ macro_rules! headers {
     };
 }
 
-const HEADERS: [(&str, &str); 28] = headers![
+const HEADERS: [(&str, &str); 37] = headers![
     "alloca.h",
+    "arm_acle.h",
+    "arm_compat.h",
     "assert.h",
     "ctype.h",
+    "endian.h",
     "errno.h",
     "float.h",
     "inttypes.h",
     "iso646.h",
     "limits.h",
+    "machine/endian.h",
     "malloc.h",
     "math.h",
     "memory.h",
@@ -30,6 +34,7 @@ const HEADERS: [(&str, &str); 28] = headers![
     "stdarg.h",
     "stdatomic.h",
     "stdbool.h",
+    "stdckdint.h",
     "stddef.h",
     "stdint.h",
     "stdio.h",
@@ -40,6 +45,10 @@ const HEADERS: [(&str, &str); 28] = headers![
     "time.h",
     "unistd.h",
     "vouch.h",
+    "wchar.h",
+    "sys/cdefs.h",
+    "sys/param.h",
+    "sys/time.h",
     "sys/types.h",
 ];
 

@@ -838,6 +838,16 @@ unsigned long long strtoull(const char *text, char **end, int base)
     return __vouch_long_number(text, end, base, 0);
 }
 
+long long strtoimax(const char *text, char **end, int base)
+{
+    return __vouch_long_number(text, end, base, 1);
+}
+
+unsigned long long strtoumax(const char *text, char **end, int base)
+{
+    return __vouch_long_number(text, end, base, 0);
+}
+
 void *realloc(void *old, unsigned long n)
 {
     void *fresh = malloc(n);

@@ -1,5 +1,6 @@
 #ifndef VOUCH_SIGNAL_H
 #define VOUCH_SIGNAL_H
+#include <stdint.h>
 typedef __SIG_ATOMIC_TYPE__ sig_atomic_t;
 #define SIGABRT 6
 #define SIGINT 2

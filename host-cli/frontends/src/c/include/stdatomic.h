@@ -18,6 +18,9 @@ typedef _Atomic(long) atomic_long;
 typedef _Atomic(unsigned long) atomic_ulong;
 typedef _Atomic(long long) atomic_llong;
 typedef _Atomic(unsigned long long) atomic_ullong;
+typedef _Atomic(__CHAR16_TYPE__) atomic_char16_t;
+typedef _Atomic(__CHAR32_TYPE__) atomic_char32_t;
+typedef _Atomic(wchar_t) atomic_wchar_t;
 typedef _Atomic(size_t) atomic_size_t;
 typedef _Atomic(ptrdiff_t) atomic_ptrdiff_t;
 typedef _Atomic(intptr_t) atomic_intptr_t;
@@ -43,13 +46,16 @@ typedef _Atomic(uint_fast64_t) atomic_uint_fast64_t;
 typedef struct { unsigned char is_set; } atomic_flag;
 #define ATOMIC_FLAG_INIT { 0 }
 #define ATOMIC_VAR_INIT(value) (value)
-#define ATOMIC_BOOL_LOCK_FREE 2
-#define ATOMIC_CHAR_LOCK_FREE 2
-#define ATOMIC_SHORT_LOCK_FREE 2
-#define ATOMIC_INT_LOCK_FREE 2
-#define ATOMIC_LONG_LOCK_FREE 2
-#define ATOMIC_LLONG_LOCK_FREE 1
-#define ATOMIC_POINTER_LOCK_FREE 2
+#define ATOMIC_BOOL_LOCK_FREE __GCC_ATOMIC_BOOL_LOCK_FREE
+#define ATOMIC_CHAR_LOCK_FREE __GCC_ATOMIC_CHAR_LOCK_FREE
+#define ATOMIC_SHORT_LOCK_FREE __GCC_ATOMIC_SHORT_LOCK_FREE
+#define ATOMIC_INT_LOCK_FREE __GCC_ATOMIC_INT_LOCK_FREE
+#define ATOMIC_LONG_LOCK_FREE __GCC_ATOMIC_LONG_LOCK_FREE
+#define ATOMIC_LLONG_LOCK_FREE __GCC_ATOMIC_LLONG_LOCK_FREE
+#define ATOMIC_CHAR16_T_LOCK_FREE __GCC_ATOMIC_CHAR16_T_LOCK_FREE
+#define ATOMIC_CHAR32_T_LOCK_FREE __GCC_ATOMIC_CHAR32_T_LOCK_FREE
+#define ATOMIC_WCHAR_T_LOCK_FREE __GCC_ATOMIC_WCHAR_T_LOCK_FREE
+#define ATOMIC_POINTER_LOCK_FREE __GCC_ATOMIC_POINTER_LOCK_FREE
 #define kill_dependency(value) (value)
 #define atomic_is_lock_free(object) 1
 #define atomic_init(object, value) __atomic_store_n(object, value, 0)

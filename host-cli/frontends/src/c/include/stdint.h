@@ -1,5 +1,40 @@
 #ifndef VOUCH_STDINT_H
 #define VOUCH_STDINT_H
+/* Clang names the suffixes instead. */
+#ifndef __INT8_C
+#define __VOUCH_JOIN_(c, suffix) c ## suffix
+#define __VOUCH_JOIN(c, suffix) __VOUCH_JOIN_(c, suffix)
+#define __INT8_C(c) __VOUCH_JOIN(c, __INT8_C_SUFFIX__)
+#define __UINT8_C(c) __VOUCH_JOIN(c, __UINT8_C_SUFFIX__)
+#define __INT16_C(c) __VOUCH_JOIN(c, __INT16_C_SUFFIX__)
+#define __UINT16_C(c) __VOUCH_JOIN(c, __UINT16_C_SUFFIX__)
+#define __INT32_C(c) __VOUCH_JOIN(c, __INT32_C_SUFFIX__)
+#define __UINT32_C(c) __VOUCH_JOIN(c, __UINT32_C_SUFFIX__)
+#define __INT64_C(c) __VOUCH_JOIN(c, __INT64_C_SUFFIX__)
+#define __UINT64_C(c) __VOUCH_JOIN(c, __UINT64_C_SUFFIX__)
+#define __INTMAX_C(c) __VOUCH_JOIN(c, __INTMAX_C_SUFFIX__)
+#define __UINTMAX_C(c) __VOUCH_JOIN(c, __UINTMAX_C_SUFFIX__)
+#endif
+#ifndef __SIG_ATOMIC_TYPE__
+#define __SIG_ATOMIC_TYPE__ int
+#endif
+#ifndef __SIG_ATOMIC_MIN__
+#define __SIG_ATOMIC_MIN__ (-__SIG_ATOMIC_MAX__ - 1)
+#endif
+#ifndef __WCHAR_MIN__
+#ifdef __WCHAR_UNSIGNED__
+#define __WCHAR_MIN__ 0U
+#else
+#define __WCHAR_MIN__ (-__WCHAR_MAX__ - 1)
+#endif
+#endif
+#ifndef __WINT_MIN__
+#ifdef __WINT_UNSIGNED__
+#define __WINT_MIN__ 0U
+#else
+#define __WINT_MIN__ (-__WINT_MAX__ - 1)
+#endif
+#endif
 typedef __INT8_TYPE__ int8_t;
 typedef __UINT8_TYPE__ uint8_t;
 typedef __INT_LEAST8_TYPE__ int_least8_t;

@@ -91,7 +91,7 @@ impl Parser {
         match name {
             "packed" => out.packed = true,
             "aligned" => {
-                let most = if self.unit.types.word() == 64 { 16 } else { 8 };
+                let most = if self.unit.types.model.is_arm() { 8 } else { 16 };
                 let align = self.argument()?.unwrap_or(most);
                 self.align(align, span, out)?;
             }

@@ -11,6 +11,16 @@ use std::rc::Rc;
 
 const LIBRARY: &str = include_str!("../include/library.c");
 
+/// All definitions, with those of what stands for instructions.
+fn all() -> Result<Definitions, Fail> {
+    let mut found = definitions(lexer::lex(LIBRARY)?);
+    found.extend(definitions(lexer::lex(super::intrinsics::BODIES)?));
+    Ok(found)
+}
+
+/// The tokens of each definition, by its name.
+type Definitions = HashMap<Rc<str>, Vec<Token>>;
+
 impl Parser {
     /// Gives functions of the library their bodies.
     pub(super) fn library(&mut self) -> Result<(), Fail> {
@@ -18,7 +28,7 @@ impl Parser {
         if !self.unit.functions.iter().any(wanted) {
             return Ok(());
         }
-        let bodies = definitions(lexer::lex(LIBRARY)?);
+        let bodies = all()?;
         let warnings = self.unit.warnings.len();
         // Bodies call others of the library, which come behind the last.
         let mut next = 0;
@@ -30,7 +40,7 @@ impl Parser {
             if function.body.is_some() {
                 continue;
             }
-            let Some(tokens) = bodies.get(plain) else { continue };
+            let Some(tokens) = bodies.get(&name).or_else(|| bodies.get(plain)) else { continue };
             let span = function.span;
             self.tokens = tokens.clone();
             for token in &mut self.tokens {
@@ -76,8 +86,7 @@ impl Parser {
     }
 }
 
-/// The tokens of each definition, by its name.
-fn definitions(tokens: Vec<Token>) -> HashMap<Rc<str>, Vec<Token>> {
+fn definitions(tokens: Vec<Token>) -> Definitions {
     let mut found = HashMap::new();
     let (mut depth, mut one, mut name) = (0, vec![], None);
     for token in tokens {

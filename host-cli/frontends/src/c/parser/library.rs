@@ -2,7 +2,7 @@
 //! name or with `__builtin_` before it, those of the compiler, and those of verification tasks. Here are
 //! their types; what they do is known elsewhere, if at all.
 
-use super::Parser;
+use super::{Parser, intrinsics};
 use crate::Diagnostic;
 use crate::c::tree::{FunctionId, Stmt, StmtKind};
 use crate::c::types::{INT, Signature, Type};
@@ -249,12 +249,15 @@ const INLINE: [&str; 4] = ["abs", "labs", "llabs", "imaxabs"];
 
 /// The declaration of a function, if it is one of these.
 fn prototype(name: &str) -> Option<&'static str> {
-    let declares = |text: &&str, name: &str| {
-        text.split('(').next().is_some_and(|head| head.rsplit([' ', '*']).next() == Some(name))
-    };
     let plain = name.strip_prefix("__builtin_").unwrap_or(name);
     let of_compiler = COMPILER.iter().find(|text| declares(text, name));
-    of_compiler.or_else(|| LIBRARY.iter().find(|text| declares(text, plain))).copied()
+    let of_library = || LIBRARY.iter().find(|text| declares(text, plain));
+    of_compiler.or_else(of_library).copied().or_else(|| intrinsics::prototype(name))
+}
+
+/// Whether a text is the declaration of a function of this name.
+pub(super) fn declares(text: &str, name: &str) -> bool {
+    text.split('(').next().is_some_and(|head| head.rsplit([' ', '*']).next() == Some(name))
 }
 
 /// Whether a name is one of the compiler's functions, which need not be called to be known.

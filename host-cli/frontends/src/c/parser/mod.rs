@@ -27,6 +27,7 @@ mod declarator;
 mod exclusive;
 mod expression;
 mod initializer;
+mod intrinsics;
 mod label;
 pub mod library;
 mod linker;

@@ -5,7 +5,7 @@ use super::{Name, Parser, exclusive};
 use crate::c::token::{Encoding, Text, TokenKind};
 use crate::c::tree::{Expr, ExprKind, Init, InitItem, Op, Stmt, StmtKind};
 use crate::c::types::{INT, Signature, Type, pointer, signed, unsigned};
-use crate::c::{Fail, constant, fail};
+use crate::c::{Fail, constant, fail, float};
 use std::rc::Rc;
 use vouch_ir::Span;
 
@@ -185,6 +185,10 @@ impl Parser {
                     self.expect(")")?;
                     make(ExprKind::VaArg(Box::new(list)), ty)
                 }
+                "__builtin_inf" | "__builtin_inff" | "__builtin_huge_val"
+                | "__builtin_huge_valf" | "__builtin_nan" | "__builtin_nanf" => {
+                    self.no_number(&word, span)
+                }
                 "_Generic" => self.generic(span),
                 "__builtin_choose_expr" => self.choose(),
                 "__builtin_constant_p" => self.constant_p(span),
@@ -201,6 +205,23 @@ impl Parser {
                 _ => Err(fail(format!("`{word}` is not declared"), span, "unknown name")),
             },
         }
+    }
+
+    /// `__builtin_inf()`, `__builtin_nan("")`, and the same of `float`.
+    fn no_number(&mut self, name: &str, span: Span) -> Result<Expr, Fail> {
+        self.expect("(")?;
+        let is_nan = name.starts_with("__builtin_nan");
+        let plain = matches!(self.peek(), TokenKind::Text(text) if text.units.is_empty());
+        if is_nan && plain {
+            self.advance();
+        }
+        self.expect(")")?;
+        let bytes = if name.ends_with('f') && name != "__builtin_inf" { 4 } else { 8 };
+        let bits = float::Format::of(bytes).map_or(0, |format| match is_nan {
+            true => format.infinity() | 1 << (format.significand - 1),
+            false => format.infinity(),
+        });
+        Ok(Expr { kind: ExprKind::Int(bits), ty: Type::Float(bytes), span })
     }
 
     /// `_Generic(x, int: …, default: …)`. Types are told apart by width and sign alone, so that two

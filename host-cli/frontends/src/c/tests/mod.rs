@@ -2,6 +2,7 @@
 
 mod accepted;
 mod firmware;
+mod flags;
 mod floating;
 mod heap;
 mod interrupt;

@@ -271,7 +271,7 @@ fn a_header_that_is_not_there_is_told_with_a_way_out() {
 }
 
 /// Writes files, and a compilation database of some in `src`, each with flags.
-fn database(folder: &Path, files: &[(&str, &str)], entries: &[(&str, &str)]) -> Source {
+pub(super) fn database(folder: &Path, files: &[(&str, &str)], entries: &[(&str, &str)]) -> Source {
     for (name, text) in files {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -292,7 +292,7 @@ fn database(folder: &Path, files: &[(&str, &str)], entries: &[(&str, &str)]) -> 
 }
 
 /// What `main` returns in a program of a database, or what is wrong with that.
-fn result_by(database: Source) -> Result<u8, String> {
+pub(super) fn result_by(database: Source) -> Result<u8, String> {
     let told = |errors: Vec<Diagnostic>| {
         errors[0].message.clone() + errors[0].help.as_deref().unwrap_or("")
     };
