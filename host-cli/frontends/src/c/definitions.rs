@@ -37,8 +37,8 @@ pub enum Defines {
 impl Outline {
     /// Of a preprocessed text.
     pub fn of(text: &str) -> Result<Outline, Fail> {
-        let tokens = lexer::lex(text)?;
-        let mut outline = Outline::default();
+        let lexer::Lexed { tokens, weak, .. } = lexer::lex_whole(text)?;
+        let mut outline = Outline { weak: weak.into_iter().collect(), ..Outline::default() };
         let (mut start, mut depth) = (0, 0usize);
         for (at, token) in tokens.iter().enumerate() {
             let TokenKind::Punct(punct) = token.kind else { continue };

@@ -2,8 +2,11 @@
 //! have done is an error here.
 
 use super::token::{DIGRAPHS, Encoding, PUNCTUATORS, Text, Token, TokenKind};
+use super::pragma::{self, Pragma};
 use super::{Fail, float};
 use crate::Diagnostic;
+use std::collections::HashSet;
+use std::rc::Rc;
 use vouch_ir::Span;
 
 /// From here on members are aligned to no more than this many bytes: `#pragma pack`.
@@ -11,13 +14,29 @@ pub type Packing = (u32, Option<u64>);
 
 /// All tokens of a preprocessed text, with an end.
 pub fn lex(text: &str) -> Result<Vec<Token>, Fail> {
-    lex_packed(text).map(|lexed| lexed.0)
+    lex_whole(text).map(|lexed| lexed.tokens)
 }
 
-/// The same, and how structs are to be packed.
-pub fn lex_packed(text: &str) -> Result<(Vec<Token>, Vec<Packing>), Fail> {
-    let mut lexer =
-        Lexer { text, bytes: text.as_bytes(), at: 0, packing: vec![], packed: vec![None] };
+/// What a text consists of.
+pub struct Lexed {
+    /// Its tokens, with an end.
+    pub tokens: Vec<Token>,
+    /// How structs are to be packed.
+    pub packing: Vec<Packing>,
+    /// Names that pragmas make `weak`.
+    pub weak: HashSet<Rc<str>>,
+}
+
+/// The same, and what pragmas say.
+pub fn lex_whole(text: &str) -> Result<Lexed, Fail> {
+    let mut lexer = Lexer {
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        packing: vec![],
+        packed: vec![("".into(), None)],
+        weak: HashSet::new(),
+    };
     let mut tokens = vec![];
     loop {
         vouch_ir::deadline::tick();
@@ -27,21 +46,23 @@ pub fn lex_packed(text: &str) -> Result<(Vec<Token>, Vec<Packing>), Fail> {
         let end = kind == TokenKind::End;
         tokens.push(Token { kind, span: lexer.span(start) });
         if end {
-            return Ok((join_strings(tokens), lexer.packing));
+            let (packing, weak) = (lexer.packing, lexer.weak);
+            return Ok(Lexed { tokens: join_strings(tokens), packing, weak });
         }
     }
 }
 
 /// The same of a part of a text that begins at `start`. Nothing is packed there.
-pub fn lex_at(part: &str, start: u32) -> Result<(Vec<Token>, Vec<Packing>), Fail> {
+pub fn lex_at(part: &str, start: u32) -> Result<Lexed, Fail> {
     let moved = |span: Span| Span { start: span.start + start, end: span.end + start };
-    let (mut tokens, packing) = lex_packed(part).map_err(|mut wrong| {
+    let mut lexed = lex_whole(part).map_err(|mut wrong| {
         wrong.span = moved(wrong.span);
         wrong
     })?;
-    tokens.iter_mut().for_each(|token| token.span = moved(token.span));
-    let packing = packing.into_iter().map(|(at, most)| (at + start, most));
-    Ok((tokens, [(start, None)].into_iter().chain(packing).collect()))
+    lexed.tokens.iter_mut().for_each(|token| token.span = moved(token.span));
+    let packing = lexed.packing.into_iter().map(|(at, most)| (at + start, most));
+    lexed.packing = [(start, None)].into_iter().chain(packing).collect();
+    Ok(lexed)
 }
 
 /// Adjacent strings are one; one wide part makes all of it wide.
@@ -68,8 +89,9 @@ struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
     packing: Vec<Packing>,
-    /// What `#pragma pack(push)` has kept; the last one counts.
-    packed: Vec<Option<u64>>,
+    /// What `#pragma pack(push, name)` has kept, by its name; the last one counts.
+    packed: Vec<(String, Option<u64>)>,
+    weak: HashSet<Rc<str>>,
 }
 
 impl Lexer<'_> {
@@ -128,36 +150,55 @@ impl Lexer<'_> {
         let word: String = line.chars().take_while(|c| c.is_alphabetic()).collect();
         match word.as_str() {
             "" | "line" | "ident" => Ok(()),
-            "pragma" => match line[6..].trim().strip_prefix("pack") {
-                Some(rest) if rest.trim_start().starts_with('(') => {
-                    let inner = rest.trim().trim_start_matches('(').trim_end_matches(')');
-                    self.pack(inner.to_string(), start)
+            "pragma" => match pragma::read(&line[6..]) {
+                Pragma::Pack(inner) => self.pack(inner, start),
+                Pragma::Weak(name) => {
+                    self.weak.insert(name.into());
+                    Ok(())
                 }
-                _ => Ok(()),
+                Pragma::Refused(help) => {
+                    let message = "this pragma is not supported";
+                    let wrong = self.fail(start, message, "it changes what the program means");
+                    Err(Box::new(wrong.help(help)))
+                }
+                Pragma::Nothing => Ok(()),
             },
             _ => Err(self.fail(start, "a preprocessor directive in preprocessed text", "here")),
         }
     }
 
-    /// `#pragma pack(push, 1)`, `pack(pop)`, `pack(2)`, `pack()`.
-    fn pack(&mut self, arguments: String, start: usize) -> Result<(), Fail> {
-        let wrong = "this `#pragma pack` is not supported";
-        for word in arguments.split(',').map(str::trim) {
-            let last = self.packed.last().copied().flatten();
-            match word {
-                "push" => self.packed.push(last),
-                "pop" if self.packed.len() > 1 => {
-                    self.packed.pop();
-                }
-                "" | "0" | "1" | "2" | "4" | "8" | "16" => {
-                    if let Some(last) = self.packed.last_mut() {
-                        *last = word.parse().ok().filter(|n| *n > 0);
-                    }
-                }
-                _ => return Err(self.fail(start, wrong, "here")),
+    /// `#pragma pack(push, 1)`, `pack(push, name, 1)`, `pack(pop)`, `pack(pop, name)`, `pack(2)`, `pack()`.
+    fn pack(&mut self, arguments: &str, start: usize) -> Result<(), Fail> {
+        let wrong = || self.fail(start, "this `#pragma pack` is not supported", "here");
+        let number = |word: &str| match word {
+            "" | "0" => Ok(None),
+            "1" | "2" | "4" | "8" | "16" => Ok(word.parse().ok()),
+            _ => Err(wrong()),
+        };
+        let is_name = |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let words: Vec<&str> = arguments.split(',').map(str::trim).collect();
+        let (name, value) = match words[1..] {
+            [] => ("", None),
+            [name] if is_name(name) => (name, None),
+            [value] => ("", Some(number(value)?)),
+            [name, value] if is_name(name) => (name, Some(number(value)?)),
+            _ => return Err(wrong()),
+        };
+        let last = self.packed.len() - 1;
+        let kept = match name {
+            "" => Some(last),
+            name => self.packed.iter().rposition(|kept| kept.0 == name),
+        };
+        match (words[0], value, kept) {
+            ("push", value, _) => {
+                let value = value.unwrap_or(self.packed[last].1);
+                self.packed.push((name.to_string(), value));
             }
+            ("pop", None, Some(kept)) if kept > 0 => self.packed.truncate(kept),
+            (first, None, _) if words.len() == 1 => self.packed[last].1 = number(first)?,
+            _ => return Err(wrong()),
         }
-        self.packing.push((self.at as u32, self.packed.last().copied().flatten()));
+        self.packing.push((self.at as u32, self.packed.last().and_then(|last| last.1)));
         Ok(())
     }
 

@@ -29,6 +29,7 @@ mod outlive;
 mod parser;
 mod places;
 mod points;
+mod pragma;
 pub mod preprocess;
 mod project;
 mod questions;
@@ -329,8 +330,7 @@ impl Program {
         for (number, (start, path)) in units.iter().enumerate() {
             let end = units.get(number + 1).map_or(text.len(), |next| next.0 as usize);
             let part = text.get(*start as usize..end).unwrap_or("");
-            let (tokens, packing) = lexer::lex_at(part, *start)?;
-            lexed.push(parser::Input { path: path.clone(), tokens, packing });
+            lexed.push(parser::Input { path: path.clone(), text: lexer::lex_at(part, *start)? });
         }
         let mut unit = parser::parse(lexed, types::Types::new(model))?;
         let called: Vec<&String> = options.c.called().collect();

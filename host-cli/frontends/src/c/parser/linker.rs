@@ -23,6 +23,8 @@ pub(super) struct Linker {
     internal_globals: HashMap<usize, usize>,
     /// Functions that this unit declares `weak`.
     pub weak: HashSet<FunctionId>,
+    /// Names that pragmas make `weak`, by unit.
+    pub yielding: Vec<HashSet<Rc<str>>>,
     /// Functions whose definition gives way to another one.
     pub replaceable: HashSet<FunctionId>,
 }
@@ -54,6 +56,11 @@ impl Linker {
         if !is_internal {
             self.external.insert(symbol, name);
         }
+    }
+
+    /// Whether a pragma of the current unit makes a name `weak`.
+    pub fn yields(&self, name: &str) -> bool {
+        self.yielding.get(self.unit).is_some_and(|names| names.contains(name))
     }
 
     /// A variable without a name in the text belongs to the unit that is read.

@@ -43,7 +43,7 @@ mod text;
 mod typing;
 mod unchanged;
 
-use super::lexer::Packing;
+use super::lexer::{Lexed, Packing};
 use super::start::Start;
 use super::token::{Text, Token, TokenKind};
 use super::tree::{
@@ -68,10 +68,8 @@ const MAX_DEPTH: u32 = 6000;
 pub struct Input {
     /// Path of the unit's file; its last part makes names of internal linkage unique.
     pub path: String,
-    /// Its tokens, with an end.
-    pub tokens: Vec<Token>,
-    /// How its structs are packed.
-    pub packing: Vec<Packing>,
+    /// Its tokens, and what its pragmas say.
+    pub text: Lexed,
 }
 
 /// Parses translation units, and links them: what has external linkage is one thing in all of them.
@@ -90,8 +88,9 @@ pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
     let (mut tokens, mut packing) = (vec![], vec![]);
     for input in inputs {
         linker.paths.push(input.path);
-        tokens.extend(input.tokens);
-        packing.extend(input.packing);
+        linker.yielding.push(input.text.weak);
+        tokens.extend(input.text.tokens);
+        packing.extend(input.text.packing);
     }
     let mut parser = Parser {
         tokens,
@@ -374,7 +373,7 @@ impl Parser {
         };
         self.names[0].insert(name.clone(), Name::Global(id));
         self.linker.declare(symbol, Name::Global(id), internal);
-        if attributes.weak || specifiers.attributes.weak {
+        if attributes.weak || specifiers.attributes.weak || self.linker.yields(&name) {
             self.unit.weak_globals.insert(id);
         }
         let known = &self.unit.globals[id];
@@ -450,7 +449,7 @@ impl Parser {
         };
         self.names[0].insert(name.clone(), Name::Function(id));
         self.linker.declare(symbol, Name::Function(id), internal);
-        if asked.iter().any(|a| a.weak) {
+        if asked.iter().any(|a| a.weak) || self.linker.yields(name) {
             self.linker.weak.insert(id);
             self.unit.weak_functions.insert(id);
         }

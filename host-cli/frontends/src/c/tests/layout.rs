@@ -152,9 +152,9 @@ fn compare(model: DataModel, compiler: &[&str], seed: u64, count: usize) {
         }
     }
     let Some(made) = compiled(compiler, &text) else { return };
-    let (tokens, packing) = lexer::lex_packed(&declared).unwrap();
+    let text = lexer::lex_whole(&declared).unwrap();
     let unit = parser::parse(
-        vec![parser::Input { path: "t.c".into(), tokens, packing }],
+        vec![parser::Input { path: "t.c".into(), text }],
         Types::new(model),
     )
     .unwrap();
