@@ -186,5 +186,8 @@ fn members_lie_where_gcc_places_them() {
         compare(DataModel::Lp64, &["gcc", "-m64"], 100 + seed, 150);
         let arm = ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"];
         compare(DataModel::ARM32, &arm, 200 + seed, 150);
+        let wide = [&arm[..], &["-fno-short-enums", "-fsigned-char"]].concat();
+        let model = "arm32-int-enums-signed-char".parse().unwrap();
+        compare(model, &wide, 300 + seed, 150);
     }
 }

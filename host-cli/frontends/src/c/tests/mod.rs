@@ -6,6 +6,7 @@ mod flags;
 mod floating;
 mod heap;
 mod interrupt;
+mod intrinsics;
 mod language;
 mod layout;
 mod library;
