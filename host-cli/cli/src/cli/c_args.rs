@@ -15,8 +15,8 @@ pub fn as_flags(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = Os
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "C")]
 pub struct CArgs {
-    /// Sizes of types: ilp32, lp64, or arm32 (unsigned char, short enums) [default: that of the compile
-    /// command, or ilp32]
+    /// Sizes of types: ilp32, lp64, arm32 (unsigned char, short enums), arm32-int-enums, arm32-signed-char,
+    /// arm32-int-enums-signed-char, riscv32 [default: that of the compile command, or ilp32]
     #[arg(long, env = "VOUCH_DATA_MODEL", hide_env = true, value_name = "MODEL")]
     pub data_model: Option<DataModel>,
     /// A function that handles an interrupt: it may run between two steps, and before each access of the step to

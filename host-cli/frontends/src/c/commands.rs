@@ -323,6 +323,9 @@ mod tests {
         assert_eq!(model("arm-none-eabi-gcc -fno-short-enums"), named("arm32-int-enums"));
         assert_eq!(model("arm-none-eabi-gcc -mabi=aapcs-linux"), named("arm32-int-enums"));
         assert_eq!(model("arm-none-eabi-gcc -fsigned-char"), named("arm32-signed-char"));
+        let riscv = "riscv64-unknown-elf-gcc -march=rv32imac_zicsr -mabi=ilp32";
+        assert_eq!(model(riscv), Ok(DataModel::Riscv32));
+        assert_eq!(model("riscv32-esp-elf-gcc"), Ok(DataModel::Riscv32));
         assert_eq!(model("arm-none-eabi-gcc -fsigned-char -funsigned-char"), Ok(DataModel::ARM32));
         assert_eq!(model("gcc"), Ok(DataModel::Lp64));
         assert_eq!(model("gcc-12 -m32"), Ok(DataModel::Ilp32));
@@ -334,7 +337,9 @@ mod tests {
             "avr-gcc",
             "ccache avr-gcc",
             "sdcc",
-            "riscv32-unknown-elf-gcc",
+            "riscv64-unknown-elf-gcc",
+            "riscv32-unknown-elf-gcc -march=rv32imacv",
+            "riscv-none-elf-gcc -march=rv32imac -mabi=lp64",
             "x86_64-w64-mingw32-gcc",
             "clang --target=armeb-none-eabi",
             "arm-none-eabi-gcc -fpack-struct=1",

@@ -83,12 +83,14 @@ pub fn names() -> String {
     HEADERS.map(|header| header.0).join(", ")
 }
 
-/// What compilers define for a data model: gcc, or for Arm also Clang.
+/// What compilers define for a data model: gcc, or where code is made for firmware also Clang.
 pub fn target(model: DataModel, clang: bool) -> &'static str {
     match model {
         DataModel::Ilp32 => include_str!("include/macros/ilp32.h"),
         DataModel::Lp64 => include_str!("include/macros/lp64.h"),
         DataModel::Arm(_) if clang => include_str!("include/macros/arm32-clang.h"),
         DataModel::Arm(_) => include_str!("include/macros/arm32.h"),
+        DataModel::Riscv32 if clang => include_str!("include/macros/riscv32-clang.h"),
+        DataModel::Riscv32 => include_str!("include/macros/riscv32.h"),
     }
 }

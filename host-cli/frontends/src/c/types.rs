@@ -21,6 +21,8 @@ pub enum DataModel {
     Lp64,
     /// Bare-metal Arm: as `Ilp32`, but `long long` is aligned to 8 bytes.
     Arm(Arm),
+    /// Bare-metal RISC-V: likewise, with unsigned `char` and a `long double` of 16 bytes.
+    Riscv32,
 }
 
 /// What compilers for Arm differ in.
@@ -37,13 +39,14 @@ impl DataModel {
     pub const ARM32: DataModel = DataModel::Arm(Arm { signed_char: false, int_enums: false });
 
     /// All of them.
-    const ALL: [DataModel; 6] = [
+    const ALL: [DataModel; 7] = [
         DataModel::Ilp32,
         DataModel::Lp64,
         DataModel::ARM32,
         DataModel::Arm(Arm { signed_char: false, int_enums: true }),
         DataModel::Arm(Arm { signed_char: true, int_enums: false }),
         DataModel::Arm(Arm { signed_char: true, int_enums: true }),
+        DataModel::Riscv32,
     ];
 
     /// As the command line names it.
@@ -57,6 +60,7 @@ impl DataModel {
             DataModel::Arm(Arm { signed_char: true, int_enums: true }) => {
                 "arm32-int-enums-signed-char"
             }
+            DataModel::Riscv32 => "riscv32",
         }
     }
 
@@ -70,6 +74,7 @@ impl DataModel {
         match self {
             DataModel::Ilp32 | DataModel::Lp64 => true,
             DataModel::Arm(arm) => arm.signed_char,
+            DataModel::Riscv32 => false,
         }
     }
 
@@ -347,7 +352,7 @@ impl Types {
             _ => {
                 let most = match self.model {
                     DataModel::Ilp32 => 4,
-                    DataModel::Lp64 => 16,
+                    DataModel::Lp64 | DataModel::Riscv32 => 16,
                     DataModel::Arm(_) => 8,
                 };
                 self.size(ty).unwrap_or(1).clamp(1, most)

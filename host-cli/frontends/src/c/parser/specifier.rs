@@ -302,7 +302,7 @@ impl Parser {
             Some("float") => Ok(Type::Float(4)),
             Some("double") if basic.long > 0 => Ok(Type::Float(match self.unit.types.model {
                 DataModel::Ilp32 => 12,
-                DataModel::Lp64 => 16,
+                DataModel::Lp64 | DataModel::Riscv32 => 16,
                 DataModel::Arm(_) => 8,
             })),
             Some("double") => Ok(Type::Float(8)),

@@ -160,6 +160,7 @@ fn headers_say_what_those_of_the_compiler_say() {
         ("ilp32", &["gcc", "-m32"][..]),
         ("lp64", &["gcc", "-m64"]),
         ("arm32", &["arm-none-eabi-gcc", "-mcpu=cortex-m3"]),
+        ("arm32-signed-char", &["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-fsigned-char"]),
     ] {
         let mut options = options("main");
         options.c.model = model.parse().unwrap();

@@ -189,5 +189,7 @@ fn members_lie_where_gcc_places_them() {
         let wide = [&arm[..], &["-fno-short-enums", "-fsigned-char"]].concat();
         let model = "arm32-int-enums-signed-char".parse().unwrap();
         compare(model, &wide, 300 + seed, 150);
+        let riscv = ["clang", "--target=riscv32-unknown-elf", "-march=rv32imac"];
+        compare(DataModel::Riscv32, &riscv, 400 + seed, 150);
     }
 }

@@ -243,8 +243,8 @@ impl Flags {
         flags
     }
 
-    /// Takes one flag, if it is of these.
-    pub fn refine(&mut self, flag: &str) -> bool {
+    /// Takes one flag.
+    pub fn refine(&mut self, flag: &str) {
         if let Some(cpu) = flag.strip_prefix("-mcpu=") {
             self.cpu = Some(cpu.to_ascii_lowercase());
         } else if let Some(arch) = flag.strip_prefix("-march=") {
@@ -263,10 +263,9 @@ impl Flags {
                 "-mcmse" => self.secure = true,
                 "-mno-thumb-interwork" => self.no_interwork = true,
                 "-mthumb-interwork" => self.no_interwork = false,
-                _ => return false,
+                _ => {}
             }
         }
-        true
     }
 
     /// The processor, or the flag that names one which nothing is known of.

@@ -2,12 +2,14 @@
 
 mod arm;
 mod flags;
+mod riscv;
 #[cfg(test)]
 mod tests;
 
 use super::preprocess::Macro;
 use super::types::Arm;
 use super::{DataModel, headers};
+use std::collections::BTreeMap;
 
 /// Whose macros there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,6 +54,7 @@ pub struct Toolchain {
     signed_char: Option<bool>,
     short_enums: Option<bool>,
     arm: arm::Flags,
+    riscv: riscv::Flags,
     pub common: flags::Flags,
     nothing: bool,
     trigraphs: Option<bool>,
@@ -64,6 +67,7 @@ enum Processor {
         bits: u32,
     },
     Arm,
+    Riscv,
     /// A name that nothing is known of.
     Other(String),
 }
@@ -128,6 +132,7 @@ impl Toolchain {
             signed_char: None,
             short_enums: None,
             arm: arm::Flags::default(),
+            riscv: riscv::Flags::default(),
             common: flags::Flags::default(),
             nothing: false,
             trigraphs: None,
@@ -140,6 +145,7 @@ impl Toolchain {
         if self.processor == Processor::Arm {
             self.arm = arm::Flags::of_target(target);
         }
+        self.riscv = riscv::Flags::of_target(target);
     }
 
     /// What language the file is taken to be in.
@@ -173,9 +179,8 @@ impl Toolchain {
             ("-ftrivial-auto-var-init=uninitialized", _) => {}
             _ if flag.contains("-charset=") && flag.to_ascii_lowercase().ends_with("=utf-8") => {}
             _ if ODD.iter().any(|odd| flag.starts_with(odd)) => self.odd = Some(flag.to_string()),
-            (_, Processor::Arm) => {
-                self.arm.refine(flag);
-            }
+            (_, Processor::Arm) => self.arm.refine(flag),
+            (_, Processor::Riscv) => self.riscv.refine(flag),
             _ => {}
         }
     }
@@ -201,6 +206,12 @@ impl Toolchain {
                     int_enums: !self.short_enums.unwrap_or(self.compiler == Compiler::Gcc),
                 }))
             }
+            Processor::Riscv if self.signed_char == Some(true) => none("-fsigned-char"),
+            Processor::Riscv if self.short_enums == Some(true) => none("-fshort-enums"),
+            Processor::Riscv => match self.riscv.macros(self.compiler) {
+                Ok(_) => Ok(DataModel::Riscv32),
+                Err(flag) => none(&flag),
+            },
             Processor::Other(name) if name.ends_with("++") => {
                 Err(format!("`{name}` compiles it as C++"))
             }
@@ -211,11 +222,12 @@ impl Toolchain {
     /// What is defined before the first line.
     pub fn predefined(&self) -> Predefined {
         let mut all: Vec<(&str, Option<String>)> = self.common.macros(self.compiler);
-        if self.processor == Processor::Arm
-            && let Ok(own) = self.arm.macros(self.compiler)
-        {
-            all.extend(own);
-        }
+        let own = match &self.processor {
+            Processor::Arm => self.arm.macros(self.compiler),
+            Processor::Riscv => self.riscv.macros(self.compiler),
+            _ => Ok(BTreeMap::new()),
+        };
+        all.extend(own.into_iter().flatten());
         if let Ok(model) = self.model() {
             all.push(("__CHAR_UNSIGNED__", (!model.signed_char()).then(|| "1".into())));
             if model.is_arm() {
@@ -223,8 +235,8 @@ impl Toolchain {
                 all.push(("__ARM_SIZEOF_MINIMAL_ENUM", Some(least.into())));
             }
         }
-        if self.compiler != Compiler::Gcc && self.processor != Processor::Arm {
-            // Those of Arm are in the file that they begin with.
+        if self.compiler != Compiler::Gcc && matches!(self.processor, Processor::X86 { .. }) {
+            // Others are in the file that they begin with.
             let clang = [
                 ("__clang__", "1"),
                 ("__clang_major__", "14"),
@@ -282,6 +294,7 @@ fn processor(name: &str) -> Option<Processor> {
         }
         _ if name.starts_with("x86_64") => Some(Processor::X86 { bits: 64 }),
         _ if name.starts_with('i') && name.contains("86") => Some(Processor::X86 { bits: 32 }),
+        _ if name.starts_with("riscv") && !name.contains("linux") => Some(Processor::Riscv),
         // With an operating system there are other macros.
         _ if is_arm && !name.contains("linux") => Some(Processor::Arm),
         _ => None,

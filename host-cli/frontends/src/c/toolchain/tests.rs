@@ -93,6 +93,16 @@ const CLANG: [&str; 15] = [
     "--target=thumbv7m-none-eabi -mcpu=cortex-m4 -std=c11",
 ];
 
+/// The same for RISC-V.
+const RISCV: [&str; 6] = [
+    "--target=riscv32-unknown-elf -march=rv32imac -mabi=ilp32",
+    "--target=riscv32-unknown-elf -march=rv32imc -mabi=ilp32 -Os",
+    "--target=riscv32-unknown-elf -march=rv32imafc -mabi=ilp32f",
+    "--target=riscv32-unknown-elf -march=rv32imafc -mabi=ilp32",
+    "--target=riscv32-unknown-elf -march=rv32gc -mabi=ilp32d -mcmodel=medany",
+    "--target=riscv32-unknown-elf -march=rv32i -mabi=ilp32 -O2 -ffreestanding",
+];
+
 /// Macros that are not ours to define: those of types that vouch does not know, and of the preprocessor itself.
 fn is_left_out(name: &str) -> bool {
     const PARTS: [&str; 22] = [
@@ -218,4 +228,5 @@ fn macros_are_those_of_gcc_for_arm() {
 #[test]
 fn macros_are_those_of_clang_for_arm() {
     compare("clang", &CLANG, ("__clang_major__", "14"));
+    compare("clang", &RISCV, ("__clang_major__", "14"));
 }

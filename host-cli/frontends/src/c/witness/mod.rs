@@ -69,7 +69,7 @@ pub fn write(
         let writer = Writer { program: &program, source };
         let data_model = match options.c.model {
             DataModel::Lp64 => "LP64",
-            DataModel::Ilp32 | DataModel::Arm(_) => "ILP32",
+            DataModel::Ilp32 | DataModel::Arm(_) | DataModel::Riscv32 => "ILP32",
         };
         let specification = specification(cfa, evidence);
         let task = Task { source, data_model, specification, now };
