@@ -231,6 +231,28 @@ fn a_harness_says_how_it_is_compiled() {
     }
 }
 
+/// The data model may be that of a compile command.
+#[test]
+fn a_harness_has_the_types_of_the_compile_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (source, database, program) = (path("a.c"), path("compile_commands.json"), path("fail.c"));
+    let text = "extern void reach_error(void); char c;\nint main(void) { c = -1; if (c > 0) reach_error(); return 0; }\n";
+    std::fs::write(&source, text).unwrap();
+    let entry = format!(
+        "[{{\"directory\": {:?}, \"file\": \"a.c\", \"command\": \"arm-none-eabi-gcc -mcpu=cortex-m4 -c a.c\"}}]",
+        folder.path()
+    );
+    std::fs::write(&database, entry).unwrap();
+    let args = ["check", source.to_str().unwrap(), "--compile-commands", database.to_str().unwrap()];
+    let output = vouch(&[&args[..], &["--harness", program.to_str().unwrap()]].concat());
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = std::fs::read_to_string(&program).unwrap();
+    assert!(text.contains("-m32") && text.contains("-funsigned-char -fshort-enums"), "{text}");
+    let Some(run) = run_harness(&program) else { return };
+    assert_eq!(run.status.code(), Some(1), "{run:?}");
+}
+
 /// A run of many steps in which inputs stay the same.
 #[test]
 fn a_harness_repeats_inputs_of_a_long_run() {

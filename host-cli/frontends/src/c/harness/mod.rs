@@ -43,7 +43,11 @@ pub fn write(
     trace: &Trace,
 ) -> Result<String, Vec<Diagnostic>> {
     on_large_stack(|| {
-        let run = Run { program: Program::new(source, options)?, options: &options.c, cfa, trace };
+        let parsed = Program::new(source, options)?;
+        // A compile command may have told the data model.
+        let model = parsed.unit.types.model;
+        let options = &COptions { model, ..options.c.clone() };
+        let run = Run { program: parsed, options, cfa, trace };
         run.text(source, path, program)
     })
 }

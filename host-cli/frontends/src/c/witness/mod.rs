@@ -67,7 +67,7 @@ pub fn write(
             return Err(refuse("this is not the program that was checked", "check it again"));
         }
         let writer = Writer { program: &program, source };
-        let data_model = match options.c.model {
+        let data_model = match program.unit.types.model {
             DataModel::Lp64 => "LP64",
             DataModel::Ilp32 | DataModel::Arm(_) | DataModel::Riscv32 => "ILP32",
         };
