@@ -137,6 +137,17 @@ impl Unit {
         }
     }
 
+    /// Whether a folder is one of those that are searched: named once more, it would be searched later.
+    fn searches(&self, parent: &Path) -> bool {
+        let whole = |path: &Path| match &self.folder {
+            Some(folder) => fs::canonicalize(folder.join(path)),
+            None => fs::canonicalize(path),
+        };
+        let wanted = whole(parent).ok();
+        wanted.is_some()
+            && self.include.iter().any(|(_, folder)| whole(Path::new(folder)).ok() == wanted)
+    }
+
     /// The file as the compiler gets it, which may run in another folder.
     fn argument(&self) -> String {
         let path = Path::new(&self.path);
@@ -182,20 +193,16 @@ pub fn run(unit: &Unit) -> Result<Preprocessed, Broken> {
     if unit.predefined.trigraphs {
         flags.push("-trigraphs".into());
     }
-    // Included files are looked for beside the file, wherever the text came from; those in angle brackets only after
-    // the compiler's own, which may have the same name.
-    let argument = unit.argument();
-    let parent = Path::new(&argument).parent().filter(|p| !p.as_os_str().is_empty());
-    let parent = parent.map(|parent| parent.display().to_string());
-    if let Some(parent) = &parent {
-        flags.extend(["-iquote".into(), parent.clone()]);
-    }
     for (search, folder) in &unit.include {
         flags.extend([search.flag().into(), folder.clone()]);
     }
     flags.extend(["-isystem".into(), folder.path().display().to_string()]);
-    if let Some(parent) = parent {
-        flags.extend(["-idirafter".into(), parent]);
+    // Included files are looked for beside the file, wherever the text came from; but after the compiler's own, which
+    // may have the same name.
+    let argument = unit.argument();
+    let parent = Path::new(&argument).parent().filter(|p| !p.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|parent| !unit.searches(parent)) {
+        flags.extend(["-idirafter".into(), parent.display().to_string()]);
     }
     flags.extend(["-imacros".into(), macros.display().to_string()]);
     for file in &unit.imacros {
