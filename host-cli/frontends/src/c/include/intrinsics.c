@@ -1,6 +1,6 @@
 /*
- * What instructions of Arm do that CMSIS and compilers have functions for. Read function by function, as library.c,
- * for those that a program calls and does not define; what is left of the brace is the declaration that it gets.
+ * What instructions of Arm do that CMSIS and compilers have functions for, and other functions of compilers. Read function by
+ * function, as library.c, for those that a program calls and does not define; its first line is the declaration that it gets.
  */
 
 unsigned char __CLZ(unsigned int x)
@@ -616,4 +616,44 @@ void __BKPT(unsigned int number)
 void __builtin_debugtrap(void)
 {
     __vouch_breakpoint();
+}
+
+int __builtin_isnan(double x)
+{
+    return x != x;
+}
+
+int __builtin_isinf(double x)
+{
+    return x == __builtin_inf() || x == -__builtin_inf();
+}
+
+int __builtin_isinf_sign(double x)
+{
+    return x == __builtin_inf() ? 1 : x == -__builtin_inf() ? -1 : 0;
+}
+
+int __builtin_isfinite(double x)
+{
+    return x > -__builtin_inf() && x < __builtin_inf();
+}
+
+int __builtin_signbit(double x)
+{
+    union {
+        double of;
+        unsigned long long bits;
+    } u;
+    u.of = x;
+    return (int)(u.bits >> 63);
+}
+
+int __builtin_signbitf(float x)
+{
+    union {
+        float of;
+        unsigned int bits;
+    } u;
+    u.of = x;
+    return (int)(u.bits >> 31);
 }

@@ -56,6 +56,8 @@ pub struct Toolchain {
     arm: arm::Flags,
     riscv: riscv::Flags,
     pub common: flags::Flags,
+    /// The device of an AVR.
+    device: Option<String>,
     nothing: bool,
     trigraphs: Option<bool>,
 }
@@ -134,6 +136,7 @@ impl Toolchain {
             arm: arm::Flags::default(),
             riscv: riscv::Flags::default(),
             common: flags::Flags::default(),
+            device: None,
             nothing: false,
             trigraphs: None,
         }
@@ -178,6 +181,10 @@ impl Toolchain {
             ("-mlittle-endian" | "-fno-short-wchar" | "-fno-pack-struct", _) => {}
             ("-ftrivial-auto-var-init=uninitialized", _) => {}
             _ if flag.contains("-charset=") && flag.to_ascii_lowercase().ends_with("=utf-8") => {}
+            (_, Processor::Other(name)) if name.starts_with("avr") => {
+                let device = flag.strip_prefix("-mmcu=").map(str::to_ascii_lowercase);
+                self.device = device.or(self.device.take());
+            }
             _ if ODD.iter().any(|odd| flag.starts_with(odd)) => self.odd = Some(flag.to_string()),
             (_, Processor::Arm) => self.arm.refine(flag),
             (_, Processor::Riscv) => self.riscv.refine(flag),
@@ -228,6 +235,17 @@ impl Toolchain {
             _ => Ok(BTreeMap::new()),
         };
         all.extend(own.into_iter().flatten());
+        let is_x86 = matches!(self.processor, Processor::X86 { .. });
+        if !is_x86 {
+            // Whatever data model is chosen for it, this is no PC.
+            all.extend(PC.map(|name| (name, None)));
+        }
+        let device = self.device.as_deref().map(avr);
+        if let Some(device) = &device {
+            all.push(("__AVR", Some("1".into())));
+            all.push(("__AVR__", Some("1".into())));
+            all.push((device, Some("1".into())));
+        }
         if let Ok(model) = self.model() {
             all.push(("__CHAR_UNSIGNED__", (!model.signed_char()).then(|| "1".into())));
             if model.is_arm() {
@@ -266,6 +284,18 @@ impl Toolchain {
             trigraphs: self.trigraphs.unwrap_or(strict),
         }
     }
+}
+
+/// What only compilers for PCs define.
+const PC: [&str; 6] = ["__i386", "__i386__", "__x86_64", "__x86_64__", "__amd64", "__amd64__"];
+
+/// What tells the device of an AVR: `__AVR_ATmega328P__` of `atmega328p`.
+fn avr(device: &str) -> String {
+    const FAMILIES: [(&str, &str); 4] =
+        [("atmega", "ATmega"), ("attiny", "ATtiny"), ("atxmega", "ATxmega"), ("at", "AT")];
+    let family = FAMILIES.iter().find(|family| device.starts_with(family.0));
+    let (name, rest) = family.map_or(("", device), |(start, name)| (*name, &device[start.len()..]));
+    format!("__AVR_{name}{}__", rest.to_ascii_uppercase())
 }
 
 /// Whose macros a compiler of this name has.

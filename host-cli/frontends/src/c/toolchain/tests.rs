@@ -220,6 +220,23 @@ fn compare(compiler: &str, sets: &[&str], version: (&str, &str)) {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// A data model may be chosen for what none is for.
+#[test]
+fn others_are_no_pcs() {
+    let of = |compiler: &str, flag: &str| {
+        let mut toolchain = Toolchain::of_compiler(compiler);
+        toolchain.refine(flag);
+        assert!(toolchain.model().is_err());
+        toolchain.predefined().changes
+    };
+    let define = |text: &str| Macro::Define(text.into());
+    let avr = of("avr-gcc", "-mmcu=atmega328p");
+    assert!(avr.contains(&define("__AVR__=1")) && avr.contains(&define("__AVR_ATmega328P__=1")));
+    assert!(avr.contains(&Macro::Undefine("__i386__".into())));
+    assert!(of("avr-gcc", "-mmcu=at90usb1286").contains(&define("__AVR_AT90USB1286__=1")));
+    assert!(of("sdcc", "-O2").contains(&Macro::Undefine("__x86_64__".into())));
+}
+
 #[test]
 fn macros_are_those_of_gcc_for_arm() {
     compare("arm-none-eabi-gcc", &GCC, ("__GNUC__", "12"));
