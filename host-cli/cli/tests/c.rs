@@ -244,7 +244,8 @@ fn a_harness_has_the_types_of_the_compile_command() {
         folder.path()
     );
     std::fs::write(&database, entry).unwrap();
-    let args = ["check", source.to_str().unwrap(), "--compile-commands", database.to_str().unwrap()];
+    let args =
+        ["check", source.to_str().unwrap(), "--compile-commands", database.to_str().unwrap()];
     let output = vouch(&[&args[..], &["--harness", program.to_str().unwrap()]].concat());
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let text = std::fs::read_to_string(&program).unwrap();

@@ -194,11 +194,32 @@ pub fn find(name: &str) -> Option<Builtin> {
         "__vouch_end_exclusive" => Builtin::Reserved,
         "__vouch_begin_atomic" => Builtin::Atomic(true),
         "__vouch_end_atomic" => Builtin::Atomic(false),
-        "__NOP" | "__WFI" | "__WFE" | "__SEV" | "__ISB" | "__DSB" | "__DMB" | "__nop" | "__wfi"
-        | "__no_operation" | "__SEVL" | "__YIELD" | "__sev" | "__wfe" | "__isb" | "__dsb"
-        | "__dmb" | "__schedule_barrier" | "__builtin_arm_nop" | "__builtin_arm_wfi"
-        | "__builtin_arm_wfe" | "__builtin_arm_sev" | "__builtin_arm_yield"
-        | "__builtin_arm_isb" | "__builtin_arm_dsb" | "__builtin_arm_dmb" => Builtin::Instruction,
+        "__NOP"
+        | "__WFI"
+        | "__WFE"
+        | "__SEV"
+        | "__ISB"
+        | "__DSB"
+        | "__DMB"
+        | "__nop"
+        | "__wfi"
+        | "__no_operation"
+        | "__SEVL"
+        | "__YIELD"
+        | "__sev"
+        | "__wfe"
+        | "__isb"
+        | "__dsb"
+        | "__dmb"
+        | "__schedule_barrier"
+        | "__builtin_arm_nop"
+        | "__builtin_arm_wfi"
+        | "__builtin_arm_wfe"
+        | "__builtin_arm_sev"
+        | "__builtin_arm_yield"
+        | "__builtin_arm_isb"
+        | "__builtin_arm_dsb"
+        | "__builtin_arm_dmb" => Builtin::Instruction,
         "__get_PRIMASK" | "__vouch_get_PRIMASK" => Builtin::Masked,
         "__set_PRIMASK" | "__vouch_set_PRIMASK" => Builtin::SetMask,
         _ => return bits(name).or_else(|| overflow(name)).or_else(|| math(name)),

@@ -97,8 +97,21 @@ const OVERFLOW: [&str; 5] =
 
 /// Flags whose values are words of their own, which could be taken for flags.
 const WITH_VALUE: [&str; 15] = [
-    "-include-pch", "-o", "-MF", "-MT", "-MQ", "-isysroot", "--sysroot", "--param", "-u", "-z", "-T", "-Xlinker",
-    "-Xassembler", "-mllvm", "-arch",
+    "-include-pch",
+    "-o",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-isysroot",
+    "--sysroot",
+    "--param",
+    "-u",
+    "-z",
+    "-T",
+    "-Xlinker",
+    "-Xassembler",
+    "-mllvm",
+    "-arch",
 ];
 
 /// How many files name each other in turn.
@@ -188,7 +201,9 @@ fn command(file: String, folder: PathBuf, words: &[String]) -> Command {
             found.imacros.push(file);
         } else if let Some(folder) = value("-I", "--include-directory") {
             found.include.push((Search::Plain, folder));
-        } else if let Some(file) = value("-include", "--include").or_else(|| value("--preinclude=", "")) {
+        } else if let Some(file) =
+            value("-include", "--include").or_else(|| value("--preinclude=", ""))
+        {
             found.forced.push(file);
         } else if let Some(file) = value("--preinclude", "") {
             found.forced.push(file);
@@ -293,7 +308,7 @@ mod tests {
         };
         let found = read("arm-none-eabi-gcc @flags.rsp -c a.c");
         assert_eq!(found.macros, [Macro::Define("X=1".into())]);
-        assert_eq!(found.include, [(false, "a b".into())]);
+        assert_eq!(found.include, [(Search::Plain, "a b".into())]);
         assert!(found.model.is_err() && found.unread.is_none());
         let lost = read("arm-none-eabi-gcc @none.rsp -c a.c").unread;
         assert_eq!(lost, Some(folder.path().join("none.rsp")));
@@ -305,7 +320,9 @@ mod tests {
         assert_eq!(relaxed("-O2 -ffast-math").as_deref(), Some("-ffast-math"));
         assert!(relaxed("-Ofast").is_some() && relaxed("-O3").is_none());
         assert!(relaxed("-Ofast -fno-fast-math").is_none() && relaxed("-Ofast -O2").is_none());
-        assert!(relaxed("-fno-signed-zeros").is_some() && relaxed("-fassociative-math -O2").is_some());
+        assert!(
+            relaxed("-fno-signed-zeros").is_some() && relaxed("-fassociative-math -O2").is_some()
+        );
         assert!(relaxed("-ffinite-math-only -fno-finite-math-only").is_none());
         assert!(uses_floats("# 1 \"a.c\"\nint x;\nstatic float y;\n"));
         assert!(!uses_floats("# 1 \"<math.h>\"\ndouble sin(double);\n# 1 \"a.c\"\nint floats;\n"));

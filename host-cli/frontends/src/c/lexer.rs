@@ -1,8 +1,8 @@
 //! Text to tokens. Line markers and pragmas are read over; everything else that a preprocessor would
 //! have done is an error here.
 
-use super::token::{DIGRAPHS, Encoding, PUNCTUATORS, Text, Token, TokenKind};
 use super::pragma::{self, Pragma};
+use super::token::{DIGRAPHS, Encoding, PUNCTUATORS, Text, Token, TokenKind};
 use super::{Fail, float};
 use crate::Diagnostic;
 use std::collections::HashSet;

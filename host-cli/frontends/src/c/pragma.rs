@@ -36,8 +36,7 @@ pub fn read(text: &str) -> Pragma<'_> {
     let lower = rest.to_ascii_lowercase();
     let keeps = lower.contains("noinit") || lower.contains("no_init");
     let is_number = rest.trim_start_matches(['=', ' ']).starts_with(|c: char| c.is_ascii_digit());
-    let not_cleared =
-        "mark what is not initialised with `__attribute__((section(\".noinit\")))`";
+    let not_cleared = "mark what is not initialised with `__attribute__((section(\".noinit\")))`";
     let layout = "say how members lie with `__attribute__((packed))`, `aligned` or `#pragma pack`";
     match word {
         "pack" => match rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
@@ -64,8 +63,15 @@ pub fn read(text: &str) -> Pragma<'_> {
         "location" | "LOCATION" if is_number || word == "LOCATION" => Pragma::Refused(
             "access what lies at an address through a pointer that is made of the number",
         ),
-        "location" | "object_attribute" | "type_attribute" | "variable_attribute"
-        | "default_variable_attributes" | "dataseg" | "arm" | "clang" | "DATA_SECTION"
+        "location"
+        | "object_attribute"
+        | "type_attribute"
+        | "variable_attribute"
+        | "default_variable_attributes"
+        | "dataseg"
+        | "arm"
+        | "clang"
+        | "DATA_SECTION"
         | "SET_DATA_SECTION"
             if keeps =>
         {

@@ -158,7 +158,8 @@ impl Project<'_> {
         unit.forced = [command.forced.clone(), unit.forced].concat();
         if !self.options.model_is_given {
             unit.model = command.model.clone().map_err(|why| {
-                let help = "say what comes near with `--data-model`, if that is how it is to be read";
+                let help =
+                    "say what comes near with `--data-model`, if that is how it is to be read";
                 Box::new(fail(format!("{}: {why}", command.file), Span::default(), "").help(help))
             })?;
         }
@@ -210,7 +211,8 @@ impl Project<'_> {
         if let Some(flag) = &unit.overflow
             && let Some((says, help)) = contradicts(flag, self.overflow)
         {
-            let what = format!("{}: with `{flag}`, signed results that do not fit {says}", unit.path);
+            let what =
+                format!("{}: with `{flag}`, signed results that do not fit {says}", unit.path);
             return Err(Box::new(fail(what, Span::default(), "").help(help)));
         }
         self.done.push(Done { path: unit.path.clone(), text: done.text });
@@ -334,9 +336,8 @@ impl Project<'_> {
         let others = self.commands.iter().filter(|c| *c != command && whole(&c.file) == path);
         for other in others.cloned().collect::<Vec<_>>() {
             let other = self.unit(&other, text.to_owned())?;
-            let known = |unit: &Unit| {
-                (unit.model, unit.c90, unit.relaxed.clone(), unit.overflow.clone())
-            };
+            let known =
+                |unit: &Unit| (unit.model, unit.c90, unit.relaxed.clone(), unit.overflow.clone());
             let same = preprocess::run(&other).is_ok_and(|other| other.text == done.text);
             if !same || known(unit) != known(&other) {
                 let what = format!("{} is compiled in two ways that differ", command.file);

@@ -92,9 +92,7 @@ impl Parser {
     pub(super) fn unit_of(&self, encoding: Encoding) -> Type {
         match encoding {
             Encoding::Plain => self.unit.types.char(),
-            Encoding::Wide => {
-                Type::Int { bits: 32, signed: !self.unit.types.model.is_arm() }
-            }
+            Encoding::Wide => Type::Int { bits: 32, signed: !self.unit.types.model.is_arm() },
             Encoding::Utf16 => unsigned(16),
             Encoding::Utf32 => unsigned(32),
         }
@@ -185,10 +183,12 @@ impl Parser {
                     self.expect(")")?;
                     make(ExprKind::VaArg(Box::new(list)), ty)
                 }
-                "__builtin_inf" | "__builtin_inff" | "__builtin_huge_val"
-                | "__builtin_huge_valf" | "__builtin_nan" | "__builtin_nanf" => {
-                    self.no_number(&word, span)
-                }
+                "__builtin_inf"
+                | "__builtin_inff"
+                | "__builtin_huge_val"
+                | "__builtin_huge_valf"
+                | "__builtin_nan"
+                | "__builtin_nanf" => self.no_number(&word, span),
                 "_Generic" => self.generic(span),
                 "__builtin_choose_expr" => self.choose(),
                 "__builtin_constant_p" => self.constant_p(span),

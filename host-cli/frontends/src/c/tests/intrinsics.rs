@@ -7,16 +7,25 @@ use std::process::Command;
 
 #[test]
 fn functions_for_instructions_compute() {
-    let one = |condition: &str| holds("unsigned v = 0x12345678; int big = 0x7fffffff;", "", condition);
+    let one =
+        |condition: &str| holds("unsigned v = 0x12345678; int big = 0x7fffffff;", "", condition);
     one("__CLZ(v) == 3 && __CLZ(v - v) == 32 && __RBIT(v) == 0x1e6a2c48");
-    one("__REV(v) == 0x78563412 && __REV16(v) == 0x34127856 && __REVSH((short)0x80ff) == (short)0xff80");
+    one(
+        "__REV(v) == 0x78563412 && __REV16(v) == 0x34127856 && __REVSH((short)0x80ff) == (short)0xff80",
+    );
     one("__ROR(v, 8) == 0x78123456 && __ROR(v, 0) == v && __ROR(v, 32) == v");
-    one("__SSAT(big, 8) == 127 && __SSAT(-big, 8) == -128 && __SSAT(5, 8) == 5 && __SSAT(big, 32) == big");
+    one(
+        "__SSAT(big, 8) == 127 && __SSAT(-big, 8) == -128 && __SSAT(5, 8) == 5 && __SSAT(big, 32) == big",
+    );
     one("__USAT(-1, 8) == 0 && __USAT(300, 8) == 255 && __USAT(big, 31) == 0x7fffffff");
     one("__QADD(big, 1) == big && __QSUB(-big, big) == -big - 1 && __QADD(1, 2) == 3");
-    one("__builtin_rotateleft32(v, 8) == 0x34567812 && __builtin_rotateright8((unsigned char)1, 1) == 128");
+    one(
+        "__builtin_rotateleft32(v, 8) == 0x34567812 && __builtin_rotateright8((unsigned char)1, 1) == 128",
+    );
     one("__builtin_bitreverse8(1) == 128 && __builtin_bitreverse64(1) == 1ull << 63");
-    one("__UADD8(0xff01ff01, 0x01010101) == 0x00020002 && __UQADD8(0xff01ff01, 0x01010101) == 0xff02ff02");
+    one(
+        "__UADD8(0xff01ff01, 0x01010101) == 0x00020002 && __UQADD8(0xff01ff01, 0x01010101) == 0xff02ff02",
+    );
     one("__SMUAD(0xffff0002, 0x00030004) == 5 && __PKHBT(0x1111, 0x2222, 16) == 0x22221111");
     one("__builtin_object_size(&v, 0) == -1ul && __builtin_object_size(&v, 2) == 0");
 }
@@ -24,7 +33,11 @@ fn functions_for_instructions_compute() {
 #[test]
 fn instructions_that_wait_do_nothing() {
     let text = "void __SEVL(void);";
-    holds(text, "__SEVL(); __YIELD(); __builtin_arm_dmb(15); __builtin_arm_nop(); __schedule_barrier();", "1");
+    holds(
+        text,
+        "__SEVL(); __YIELD(); __builtin_arm_dmb(15); __builtin_arm_nop(); __schedule_barrier();",
+        "1",
+    );
 }
 
 /// What registers hold that nothing here knows is no reason to call a program unsafe.
@@ -40,11 +53,11 @@ fn what_a_register_holds_is_the_programs_choice() {
 /// Instructions with one operand, with two and with three; those that add to 64 bits.
 const ONE: [&str; 6] = ["CLZ", "RBIT", "REV", "REV16", "UXTB16", "SXTB16"];
 const TWO: [&str; 45] = [
-    "QADD", "QSUB", "SADD8", "SADD16", "SSUB8", "SSUB16", "SASX", "SSAX", "QADD8", "QADD16", "QSUB8",
-    "QSUB16", "QASX", "QSAX", "SHADD8", "SHADD16", "SHSUB8", "SHSUB16", "SHASX", "SHSAX", "UADD8",
-    "UADD16", "USUB8", "USUB16", "UASX", "USAX", "UQADD8", "UQADD16", "UQSUB8", "UQSUB16", "UQASX",
-    "UQSAX", "UHADD8", "UHADD16", "UHSUB8", "UHSUB16", "UHASX", "UHSAX", "USAD8", "UXTAB16",
-    "SXTAB16", "SMUAD", "SMUSD", "SMUADX", "SMUSDX",
+    "QADD", "QSUB", "SADD8", "SADD16", "SSUB8", "SSUB16", "SASX", "SSAX", "QADD8", "QADD16",
+    "QSUB8", "QSUB16", "QASX", "QSAX", "SHADD8", "SHADD16", "SHSUB8", "SHSUB16", "SHASX", "SHSAX",
+    "UADD8", "UADD16", "USUB8", "USUB16", "UASX", "USAX", "UQADD8", "UQADD16", "UQSUB8", "UQSUB16",
+    "UQASX", "UQSAX", "UHADD8", "UHADD16", "UHSUB8", "UHSUB16", "UHASX", "UHSAX", "USAD8",
+    "UXTAB16", "SXTAB16", "SMUAD", "SMUSD", "SMUADX", "SMUSDX",
 ];
 const THREE: [&str; 6] = ["SMLAD", "SMLADX", "SMLSD", "SMLSDX", "SMMLA", "USADA8"];
 const LONG: [&str; 4] = ["SMLALD", "SMLALDX", "SMLSLD", "SMLSLDX"];
@@ -52,7 +65,9 @@ const LONG: [&str; 4] = ["SMLALD", "SMLALDX", "SMLSLD", "SMLSLDX"];
 /// A program for a Cortex-M4 that holds the bodies against the instructions, and ends well if all agree.
 fn program() -> String {
     let bodies = include_str!("../include/intrinsics.c").split_inclusive("\n}\n").filter(|body| {
-        !["_chk(", "object_size(", "debugtrap(", "double", "float"].iter().any(|part| body.contains(part))
+        !["_chk(", "object_size(", "debugtrap(", "double", "float"]
+            .iter()
+            .any(|part| body.contains(part))
     });
     let mut text = "static char __vouch_text(void) { return 0; }\n".to_string();
     text.extend(bodies);
@@ -123,7 +138,12 @@ fn bodies_do_what_instructions_do() {
     let folder = tempfile::tempdir().unwrap();
     let (source, binary) = (folder.path().join("p.c"), folder.path().join("p.elf"));
     std::fs::write(&source, program()).unwrap();
-    let places = ["-Wl,-e,start", "-Wl,--section-start=.vectors=0", "-Wl,-Ttext=0x400", "-Wl,-Tdata=0x20000000"];
+    let places = [
+        "-Wl,-e,start",
+        "-Wl,--section-start=.vectors=0",
+        "-Wl,-Ttext=0x400",
+        "-Wl,-Tdata=0x20000000",
+    ];
     let gcc = Command::new("arm-none-eabi-gcc")
         .args(["-w", "-O1", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", "-ffreestanding"])
         .args(places)
@@ -205,7 +225,11 @@ fn numbers_that_are_none_are_told_by_macros() {
     holds(head, "", "isnan(f) && !isnan(d) && isinf(d) && !isfinite(d) && isfinite(h)");
     holds(head, "", "signbit(h) && signbit(z) && !signbit(1.0f) && signbit(d)");
     holds(head, "", "fpclassify(z) == FP_ZERO && fpclassify(e) == FP_SUBNORMAL && isnormal(h)");
-    holds(head, "", "__builtin_isnan(f) && __builtin_signbit(z) && !__builtin_isinf_sign(e) && __builtin_isinf_sign(d) == -1");
+    holds(
+        head,
+        "",
+        "__builtin_isnan(f) && __builtin_signbit(z) && !__builtin_isinf_sign(e) && __builtin_isinf_sign(d) == -1",
+    );
     holds(head, "int a = isnan(next()), b = isfinite(next());", "n == 2 && !a && b");
 }
 
@@ -214,7 +238,14 @@ fn pragmas_change_what_they_say() {
     let packed = "#pragma pack(push, keep, 2)\nstruct a { char c; int i; };\n#pragma pack(push)\n#pragma pack(1)\n\
         struct b { char c; int i; };\n_Pragma(\"pack(pop, keep)\") struct c { char c; int i; };\n";
     holds(packed, "", "sizeof(struct a) == 6 && sizeof(struct b) == 5 && sizeof(struct c) == 8");
-    for wrong in ["pack(3)", "pack(pop)", "pack(pop, 4)", "pack(pop, other)", "bitfields=reversed", "location=0x10"] {
+    for wrong in [
+        "pack(3)",
+        "pack(pop)",
+        "pack(pop, 4)",
+        "pack(pop, other)",
+        "bitfields=reversed",
+        "location=0x10",
+    ] {
         let text = format!("#pragma {wrong}\nint main(void) {{ return 0; }}\n");
         assert!(compile(&text, &options("main")).is_err(), "{wrong}");
     }

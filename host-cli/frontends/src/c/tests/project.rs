@@ -278,7 +278,7 @@ pub(super) fn database(folder: &Path, files: &[(&str, &str)], entries: &[(&str, 
         fs::write(path, text).unwrap();
     }
     let build = folder.join("build");
-    fs::create_dir(&build).unwrap();
+    fs::create_dir_all(&build).unwrap();
     let entry = |(name, flags): &(&str, &str)| {
         serde_json::json!({
             "directory": build, "file": format!("../src/{name}.c"),

@@ -56,22 +56,12 @@ const fn small(
     Architecture { name, number, own, profile, arm, thumb, coproc, dsp, ldrex, idiv }
 }
 
-const fn main_line(
-    name: &'static str,
-    number: u32,
-    own: &'static str,
-    dsp: bool,
-) -> Architecture {
+const fn main_line(name: &'static str, number: u32, own: &'static str, dsp: bool) -> Architecture {
     let (profile, arm, thumb, coproc, ldrex) = (Some('M'), false, 2, 15, 7);
     Architecture { name, number, own, profile, arm, thumb, coproc, dsp, ldrex, idiv: Idiv::Always }
 }
 
-const fn large(
-    name: &'static str,
-    own: &'static str,
-    profile: char,
-    idiv: Idiv,
-) -> Architecture {
+const fn large(name: &'static str, own: &'static str, profile: char, idiv: Idiv) -> Architecture {
     let (profile, arm, thumb, coproc, dsp) = (Some(profile), true, 2, 15, true);
     Architecture { name, number: 7, own, profile, arm, thumb, coproc, dsp, ldrex: 15, idiv }
 }

@@ -40,7 +40,16 @@ impl Predefined {
         if self.nothing {
             return String::new();
         }
-        headers::target(model, self.compiler != Compiler::Gcc).to_string()
+        let text = headers::target(model, self.compiler != Compiler::Gcc);
+        let lines = text.lines().filter_map(|line| match line.split(' ').nth(1) {
+            Some("__CHAR_UNSIGNED__") if model.signed_char() => None,
+            Some("__ARM_SIZEOF_MINIMAL_ENUM") => Some(match model.short_enums() {
+                true => "#define __ARM_SIZEOF_MINIMAL_ENUM 1",
+                false => "#define __ARM_SIZEOF_MINIMAL_ENUM 4",
+            }),
+            _ => Some(line),
+        });
+        lines.flat_map(|line| [line, "\n"]).collect()
     }
 }
 
@@ -245,13 +254,6 @@ impl Toolchain {
             all.push(("__AVR", Some("1".into())));
             all.push(("__AVR__", Some("1".into())));
             all.push((device, Some("1".into())));
-        }
-        if let Ok(model) = self.model() {
-            all.push(("__CHAR_UNSIGNED__", (!model.signed_char()).then(|| "1".into())));
-            if model.is_arm() {
-                let least = if model.short_enums() { "1" } else { "4" };
-                all.push(("__ARM_SIZEOF_MINIMAL_ENUM", Some(least.into())));
-            }
         }
         if self.compiler != Compiler::Gcc && matches!(self.processor, Processor::X86 { .. }) {
             // Others are in the file that they begin with.
