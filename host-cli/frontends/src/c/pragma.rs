@@ -27,6 +27,18 @@ const COMPUTES: [&str; 10] = [
     "pack-struct",
 ];
 
+/// Sections that start-up code fills, or that hold no variables.
+const USUAL: [&str; 7] = [".text", ".data", ".bss", ".rodata", ".const", ".intvec", "flash"];
+
+/// Whether a pragma names a section that start-up code may leave alone.
+fn names_other_section(lower: &str) -> bool {
+    let quoted = lower.split('"').skip(1).step_by(2);
+    let plain = lower.split([' ', '=', '"']).filter(|word| word.starts_with('.'));
+    let is_usual =
+        |name: &str| !name.contains("noinit") && USUAL.iter().any(|usual| name.starts_with(usual));
+    quoted.chain(plain).any(|name| !is_usual(name))
+}
+
 /// Reads what follows `#pragma`.
 pub fn read(text: &str) -> Pragma<'_> {
     let text = text.split("/*").next().unwrap_or("").split("//").next().unwrap_or("").trim();
@@ -34,9 +46,9 @@ pub fn read(text: &str) -> Pragma<'_> {
     let (word, rest) = text.split_at(end);
     let rest = rest.trim();
     let lower = rest.to_ascii_lowercase();
-    let keeps = lower.contains("noinit") || lower.contains("no_init");
+    let keeps = lower.contains("no_init") || names_other_section(&lower);
     let is_number = rest.trim_start_matches(['=', ' ']).starts_with(|c: char| c.is_ascii_digit());
-    let not_cleared = "mark what is not initialised with `__attribute__((section(\".noinit\")))`";
+    let not_cleared = "say where the variable is with `__attribute__((section(\".noinit\")))`";
     let layout = "say how members lie with `__attribute__((packed))`, `aligned` or `#pragma pack`";
     match word {
         "pack" => match rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
@@ -113,6 +125,8 @@ mod tests {
             "object_attribute=__no_init",
             "arm section zidata=\".noinit\"",
             "clang section bss=\".noinit.x\"",
+            "clang section bss=.ccmram",
+            "location=\"RETAINED\"",
             "clang attribute push(__attribute__((packed)), apply_to = record)",
             "NOINIT(x)",
             "GCC optimize (\"O3,fast-math\")",
@@ -128,7 +142,8 @@ mod tests {
             "message \"x\"",
             "section=\"FLASH\"",
             "location=\"FLASH\"",
-            "arm section rwdata=\"fast\"",
+            "clang section bss=\".bss.fast\"",
+            "arm section",
             "clang diagnostic push",
             "diag_suppress=Pe177",
             "scalar_storage_order default",
