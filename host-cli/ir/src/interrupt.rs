@@ -9,7 +9,7 @@
 //! interrupts, before interrupts are disabled, and between two steps: everything else commutes with it. After the last
 //! of these, too: where a run ends, and somewhere on each cycle ([`on_cycles`]), where a run may stay forever.
 
-use super::{Cfa, Edge, EdgeId, ExprId, LocId, Span, deadline};
+use super::{BinOp, Cfa, Edge, EdgeId, ExprId, LocId, Pool, Span, deadline};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
 
@@ -24,6 +24,30 @@ pub struct Handler {
     pub entry: LocId,
     /// Where it returns.
     pub exit: LocId,
+}
+
+/// How many bits of a priority an interrupt controller has for certain, the upper ones: those that the handlers' priorities need, and
+/// not fewer than ARMv7-M asks for. How many more it has is the vendor's choice.
+pub fn priority_bits(priorities: impl IntoIterator<Item = u8>) -> u32 {
+    const LEAST: u32 = 3;
+    let needed = priorities.into_iter().map(|priority| 8 - priority.trailing_zeros().min(8));
+    needed.max().unwrap_or(0).max(LEAST)
+}
+
+/// Whether a handler may run while BASEPRI was last set to `base`. Where the controller has none of the bits that are set in it, it
+/// masks nothing.
+pub fn passes(priority: u8, base: u8, bits: u32) -> bool {
+    u32::from(base) >> (8 - bits.min(8)) == 0 || priority < base
+}
+
+/// The same as an expression; `base` has 8 bits.
+pub fn passes_on(pool: &mut Pool, priority: u8, base: ExprId, bits: u32) -> ExprId {
+    let bits = bits.min(8);
+    let upper = pool.slice(base, 8 - bits, bits);
+    let (zero, mine) = (pool.constant(0, bits), pool.constant(priority.into(), 8));
+    let is_zero = pool.equal(upper, zero);
+    let is_urgent = pool.binary(BinOp::Ult, mine, base);
+    pool.or(is_zero, is_urgent)
 }
 
 /// A location at which handlers may run.
@@ -168,7 +192,7 @@ impl Copies<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BinOp, Type, Var, VarId, VarKind, eval};
+    use crate::{Type, Var, VarId, VarKind, eval};
 
     /// `x = x + 1` in two accesses, once, while a handler adds ten, and a more urgent one a hundred.
     fn program(second: u32) -> (Cfa, Vec<Handler>, Vec<Pause>) {
@@ -261,6 +285,31 @@ mod tests {
             let nested = names.contains(&"tock at tick.store, load");
             assert_eq!(nested, is_lost, "{names:?}");
             assert!(values(&cfa, 8).contains(&11));
+        }
+    }
+
+    #[test]
+    fn missing_bits_of_a_level_mask_nothing() {
+        assert_eq!(priority_bits([]), 3);
+        assert_eq!(priority_bits([0x40, 0]), 3);
+        assert_eq!(priority_bits([0x40, 0x50]), 4);
+        assert_eq!(priority_bits([5]), 8);
+        for (priority, base, bits, expected) in [
+            (0x40, 0, 3, true),
+            (0x40, 0x20, 3, false),
+            (0x40, 0x40, 3, false),
+            (0x20, 0x40, 3, true),
+            // Whoever forgets to shift it masks nothing.
+            (0x40, 5, 3, true),
+            (0x40, 0x10, 3, true),
+            (0x50, 0x10, 4, false),
+            (5, 5, 8, false),
+        ] {
+            assert_eq!(passes(priority, base, bits), expected, "{priority} {base} {bits}");
+            let mut pool = Pool::default();
+            let level = pool.constant(base.into(), 8);
+            let expression = passes_on(&mut pool, priority, level, bits);
+            assert_eq!(pool.as_const(expression), Some(expected.into()));
         }
     }
 

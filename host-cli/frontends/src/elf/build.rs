@@ -337,6 +337,7 @@ pub fn reason(stop: &Stop) -> String {
         Stop::Recursion(name) => format!("`{name}` calls itself"),
         Stop::Supervisor => "a call of a supervisor".into(),
         Stop::Torn => "an instruction makes several accesses to what a handler shares".into(),
+        Stop::Nested => "a handler enables interrupts".into(),
     }
 }
 

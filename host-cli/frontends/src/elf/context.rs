@@ -4,7 +4,7 @@ use super::isa::Isa;
 use super::state::Point;
 use super::value::Values;
 use std::collections::{BTreeMap, BTreeSet};
-use vouch_ir::{BinOp, ExprId};
+use vouch_ir::{ExprId, interrupt};
 
 /// Whose turn it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -41,8 +41,14 @@ pub struct Handler {
 }
 
 impl Handler {
-    /// Whether the special registers, in their order, let it run (1 bit).
-    pub fn is_enabled(&self, isa: Isa, specials: [ExprId; 3], values: &mut Values) -> ExprId {
+    /// Whether the special registers, in their order, let it run (1 bit). The interrupt controller has so many bits of a priority.
+    pub fn is_enabled(
+        &self,
+        isa: Isa,
+        bits: u32,
+        specials: [ExprId; 3],
+        values: &mut Values,
+    ) -> ExprId {
         let [primask, basepri, mstatus] = specials;
         let pool = &mut values.pool;
         if isa == Isa::Rv32 {
@@ -51,11 +57,7 @@ impl Handler {
         }
         let masked = pool.slice(primask, 0, 1);
         let base = pool.slice(basepri, 0, 8);
-        let (zero, mine) = (pool.constant(0, 8), pool.constant(self.priority.into(), 8));
-        // The controller masks nothing if it is zero, and else all that is not more urgent.
-        let is_zero = pool.binary(BinOp::Eq, base, zero);
-        let is_urgent = pool.binary(BinOp::Ult, mine, base);
-        let passes = pool.or(is_zero, is_urgent);
+        let passes = interrupt::passes_on(pool, self.priority, base, bits);
         let unmasked = pool.not(masked);
         let enabled = pool.and(unmasked, passes);
         values.simplify(enabled)
@@ -67,10 +69,10 @@ impl Handler {
 pub struct Interrupts {
     /// All handlers; [`Context::Handler`] has the index.
     pub handlers: Vec<Handler>,
+    /// Bits of a priority.
+    pub bits: u32,
     /// Where they may run, apart from the beginning of a step: right before an instruction.
     pub pauses: BTreeSet<Point>,
-    /// Who enables interrupts on the way.
-    pub opened: BTreeSet<Context>,
     reads: BTreeMap<Context, BTreeSet<u32>>,
     writes: BTreeMap<Context, BTreeSet<u32>>,
 }
@@ -78,7 +80,8 @@ pub struct Interrupts {
 impl Interrupts {
     /// Handlers of which nothing is known yet.
     pub fn new(handlers: &[Handler]) -> Interrupts {
-        Interrupts { handlers: handlers.to_vec(), ..Interrupts::default() }
+        let bits = interrupt::priority_bits(handlers.iter().map(|handler| handler.priority));
+        Interrupts { handlers: handlers.to_vec(), bits, ..Interrupts::default() }
     }
 
     /// Whether a handler, by its number, interrupts what runs.

@@ -63,6 +63,10 @@ pub struct Executor<'a> {
     pub ram: BTreeSet<u32>,
     /// Those of them that were read.
     pub read: BTreeSet<u32>,
+    /// Values that were written to RAM, by the address of the first byte.
+    pub stored: BTreeMap<u32, BTreeSet<ExprId>>,
+    /// Values that were given to devices, by the address of the instruction.
+    pub given: BTreeMap<u32, BTreeSet<ExprId>>,
     /// Instructions whose effect is not the program's own.
     pub outside: BTreeSet<u32>,
     outcome: Outcome,
@@ -120,6 +124,8 @@ impl<'a> Executor<'a> {
             code: BTreeSet::new(),
             ram: BTreeSet::new(),
             read: BTreeSet::new(),
+            stored: BTreeMap::new(),
+            given: BTreeMap::new(),
             outside: BTreeSet::new(),
             outcome: Outcome::default(),
             queue: BTreeMap::new(),
@@ -312,6 +318,7 @@ impl<'a> Executor<'a> {
             return Ok(Flow::Done);
         }
         (self.accesses, self.shared) = (0, None);
+        self.require_not_nested()?;
         let (pc, it) = (self.now.pc, self.now.it);
         let Some(decoded) = instruction(self.elf, pc, it) else {
             return Err(self.refused(pc, it));
@@ -572,9 +579,6 @@ impl Machine for Executor<'_> {
             self.pause();
         }
         *self.now.special_mut(special) = self.values.simplify(value);
-        if special == Special::Mstatus {
-            self.note_open();
-        }
     }
     fn load(&mut self, address: ExprId, bytes: u32, aligned: bool) -> Result<ExprId, Stop> {
         self.accesses += 1;

@@ -129,7 +129,8 @@ pub fn pauses(place: &Place, shape: &Shape, executor: &mut Executor) -> Vec<(u32
     let mut found = vec![];
     for number in numbers {
         let handler = &executor.interrupts.handlers[number as usize];
-        let when = handler.is_enabled(executor.elf.isa, specials, &mut executor.values);
+        let bits = executor.interrupts.bits;
+        let when = handler.is_enabled(executor.elf.isa, bits, specials, &mut executor.values);
         if executor.values.pool.as_const(when) != Some(0) {
             found.push((number, when));
         }

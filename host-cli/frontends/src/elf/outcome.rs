@@ -38,6 +38,8 @@ pub enum Stop {
     Supervisor,
     /// An instruction makes several accesses to what a handler shares: that may run in between.
     Torn,
+    /// A handler enables interrupts (RISC-V): whichever come then, also the same again.
+    Nested,
 }
 
 impl Stop {
@@ -54,7 +56,7 @@ impl Stop {
             Stop::Instruction(_) => "instruction_limit",
             Stop::Recursion(_) => "recursion_limit",
             Stop::Supervisor => "supervisor_limit",
-            Stop::Torn => "interrupt_limit",
+            Stop::Torn | Stop::Nested => "interrupt_limit",
         }
     }
 }
@@ -92,6 +94,8 @@ pub enum Source {
     Stack(i32),
     /// Whether a store-exclusive at this address in the code stores.
     Monitor(u32),
+    /// Whether interrupts are enabled between two steps that the first has left disabled.
+    Open,
 }
 
 /// An input that a path has read, in the order of reading.

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::execute::{Executor, Flow};
 use super::graph::Graph;
-use super::isa::Special;
+use super::isa::{Isa, Special};
 use super::outcome::Stop;
 use super::state::{Point, State};
 
@@ -36,31 +36,31 @@ impl Executor<'_> {
         numbers.into_iter().any(|number| {
             let handler = &self.interrupts.handlers[number as usize];
             let specials = self.now.specials();
-            let enabled = handler.is_enabled(self.elf.isa, specials, &mut self.values);
+            let bits = self.interrupts.bits;
+            let enabled = handler.is_enabled(self.elf.isa, bits, specials, &mut self.values);
             self.values.pool.as_const(enabled) != Some(0)
         })
     }
 
-    /// Notes that interrupts may be enabled now, also those that no handler is named for.
-    pub fn note_open(&mut self) {
+    /// A handler on RISC-V runs with interrupts disabled. Which of the others come if it enables them is up to an interrupt controller,
+    /// and it may come itself once more.
+    pub fn require_not_nested(&mut self) -> Result<(), Stop> {
+        let is_handler = matches!(self.now.context, Context::Handler(_));
+        if !is_handler || self.elf.isa != Isa::Rv32 {
+            return Ok(());
+        }
         let status = self.now.special(Special::Mstatus);
         let enabled = self.values.pool.slice(status, 3, 1);
         let enabled = self.values.simplify(enabled);
-        if self.values.pool.as_const(enabled) != Some(0) {
-            self.interrupts.opened.insert(self.now.context);
-        }
+        self.require_not(enabled, Stop::Nested)
     }
 
-    /// The handler goes back to what it has interrupted (RISC-V). Where that is stands in `mepc`, which another interrupt
-    /// would have overwritten.
+    /// The handler goes back to what it has interrupted (RISC-V).
     pub fn leave(&mut self) -> Result<Flow, Stop> {
         let refuse = |why: &str| Err(Stop::Instruction(format!("mret: {why}")));
         match self.now.context {
             Context::Handler(_) if self.now.frames.len() > 1 => {
                 refuse("a function that the handler calls does not return to it")
-            }
-            context @ Context::Handler(_) if self.interrupts.opened.contains(&context) => {
-                refuse("the handler has enabled interrupts, and the next one overwrites `mepc`")
             }
             Context::Handler(_) => {
                 self.outside.insert(self.now.pc);

@@ -128,6 +128,10 @@ impl State {
     pub fn specials(&self) -> [ExprId; 3] {
         self.specials
     }
+    /// All special registers, to be written.
+    pub fn specials_mut(&mut self) -> &mut [ExprId; 3] {
+        &mut self.specials
+    }
     /// A special register.
     pub fn special(&self, special: Special) -> ExprId {
         self.specials[special as usize]

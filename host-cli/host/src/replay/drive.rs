@@ -7,12 +7,15 @@ use super::plan::{Call, Plan, Read, Stretch, To};
 use super::{Obstacle, Replayed};
 use crate::frontend::elf::isa::{self, It};
 use crate::frontend::elf::reader::Elf;
-use crate::frontend::elf::{self, Binary, Program, Source};
+use crate::frontend::elf::{self, At, Binary, Program, Source};
+use crate::ir::interrupt;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 
 /// The bit of `mstatus` that enables interrupts.
 const MIE: u32 = 8;
+/// Special registers while nothing is masked, and interrupts are enabled.
+const OPEN: [u32; 3] = [0, 0, MIE];
 /// What an interrupt puts on the stack, generously.
 const FRAME: u32 = 128;
 
@@ -40,8 +43,10 @@ struct Drive<'a> {
     failing: BTreeSet<u32>,
     /// Where the property is broken that is to be.
     goal: BTreeSet<u32>,
-    /// Special registers: nothing is masked, and interrupts are enabled.
+    /// Special registers.
     specials: [u32; 3],
+    /// Whether what comes before the first step has been called.
+    has_begun: bool,
     /// Whether the exclusive monitor is held.
     monitor: bool,
     /// The calls under way: those of handlers interrupt the one before.
@@ -76,7 +81,8 @@ pub fn attempt(binary: &Binary, plan: &Plan) -> Replayed {
         board,
         failing,
         goal,
-        specials: [0, 0, MIE],
+        specials: OPEN,
+        has_begun: !program.at.values().any(|at| matches!(at, At::Init(Some(_)))),
         monitor: false,
         active: vec![],
         stops: BTreeSet::new(),
@@ -160,7 +166,7 @@ impl Drive<'_> {
         let mut visits = 0;
         loop {
             if pc == self.place.back() {
-                return self.returned(stretch.to, &reads);
+                return self.returned(stretch.to, &mut reads);
             }
             if let To::Address(goal, count) = stretch.to
                 && goal == pc
@@ -227,7 +233,8 @@ impl Drive<'_> {
     }
 
     /// The innermost call has returned.
-    fn returned(&mut self, to: To, reads: &VecDeque<Read>) -> io::Result<Result<(), Odd>> {
+    fn returned(&mut self, to: To, reads: &mut VecDeque<Read>) -> io::Result<Result<(), Odd>> {
+        let opens = reads.pop_front_if(|read| read.source == Source::Open);
         let left = nothing_left(self, reads);
         let Some(active) = self.active.last() else { return Ok(Err("it returns".into())) };
         let (is_always, is_handler) =
@@ -248,6 +255,10 @@ impl Drive<'_> {
                 true => self.monitor = false,
                 false => self.specials[2] = MIE,
             }
+        } else if !std::mem::replace(&mut self.has_begun, true)
+            || opens.is_some_and(|r| r.value == 1)
+        {
+            self.specials = OPEN;
         }
         Ok(left)
     }
@@ -259,11 +270,12 @@ impl Drive<'_> {
     /// Whether a handler may run now.
     fn is_enabled(&self, priority: u8) -> bool {
         let [primask, basepri, mstatus] = self.specials;
-        let base = basepri & 0xff;
+        let priorities = self.program.outside.priorities.values().copied();
+        let bits = interrupt::priority_bits(priorities);
         let is_urgent = self.active.last().and_then(|active| active.priority);
         let is_urgent = is_urgent.is_none_or(|other| priority < other);
         let is_unmasked = match self.place.machine.is_thumb {
-            true => primask & 1 == 0 && (base == 0 || u32::from(priority) < base),
+            true => primask & 1 == 0 && interrupt::passes(priority, basepri as u8, bits),
             false => mstatus & MIE != 0,
         };
         is_urgent && is_unmasked
@@ -400,6 +412,7 @@ impl Drive<'_> {
             Source::Monitor(at) => format!("the monitor at {}", self.elf.place(at)),
             Source::Argument(number) => format!("argument {number}"),
             Source::Stack(offset) => format!("the stack at {offset:+}"),
+            Source::Open => "whether interrupts are enabled".into(),
         }
     }
 }

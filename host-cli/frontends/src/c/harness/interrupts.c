@@ -20,7 +20,7 @@ static int may_come(void)
 {
     const struct vouch_interrupt *i = &vouch_interrupts[next];
     return next < COUNT && i->depth == depth + 1 && i->call == vouch_call && !vouch_masked
-        && (!vouch_level || i->priority < vouch_level);
+        && (!(vouch_level >> (8 - BITS)) || i->priority < vouch_level);
 }
 void vouch_moment(void)
 {

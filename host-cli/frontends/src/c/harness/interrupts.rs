@@ -5,7 +5,7 @@ use crate::c::lower::TASK;
 use crate::c::{COptions, Program};
 use crate::{Language, machines};
 use std::fmt::Write;
-use vouch_ir::{LocId, Trace};
+use vouch_ir::{LocId, Trace, interrupt};
 
 const TEXT: &str = include_str!("interrupts.c");
 
@@ -59,7 +59,10 @@ pub fn text(program: &Program, options: &COptions, trace: &Trace) -> String {
         let (name, priority) = &options.interrupts[handler];
         let _ = writeln!(table, "    {{ {handler}, {priority}, {depth}, {call} }}, /* {name} */");
     }
-    TEXT.replace("/* TABLES */", &(table + "};"))
+    // The interrupt controller has at least so many bits of a priority.
+    let bits = interrupt::priority_bits(options.interrupts.iter().map(|handler| handler.1));
+    let _ = write!(table, "}};\nenum {{ BITS = {bits} }};");
+    TEXT.replace("/* TABLES */", &table)
 }
 
 /// What calls the handlers.

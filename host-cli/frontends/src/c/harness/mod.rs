@@ -16,6 +16,7 @@ mod defined;
 mod interrupts;
 mod machine;
 
+use super::lower::OPENED;
 use super::tree::{Global, Linkage, Unit};
 use super::types::Type;
 use super::{COptions, Fail, Program, calls, fail, headers, on_large_stack};
@@ -244,12 +245,19 @@ fn calls_of(
     };
     let mut text = String::new();
     text.extend(options.init.iter().map(|init| format!("    {}", call(init))));
+    let open = "vouch_masked = vouch_level = 0;\n";
+    if interrupted && options.init.is_some() {
+        text += &format!("    {open}");
+    }
     if !options.tasks.is_empty() {
         let at = |step: &vouch_ir::Step| Some(cfa.edges.get(step.edge.index())?.to);
         let entered = trace.steps.iter().filter_map(at).map(|to| &cfa.locations[to.index()].name);
         let tasks = entered.filter_map(|name| name.strip_prefix(super::lower::TASK));
         for (before, task) in tasks.enumerate() {
             if interrupted {
+                if before > 0 {
+                    let _ = write!(text, "    if (vouch_input({OPENED:?}))\n        {open}");
+                }
                 let _ = writeln!(text, "    vouch_moment();\n    vouch_call = {};", before + 1);
             }
             let _ = write!(text, "    {}", call(task));
@@ -265,8 +273,11 @@ fn calls_of(
         false => 1,
     };
     let before = match interrupted && options.repeat {
-        true => "        vouch_call = i + 1;\n        vouch_moment();\n",
-        false => "",
+        true => format!(
+            "        if (i && vouch_input({OPENED:?}))\n            {open}        vouch_call = i + 1;\n        \
+             vouch_moment();\n"
+        ),
+        false => String::new(),
     };
     let _ = write!(
         text,

@@ -15,6 +15,9 @@ use vouch_ir::{self as ir, BinOp, EdgeId, ExprId, LocId, Span, Var, VarId, VarKi
 /// Bits of how many critical sections a run is in.
 const DEPTH: u32 = 3;
 
+/// The input that says whether interrupts are enabled between two steps.
+pub const OPENED: &str = "interrupts enabled";
+
 /// The handlers, and what is known of them.
 pub struct Interrupts<'a> {
     handlers: &'a [Handler],
@@ -99,6 +102,29 @@ impl Lower<'_> {
         }
     }
 
+    /// What a step leaves disabled, who calls it may enable, or leave so.
+    pub(super) fn open_between(&mut self) {
+        use Builtin::{Mask, SetLevel, SetMask};
+        let disables =
+            |f: &Function| matches!(builtin::of(f), Some(Mask(true) | SetMask | SetLevel { .. }));
+        let is_masked = self.unit.functions.iter().any(disables);
+        if !self.interrupts.are_there() || !is_masked || self.block.dead {
+            return;
+        }
+        let enabled = self.fresh(OPENED, 1, ir::Type::Bool);
+        let masked = self.masked();
+        let (left, no) = (self.read_var(masked), self.cfa.pool.bool(false));
+        let now = self.cfa.pool.ite(enabled, no, left);
+        self.write_var(masked, now);
+        let has_level = |f: &Function| matches!(builtin::of(f), Some(SetLevel { .. }));
+        if self.unit.functions.iter().any(has_level) {
+            let level = self.level();
+            let (left, zero) = (self.read_var(level), self.cfa.pool.constant(0, 8));
+            let now = self.cfa.pool.ite(enabled, zero, left);
+            self.write_var(level, now);
+        }
+    }
+
     /// At the beginning no store-exclusive stores.
     pub(super) fn reset_reservation(&mut self) {
         if self.interrupts.reserved.is_some() {
@@ -111,11 +137,9 @@ impl Lower<'_> {
         let pool = &mut self.cfa.pool;
         let unmasked = pool.not(masked);
         let Some(level) = level else { return unmasked };
-        let (zero, mine) = (pool.constant(0, 8), self.interrupts.handlers[number].priority);
-        let mine = pool.constant(mine.into(), 8);
-        let is_zero = pool.equal(level, zero);
-        let is_urgent = pool.binary(BinOp::Ult, mine, level);
-        let passes = pool.or(is_zero, is_urgent);
+        let handlers = self.interrupts.handlers;
+        let bits = interrupt::priority_bits(handlers.iter().map(|handler| handler.priority));
+        let passes = interrupt::passes_on(pool, handlers[number].priority, level, bits);
         pool.and(unmasked, passes)
     }
 

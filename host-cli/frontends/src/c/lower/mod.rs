@@ -52,6 +52,7 @@ use super::{share, start};
 use crate::Options;
 use block::Block;
 use interrupt::Interrupts;
+pub use interrupt::OPENED;
 use notes::{Branching, Notes};
 use object::{Object, ObjectId};
 use std::collections::{HashMap, HashSet};
@@ -309,6 +310,10 @@ impl Lower<'_> {
         self.call_all(&constructors(self.unit, entry))?;
         self.call_all(&Vec::from_iter(init))?;
         let (mut tasks, mut ready) = (vec![], None);
+        if init.is_some() {
+            // Who calls what follows has enabled them by then.
+            self.enable_interrupts();
+        }
         if self.options.c.repeat {
             let again = self.location("loop", span);
             self.notes.step = Some(again);
@@ -360,6 +365,7 @@ impl Lower<'_> {
     ) -> Result<Vec<(FunctionId, LocId)>, Fail> {
         if let [entry] = steps {
             self.call_entry(*entry, self.unit.functions[*entry].span)?;
+            self.open_between();
             self.jump(again);
             return Ok(vec![]);
         }
@@ -376,6 +382,7 @@ impl Lower<'_> {
             tasks.push((*step, at));
             self.resume(at);
             self.call_entry(*step, self.unit.functions[*step].span)?;
+            self.open_between();
             self.jump(again);
         }
         Ok(tasks)

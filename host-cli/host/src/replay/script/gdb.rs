@@ -17,7 +17,7 @@ pub fn write(story: &Story) -> String {
         .flat_map(|call| &call.reads)
         .filter_map(|read| match read.source {
             Source::Function(at) | Source::Load(at) | Source::Monitor(at) => Some(at),
-            Source::Argument(_) | Source::Stack(_) => None,
+            Source::Argument(_) | Source::Stack(_) | Source::Open => None,
         })
         .chain(story.failures.iter().copied())
         .collect();
@@ -67,7 +67,7 @@ pub fn write(story: &Story) -> String {
                         read.value, read.value
                     );
                 }
-                Source::Argument(_) | Source::Stack(_) => {}
+                Source::Argument(_) | Source::Stack(_) | Source::Open => {}
             }
         }
         text += match number == last {

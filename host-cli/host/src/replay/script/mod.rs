@@ -137,7 +137,8 @@ impl Story {
             for Read { source, value, .. } in call.reads.iter().filter(|read| read.matters) {
                 let number = number + 1;
                 others.push(match source {
-                    Source::Function(_) | Source::Argument(_) => continue,
+                    // Handlers matter then, and such runs are not written.
+                    Source::Function(_) | Source::Argument(_) | Source::Open => continue,
                     Source::Load(at) => {
                         let place = self.elf.place(*at);
                         format!("call {number}: the load at {place} reads {value:#x}")
