@@ -1,4 +1,5 @@
-// Ways in which a handler that is not part of the step gets at what the step uses; with WAY 0 it does not.
+// Ways in which a handler that is not part of the step gets at what the step uses; with WAY 0 it does not. From 10 on the step or a
+// table has what leads there.
 #include "vouch.h"
 
 static volatile uint8_t first, shared, other, box[4];
@@ -6,7 +7,28 @@ static uint8_t *volatile kept;
 static volatile uint8_t ticks, shown[2]; // What is shown is for others.
 #define PORT (*(volatile uint32_t *)0x40000004)
 
+#if WAY == 11
+static volatile uint8_t *const table[] = {&other, &shared};
+#elif WAY == 12
+static volatile uint8_t *volatile given = &shared;
+#elif WAY == 13
+static __attribute__((noinline)) void set(void) { shared = PORT; }
+static __attribute__((noinline)) void reset(void) { other = 0; }
+static void (*const calls[])(void) = {set, reset};
+#elif WAY == 14
+__attribute__((section(".text.data"), used)) static volatile uint8_t *const box_in_code[] = {&other, &shared};
+#endif
+
 void step(void) {
+#if WAY == 10
+    kept = (uint8_t *)&shared;
+#elif WAY == 11
+    if (*table[ticks & 1]) vouch_fail();
+#elif WAY == 12
+    kept = (uint8_t *)given;
+#elif WAY == 13
+    if (ticks == 200) set();
+#endif
     if (shared || box[1] || box[3]) vouch_fail();
     shown[++ticks & 1] = ticks;
 }
@@ -52,5 +74,13 @@ __attribute__((used)) void handler(void) {
 #elif WAY == 9
     volatile uint8_t *at = PORT ? &first : PORT ? &shared : &other;
     at[0] = 1;
+#elif WAY == 10 || WAY == 12
+    *kept = 1;
+#elif WAY == 11
+    *table[PORT & 1] = 1;
+#elif WAY == 13
+    calls[PORT & 1]();
+#elif WAY == 14
+    *box_in_code[PORT & 1] = 1;
 #endif
 }

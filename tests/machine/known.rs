@@ -14,6 +14,21 @@ static SHOWN: [AtomicU8; 2] = [const { AtomicU8::new(0) }; 2];
 #[used]
 static KEPT: AtomicPtr<AtomicU8> = AtomicPtr::new(core::ptr::null_mut());
 
+// What leads to what the step uses.
+static TABLE: [&AtomicU8; 2] = [&OTHER, &SHARED];
+static GIVEN: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const SHARED).cast_mut());
+static CALLS: [fn(); 2] = [set, reset];
+
+#[inline(never)]
+fn set() {
+    SHARED.store(port() as u8, Relaxed);
+}
+
+#[inline(never)]
+fn reset() {
+    OTHER.store(0, Relaxed);
+}
+
 fn port() -> u32 {
     unsafe { (0x4000_0004 as *const u32).read_volatile() }
 }
@@ -28,6 +43,18 @@ extern "C" fn vouch_fail() -> ! {
 
 #[unsafe(no_mangle)]
 extern "C" fn step() {
+    if cfg!(way = "10") {
+        KEPT.store((&raw const SHARED).cast_mut(), Relaxed);
+    }
+    if cfg!(way = "11") && TABLE[usize::from(TICKS.load(Relaxed) & 1)].load(Relaxed) != 0 {
+        vouch_fail();
+    }
+    if cfg!(way = "12") {
+        KEPT.store(GIVEN.load(Relaxed), Relaxed);
+    }
+    if cfg!(way = "13") && TICKS.load(Relaxed) == 200 {
+        set();
+    }
     if SHARED.load(Relaxed) | BOX[1].load(Relaxed) | BOX[3].load(Relaxed) != 0 {
         vouch_fail();
     }
@@ -96,6 +123,17 @@ extern "C" fn handler() {
     if cfg!(way = "9") {
         let at = if port() == 0 { &FIRST } else { &SHARED };
         at.store(1, Relaxed);
+    }
+    if cfg!(any(way = "10", way = "12"))
+        && let Some(at) = unsafe { KEPT.load(Relaxed).as_ref() }
+    {
+        at.store(1, Relaxed);
+    }
+    if cfg!(way = "11") {
+        TABLE[port() as usize & 1].store(1, Relaxed);
+    }
+    if cfg!(way = "13") {
+        CALLS[port() as usize & 1]();
     }
 }
 

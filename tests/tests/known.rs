@@ -3,11 +3,17 @@
 #![cfg(unix)]
 
 use std::path::Path;
+use vouch_host::check::{self, By, Request};
+use vouch_host::engines::{Engine, Memory};
 use vouch_host::frontend::elf::ElfOptions;
+use vouch_host::judge::Question;
 use vouch_host::pipeline;
+use vouch_host::verdict::Verdict;
 use vouch_tests::machine::programs;
 
-const WAYS: std::ops::RangeInclusive<u32> = 0..=9;
+const WAYS: std::ops::RangeInclusive<u32> = 0..=13;
+/// A table among the code, which Rust does not make.
+const WAY_OF_C: u32 = 14;
 
 /// Why a program is refused, if it is.
 fn refusal(elf: &Path) -> Option<String> {
@@ -28,7 +34,7 @@ fn check(way: u32, elf: &Path) {
 #[test]
 fn ways_of_c() {
     let folder = tempfile::tempdir().unwrap();
-    for way in WAYS {
+    for way in WAYS.chain([WAY_OF_C]) {
         for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
             // Optimised, a register that is not used any more may hold the address that others are counted from.
             let levels = ["-O0", "-O1", "-Os", "-O2", "-O3"];
@@ -54,5 +60,58 @@ fn ways_of_rust() {
                 check(way, &elf);
             }
         }
+    }
+}
+
+/// What start-up code does besides filling sections is seen, and so is code that has no name.
+#[test]
+fn what_starts_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        (0, None),
+        (1, Some("`Reset_Handler`")),
+        (2, Some("code without")),
+        (3, Some("`label`")),
+        (5, Some("code without")),
+    ];
+    for (case, by) in cases {
+        let case = format!("-DCASE={case}");
+        let cause = |elf: &Path| match (by, refusal(elf)) {
+            (None, None) => {}
+            (Some(by), Some(why)) => {
+                let why = why.replace("code without a name", "code without");
+                assert!(
+                    why.contains(&format!("outside of the step, too: by {by}")),
+                    "{case}: {why}"
+                );
+            }
+            (_, why) => panic!("{case} of {}: {why:?}", elf.display()),
+        };
+        for level in ["-O0", "-Os", "-O2"] {
+            let flags = [level, &case, "-fno-tree-loop-distribute-patterns"];
+            for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+                cause(&programs::c("start", &[&flags[..], &[cpu]].concat(), folder.path()));
+            }
+            let flags = [level, &case, "-fno-builtin"];
+            cause(&programs::clang("start", "riscv32-none-elf", &flags, folder.path()));
+        }
+    }
+}
+
+/// What keeps its contents over a reset has any at the first step, though the file has zeros for it.
+#[test]
+fn what_is_not_initialised_is_anything() {
+    let folder = tempfile::tempdir().unwrap();
+    for (section, is_any) in [(".noinit", true), (".persistent", true), (".data.ours", false)] {
+        let flags = ["-mcpu=cortex-m3", "-O2", "-DCASE=4", &format!("-DSECTION=\"{section}\"")];
+        let elf = programs::c("start", &flags, folder.path());
+        let elf_options = ElfOptions { entry: Some("step".into()), ..ElfOptions::default() };
+        let options = pipeline::Options { elf: elf_options, ..pipeline::Options::default() };
+        let model = pipeline::load(&elf, &options).unwrap();
+        let request = Request::new(Question::new(&model.cfa, None, vec![]));
+        let by = By::Host { engine: Engine::default(), memory: Memory::default() };
+        let found = check::check(&model, &request, by, &mut |_| {}).unwrap().judgement.verdict();
+        let expected = if is_any { Verdict::Unsafe } else { Verdict::Safe };
+        assert_eq!(found, expected, "{section}");
     }
 }

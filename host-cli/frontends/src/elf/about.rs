@@ -18,10 +18,14 @@ pub fn about(task: &Task, lifted: &Lifted, debug: &Debug) -> Vec<(&'static str, 
     let functions = task.elf.functions().filter(is_lifted).map(Symbol::shown);
     let functions: Vec<String> = functions.collect();
     let code = lifted.code.iter().filter(|at| task.elf.is_flashed(**at)).count();
+    let interrupts = match task.handlers.is_empty() {
+        true => "without interrupts",
+        false => "with one interrupt of each priority that is named",
+    };
     let mut about = vec![
         ("processor", processor.to_owned()),
         ("code", format!("{code} bytes of flash are executed or read")),
-        ("stack", format!("{} bytes at most, without interrupts", lifted.depth)),
+        ("stack", format!("{} bytes at most, {interrupts}", lifted.depth)),
         ("functions", functions.join(", ")),
     ];
     let is_rust = debug.function(task.entry).is_some_and(|function| function.is_rust);

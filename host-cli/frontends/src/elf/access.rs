@@ -307,6 +307,7 @@ impl Executor<'_> {
             // What the outside does with it is up to the outside.
             Area::Of(Kind::Peripheral | Kind::Input) => {
                 self.outside.insert(self.now.pc);
+                self.given.entry(self.now.pc).or_default().insert(value);
                 return Ok(());
             }
             Area::Of(Kind::Flash) => return self.require_not(when, Stop::Flash(start as u32)),
@@ -338,6 +339,7 @@ impl Executor<'_> {
             if self.values.as_word(value).is_some_and(|v| v & !1 == super::execute::RETURN) {
                 return Err(Stop::Escape(address));
             }
+            self.stored.entry(address).or_default().insert(value);
         }
         let conditions = self.values.pool.as_const(when) != Some(1);
         for at in 0..bytes {

@@ -10,7 +10,7 @@
 //! object of its constant part.
 
 use super::abi::Abi;
-use super::graph::{Opaque, instruction, is_local, ways};
+use super::graph::{Opaque, instruction, ways};
 use super::isa::{Decoded, Demand, Flag, It, Machine, Next, Reg, Special, Transfer, decode};
 use super::reader::{Elf, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +21,8 @@ use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, deadline};
 pub struct Constants {
     /// Where which constants are used: accessed, stored, passed on, gone to, or counted from by what is not known.
     pub found: BTreeSet<(u32, Value)>,
+    /// Those of them that are addresses of an access as they are, without an index.
+    pub accessed: BTreeSet<(u32, u32)>,
     /// Where there were too many to follow, so that some may be missing.
     pub lost: Option<u32>,
 }
@@ -95,6 +97,7 @@ type State = [Known; 32];
 pub fn constants(elf: &Elf, function: &Symbol, follow: Follow) -> Constants {
     let mut search = Search {
         elf,
+        range: function.start..function.end,
         follow,
         abi: Abi::of(elf.isa),
         code: BTreeMap::new(),
@@ -135,6 +138,8 @@ fn beginning(elf: &Elf) -> State {
 
 struct Search<'a> {
     elf: &'a Elf,
+    /// Where its code is.
+    range: std::ops::Range<u32>,
     follow: Follow<'a>,
     abi: Abi,
     code: BTreeMap<u32, Decoded>,
@@ -156,7 +161,7 @@ impl Search<'_> {
         let (mut pc, mut it) = (function.start, It::NONE);
         while pc < function.end {
             deadline::tick();
-            let Some(decoded) = instruction(self.elf, pc, it) else {
+            let Some(decoded) = self.instruction(pc, it) else {
                 // Data, or an instruction that is not known: what looks like an address is one.
                 let word = [0, 1, 2, 3].map(|i| self.elf.byte(pc.wrapping_add(i)));
                 if let [Some(a), Some(b), Some(c), Some(d)] = word {
@@ -179,9 +184,21 @@ impl Search<'_> {
         }
     }
 
+    /// The instruction at an address.
+    fn instruction(&self, pc: u32, it: It) -> Option<Decoded> {
+        if self.elf.function(pc).is_some() {
+            return instruction(self.elf, pc, it);
+        }
+        let bytes = self.elf.nameless_code(pc)?;
+        decode(self.elf.isa, &bytes[..bytes.len().min(4)], pc, it).ok()
+    }
+
     /// The bytes of an instruction that is not known; nothing if it is data.
     fn strange_length(&self, pc: u32, it: It) -> Option<u32> {
-        let bytes = self.elf.code(pc).filter(|_| self.elf.is_code(pc))?;
+        let bytes = match self.elf.function(pc) {
+            Some(_) => self.elf.code(pc).filter(|_| self.elf.is_code(pc))?,
+            None => self.elf.nameless_code(pc)?,
+        };
         let refused = decode(self.elf.isa, &bytes[..bytes.len().min(4)], pc, it).err()?;
         Some(refused.length).filter(|length| *length > 0)
     }
@@ -219,14 +236,14 @@ impl Search<'_> {
                 }
             }
             for to in ways.iter().filter(|to| **to != fall) {
-                if is_local(self.elf, pc, *to) {
+                if self.range.contains(to) {
                     self.arrive(pc, *to, &state);
                 }
             }
             if !ways.contains(&fall) {
                 return;
             }
-            if !is_local(self.elf, pc, fall) {
+            if !self.range.contains(&fall) {
                 return self.pass_on(pc, None, &state);
             }
             if self.starts.contains(&fall) || self.states.contains_key(&fall) {
@@ -274,7 +291,8 @@ impl Search<'_> {
             let mut machine = Constant::new(self.elf, &picked);
             let next = decoded.execute(&mut machine);
             let set = machine.end();
-            let Constant { pool, mut found, asked, .. } = machine;
+            let Constant { pool, mut found, asked, accessed, .. } = machine;
+            self.constants.accessed.extend(accessed.into_iter().map(|to| (pc, to)));
             if run == 0 {
                 choices = asked.iter().copied().filter(|r| state[*r].values.len() > 1).collect();
                 runs = count(state, &choices);
@@ -282,7 +300,7 @@ impl Search<'_> {
             match next {
                 Ok(Next::Go { to, transfer, .. }) => {
                     let to = pool.as_const(to).map(|to| to as u32);
-                    let stays = to.is_some_and(|to| is_local(self.elf, pc, to));
+                    let stays = to.is_some_and(|to| self.range.contains(&to));
                     found.extend(to.filter(|_| !stays).map(Value::whole));
                     if !stays || transfer != Transfer::Jump {
                         self.pass_on(pc, to, state);
@@ -417,6 +435,8 @@ struct Constant<'a> {
     found: Vec<Value>,
     /// Whether memory was accessed.
     accesses: bool,
+    /// Where, as far as that is a constant.
+    accessed: Vec<u32>,
 }
 
 impl<'a> Constant<'a> {
@@ -429,6 +449,7 @@ impl<'a> Constant<'a> {
             written: BTreeMap::new(),
             found: vec![],
             accesses: false,
+            accessed: vec![],
         }
     }
 
@@ -496,6 +517,12 @@ impl<'a> Constant<'a> {
         }
     }
 
+    fn access(&mut self, address: ExprId) {
+        self.accesses = true;
+        self.accessed.extend(self.pool.as_const(address).map(|at| at as u32));
+        self.note(address);
+    }
+
     /// What is in the registers that were read becomes something that is not known.
     fn lose(&mut self) {
         let values = self.asked.iter().filter_map(|reg| self.picked[*reg]);
@@ -537,8 +564,7 @@ impl Machine for Constant<'_> {
     }
     fn set_special(&mut self, _: Special, _: ExprId) {}
     fn load(&mut self, address: ExprId, bytes: u32, _: bool) -> Result<ExprId, ()> {
-        self.accesses = true;
-        self.note(address);
+        self.access(address);
         let at = self.pool.as_const(address).map(|at| at as u32);
         let is_constant = |at: &u32| self.elf.section(*at).is_some_and(|s| !s.is_writable);
         let read = |at: u32| {
@@ -552,8 +578,7 @@ impl Machine for Constant<'_> {
         }
     }
     fn store(&mut self, address: ExprId, value: ExprId, _: bool) -> Result<(), ()> {
-        self.accesses = true;
-        self.note(address);
+        self.access(address);
         self.note(value);
         Ok(())
     }
@@ -563,8 +588,7 @@ impl Machine for Constant<'_> {
         bytes: u32,
         new: impl FnOnce(&mut Self, ExprId) -> ExprId,
     ) -> Result<ExprId, ()> {
-        self.accesses = true;
-        self.note(address);
+        self.access(address);
         let old = self.any(60 + bytes, 8 * bytes);
         let value = new(self, old);
         self.note(value);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The version of what makes automata of programs: the same program may become another automaton in another one.
-pub const LIFTER: u32 = 1;
+pub const LIFTER: u32 = 2;
 
 /// What images have instead whose automaton was made of the source.
 pub const NOT_LIFTED: u32 = 0;

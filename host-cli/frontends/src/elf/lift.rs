@@ -12,6 +12,7 @@ use super::context::{Context, Handler, Interrupts};
 use super::execute::{Executor, RETURN};
 use super::graph::Graphs;
 use super::isa::{Flag, Isa, Reg, Special};
+use super::kept::Kept;
 use super::layout::{LOWEST, Layout};
 use super::meet::{depth, meet, pauses};
 use super::outcome::{Bad, Consumed, Outcome, Restart, Source};
@@ -20,7 +21,7 @@ use super::reader::Elf;
 use super::state::{Cell, Frame, Point, State};
 use super::value::{Sum, Values};
 use std::collections::{BTreeMap, BTreeSet};
-use vouch_ir::{Expr, ExprId, Input, deadline};
+use vouch_ir::{Expr, ExprId, Input, InputId, deadline};
 
 /// A point between stretches of execution: what becomes a location of the automaton.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -100,6 +101,8 @@ pub struct Lifted {
     pub ram: BTreeSet<u32>,
     /// Those of them that were read.
     pub read: BTreeSet<u32>,
+    /// Addresses that are kept in memory, and that devices are given.
+    pub kept: Kept,
     /// Instructions whose effect is not the program's own.
     pub outside: BTreeSet<u32>,
 }
@@ -218,8 +221,9 @@ fn separate(shapes: &BTreeMap<Place, Shape>, partition: &mut Partition) {
 fn beginning() -> Shape {
     let mut fixed = vec![Known::Var; FIXED];
     fixed[SPECIALS..].fill(Known::Constant(0));
-    // On RISC-V interrupts are enabled by a bit that is set.
-    fixed[SPECIALS + Special::Mstatus as usize] = Known::Constant(MIE.into());
+    for (known, open) in fixed[SPECIALS..].iter_mut().zip(OPEN) {
+        *known = Known::Constant(open.into());
+    }
     Shape { fixed, ..Shape::default() }
 }
 
@@ -302,6 +306,9 @@ fn run(
     Ok(returned(task, executor, context, outcome))
 }
 
+/// Special registers while nothing is masked: on RISC-V interrupts are enabled by a bit that is set.
+const OPEN: [u32; 3] = [0, 0, MIE];
+
 /// What its return means to others.
 fn returned(
     task: &Task,
@@ -311,7 +318,13 @@ fn returned(
 ) -> Outcome {
     let Some(state) = &mut outcome.returned else { return outcome };
     match context {
-        Context::Init | Context::Step => {}
+        // Who calls the step has enabled them by then.
+        Context::Init => {
+            for (special, open) in state.specials_mut().iter_mut().zip(OPEN) {
+                *special = executor.values.word(open);
+            }
+        }
+        Context::Step => open(executor, &mut outcome),
         Context::Handler(_) => {
             // It was enabled, or it would not have run (RISC-V).
             *state.special_mut(Special::Mstatus) = executor.values.word(MIE);
@@ -331,6 +344,26 @@ fn returned(
         }
     }
     outcome
+}
+
+/// What a step leaves disabled, who calls it may enable, or leave so. Without handlers it does not matter.
+fn open(executor: &mut Executor, outcome: &mut Outcome) {
+    let Some(state) = &mut outcome.returned else { return };
+    let is_open = |(special, open): (&ExprId, u32)| {
+        executor.values.pool.as_const(*special) == Some(open.into())
+    };
+    if executor.interrupts.handlers.is_empty() || state.specials().iter().zip(OPEN).all(is_open) {
+        return;
+    }
+    let name = "interrupts enabled between steps".to_string();
+    let enabled = executor.base.input(&mut executor.values, name, 1);
+    let input = InputId(executor.base.inputs.len() as u32 - 1);
+    let when = executor.values.all(&state.conditions);
+    outcome.consumed.push(Consumed { input, when, source: Source::Open });
+    for (special, open) in state.specials_mut().iter_mut().zip(OPEN) {
+        let open = executor.values.word(open);
+        *special = executor.values.select(enabled, open, *special);
+    }
 }
 
 /// The width of a register or flag.
@@ -590,7 +623,9 @@ fn finish(
         })
     };
     let varying = executor.base.slots.iter().copied().filter(varies).collect();
+    let kept = Kept::new(&executor, &ways);
     Lifted {
+        kept,
         varying,
         slots: executor.base.slots,
         inputs: executor.base.inputs,

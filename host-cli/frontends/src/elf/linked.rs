@@ -59,7 +59,7 @@ pub fn locate(elf: &Elf, model: &Parts, covered: &[String]) -> Result<Located, V
         if !functions.insert((function.start, function.end)) {
             continue;
         }
-        let Constants { found, lost } = constants(elf, function, Follow::Straight);
+        let Constants { found, lost, .. } = constants(elf, function, Follow::Straight);
         if let Some(at) = lost {
             let message = format!("`{}` has too many addresses to follow", function.shown());
             return Err(error(message, format!("see {}", elf.place(at))));

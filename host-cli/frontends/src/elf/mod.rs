@@ -11,7 +11,7 @@
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something.
 //! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
-//! - `lift`, `meet`, `pointers`: locations, and what is known at each. `constants`: addresses in code. `shared`: what other code may change. `build`, `names`: the automaton.
+//! - `lift`, `meet`, `pointers`: locations, and what is known at each. `constants`: addresses in code, `kept`: those in memory. `shared`: what other code may change. `build`, `names`: the automaton.
 //!   `about`: what people want to know of it. [`flashed`]: the bytes that it depends on.
 //! - [`linked`]: a model that was made of source, in the program that a compiler made of the same.
 
@@ -30,6 +30,7 @@ pub mod flashed;
 mod graph;
 pub mod isa;
 mod jump;
+mod kept;
 mod layout;
 mod lift;
 mod lines;
@@ -166,6 +167,14 @@ pub fn lift(
              other code out of the program"
         );
         return Err(error(message, help));
+    }
+    let mut warnings = warnings;
+    for (name, at) in shared::given(layout, &lifted) {
+        let message = format!("the address of `{name}` is given to a device ({})", elf.place(at));
+        let help = format!(
+            "that the device does not write there, as DMA does, is assumed; if it may: `--input {name}`"
+        );
+        warnings.push(Diagnostic::warning(message, Span::default(), "").help(help));
     }
     let program = build::build(&task, lifted, name, whole);
     let program = program.map_err(|build::Refused(message, help)| error(message, help))?;

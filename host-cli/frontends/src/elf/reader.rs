@@ -29,6 +29,8 @@ pub struct Section {
     pub is_writable: bool,
     /// Whether it holds code.
     pub is_code: bool,
+    /// Whether the file has contents for it.
+    pub is_loaded: bool,
 }
 
 impl Section {
@@ -86,6 +88,8 @@ pub struct Elf {
     /// Further names of them.
     aliases: Vec<Symbol>,
     objects: Vec<Symbol>,
+    /// Code that is in no function.
+    nameless: Vec<Symbol>,
     marks: BTreeMap<u32, Mark>,
     /// What the start-up code puts into the register for that (RISC-V).
     pub global_pointer: Option<u32>,
@@ -103,6 +107,9 @@ pub struct Unreadable(pub String, pub &'static str);
 fn unreadable<T>(what: impl Into<String>, help: &'static str) -> Result<T, Unreadable> {
     Err(Unreadable(what.into(), help))
 }
+
+/// What the names of sections have in them that start-up code leaves as they are.
+const KEPT: [&str; 6] = ["noinit", "no_init", "uninit", "persist", "retain", "backup"];
 
 const RELINK: &str =
     "name the linked program that is flashed, an ELF file for a 32-bit microcontroller";
@@ -133,6 +140,7 @@ impl Elf {
             functions: BTreeMap::new(),
             aliases: vec![],
             objects: vec![],
+            nameless: vec![],
             marks: BTreeMap::new(),
             global_pointer: None,
             lines: Lines::new(&file),
@@ -143,6 +151,8 @@ impl Elf {
         if isa == Isa::Rv32 {
             elf.mark_functions();
         }
+        elf.nameless = elf.gaps(elf.labels(&file));
+        elf.forget_what_is_not_copied();
         if elf.functions.is_empty() || elf.marks.is_empty() {
             let what = "the program has no symbols: code and data cannot be told apart";
             return unreadable(what, "link it without `-s`, and do not run `strip` on it");
@@ -230,6 +240,78 @@ impl Elf {
         }
     }
 
+    /// Names of places in code that is in no function, as assembly has them.
+    fn labels(&self, file: &ElfFile32<Endianness>) -> Vec<Symbol> {
+        let label = |symbol: object::read::elf::ElfSymbol32<'_, '_, Endianness>| {
+            let (name, start) = (symbol.name().ok()?, symbol.address() as u32 & !1);
+            let is_label = symbol.kind() == SymbolKind::Unknown
+                && symbol.size() == 0
+                && symbol.section_index().is_some()
+                && !name.starts_with('$')
+                && !name.is_empty();
+            let is_alone = self.code(start).is_some() && self.function(start).is_none();
+            (is_label && is_alone).then(|| Symbol { name: name.into(), start, end: start })
+        };
+        file.symbols().filter_map(label).collect()
+    }
+
+    /// What may be instructions without a name: what is not marked as data, or anything on RISC-V, which does not always mark it. Code in
+    /// RAM is not followed, so that its functions have no names here either.
+    pub fn nameless_code(&self, address: u32) -> Option<&[u8]> {
+        let section = self.section(address).filter(|s| s.is_code)?;
+        let mark = self.marks.range(..=address).next_back().map(|(_, mark)| *mark);
+        let bytes = section.bytes.as_ref()?.get((address - section.start) as usize..)?;
+        (self.isa == Isa::Rv32 || mark == Some(Mark::Code)).then_some(bytes)
+    }
+
+    /// The code between the functions, from label to label, and that in RAM.
+    fn gaps(&self, mut labels: Vec<Symbol>) -> Vec<Symbol> {
+        let mut gaps = vec![];
+        labels.sort_by_key(|label| label.start);
+        labels.dedup_by_key(|label| label.start);
+        for section in self.sections.iter().filter(|s| s.is_code) {
+            let mut at = section.start;
+            let functions = self.functions.range(section.start..section.end()).map(|f| f.1);
+            let ends = functions.map(|f| (f.start, f.end)).chain([(section.end(), u32::MAX)]);
+            for (start, end) in ends {
+                while at < start {
+                    let name = labels.iter().rev().find(|l| l.start == at).map(|l| l.name.clone());
+                    let next = labels.iter().map(|l| l.start).find(|l| *l > at).unwrap_or(start);
+                    let end = next.min(start);
+                    gaps.push(Symbol { name: name.unwrap_or_default(), start: at, end });
+                    at = end;
+                }
+                at = at.max(end);
+            }
+        }
+        gaps
+    }
+
+    /// Start-up code fills `.data` and `.bss`. Sections that are to keep what they had have contents in the file all the same if a
+    /// compiler takes them for others, as GCC does with `section(".noinit")`: zeros, which nobody copies.
+    fn forget_what_is_not_copied(&mut self) {
+        let is_copied = |name: &str| {
+            let name = name.trim_start_matches('.').to_lowercase();
+            ["data", "sdata", "tdata"].iter().any(|data| name.starts_with(data))
+        };
+        // Where variables are that have no contents in the file is RAM.
+        let is_ram = |at: u32, all: &[Section]| {
+            let near = |s: &&Section| s.start >> 24 == at >> 24;
+            let has_vars = all.iter().filter(near).any(|s| s.is_writable && !s.is_loaded);
+            has_vars && !all.iter().filter(near).any(|s| s.is_code && !s.is_writable)
+        };
+        let keeps = |s: &Section| {
+            let loaded = self.flashed(s.start..s.end()).map(|(at, _)| at);
+            let name = s.name.to_lowercase();
+            let is_kept = KEPT.iter().any(|kept| name.contains(kept));
+            let stays = loaded.is_none_or(|at| at == s.start) && !is_copied(&s.name);
+            s.is_writable && s.is_loaded && (is_kept || stays && is_ram(s.start, &self.sections))
+        };
+        let kept: Vec<usize> =
+            (0..self.sections.len()).filter(|i| keeps(&self.sections[*i])).collect();
+        kept.into_iter().for_each(|i| self.sections[i].bytes = None);
+    }
+
     /// The section that an address is in.
     pub fn section(&self, address: u32) -> Option<&Section> {
         self.sections.iter().find(|s| s.holds(address))
@@ -277,6 +359,25 @@ impl Elf {
         (0..len).map(|at| byte(start.checked_add(at)?)).collect()
     }
 
+    /// The words of data at reset, each with its address; what stands between the instructions of a function is not among them.
+    pub fn words(&self) -> impl Iterator<Item = (u32, u32)> {
+        let is_data = move |section: &Section, at: u32| {
+            let is_code = section.is_code && !section.is_writable;
+            !is_code || self.function(at).is_none() && !self.is_code(at)
+        };
+        self.sections.iter().flat_map(move |section| {
+            let bytes = section.bytes.as_deref().unwrap_or_default();
+            let skip = (section.start.wrapping_neg() & 3) as usize;
+            let words = bytes.get(skip..).unwrap_or_default().chunks_exact(4).enumerate();
+            let first = section.start.saturating_add(skip as u32);
+            words.filter_map(move |(i, word)| {
+                let at = first.wrapping_add(4 * i as u32);
+                let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+                is_data(section, at).then_some((at, value))
+            })
+        })
+    }
+
     /// The byte at an address at reset.
     pub fn byte(&self, address: u32) -> Option<u8> {
         if self.unknown.iter().any(|(start, end)| (*start..*end).contains(&address)) {
@@ -321,6 +422,11 @@ impl Elf {
     /// All functions that have a symbol, by ascending address.
     pub fn functions(&self) -> impl Iterator<Item = &Symbol> {
         self.functions.values()
+    }
+
+    /// Code that is in no function, or after a label in assembly.
+    pub fn nameless(&self) -> &[Symbol] {
+        &self.nameless
     }
 
     /// The function of this name: as in the file, or as the source spells it, or the last part of that.
@@ -390,7 +496,8 @@ fn sections(file: &ElfFile32<Endianness>) -> Result<Vec<Section>, Unreadable> {
             let what = format!("section `{name}` has {size} bytes at {start:#x}");
             return unreadable(what, RELINK);
         }
-        let bytes = if header.sh_type(endian) != SHT_NOBITS {
+        let is_loaded = header.sh_type(endian) != SHT_NOBITS;
+        let bytes = if is_loaded {
             let data = section.data();
             Some(data.or_else(|e| unreadable(format!("section `{name}`: {e}"), RELINK))?.to_vec())
         } else {
@@ -402,7 +509,7 @@ fn sections(file: &ElfFile32<Endianness>) -> Result<Vec<Section>, Unreadable> {
         };
         let is_writable = flags & SHF_WRITE != 0;
         let is_code = flags & SHF_EXECINSTR != 0;
-        sections.push(Section { name, start, bytes, size, is_writable, is_code });
+        sections.push(Section { name, start, bytes, size, is_writable, is_code, is_loaded });
     }
     Ok(sections)
 }

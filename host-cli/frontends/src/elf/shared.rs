@@ -3,10 +3,12 @@
 //! Whoever writes a static has its address from somewhere: from an instruction, from a literal among the code, or
 //! from another static. So an object that the step uses is shared if its address is in code that was not lifted,
 //! or in data that the lifted code does not look at; or if such code calls a function of the step that uses it.
-//! What the step only writes is for others to read: whatever they do with it, the step does not notice.
+//! What the step only writes is for others to read: whatever they do with it, the step does not notice. But where it, or the file, keeps
+//! an address of what the step uses ([`super::kept`]), who has the one has the other.
 
 use super::constants::{Constants, Follow, Value, constants};
 use super::isa::Isa;
+use super::kept::Keepers;
 use super::layout::Layout;
 use super::lift::Lifted;
 use super::reader::{Elf, Symbol};
@@ -40,51 +42,90 @@ fn is_library(function: &Symbol) -> bool {
 /// An address is not counted from one that is further away.
 const FAR: u32 = 1 << 16;
 
+/// What the step uses, and who has its address.
+struct Used<'a> {
+    layout: &'a Layout<'a>,
+    /// Statics that are read: where each begins and ends.
+    objects: BTreeMap<u32, u32>,
+    keepers: Keepers,
+}
+
+impl Used<'_> {
+    /// The static that is, at least in part, between two addresses; or one whose address is kept there.
+    fn between(&self, first: u32, last: u32) -> Option<(String, String)> {
+        if let Some((start, end)) = self.objects.range(..=last).next_back()
+            && first < *end
+        {
+            return Some((self.layout.name(*start), String::new()));
+        }
+        let (keeper, kept) = self.keepers.between(first, last)?;
+        let how = format!(", by its address in `{}`", self.layout.name(keeper));
+        Some((self.layout.name(self.object(kept)), how))
+    }
+
+    /// Where an object begins.
+    fn object(&self, address: u32) -> u32 {
+        self.objects.range(..=address).next_back().map_or(address, |(start, _)| *start)
+    }
+
+    fn touched(&self, value: Value) -> Option<(String, String)> {
+        self.between(value.part, value.last())
+    }
+}
+
 /// The first static that is shared. `entries` are the functions that may be called from outside.
 pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Option<Shared> {
-    let mut used = objects(layout, lifted);
+    let mut objects = objects(layout, lifted);
     // Parameters are set by others, before the first step.
-    used.retain(|start, _| !layout.is_param(*start));
-    let between = |first: u32, last: u32| {
-        let (start, end) = used.range(..=last).next_back()?;
-        (first < *end).then(|| layout.name(*start))
-    };
-    let object = |address: u32| between(address, address);
-    let touched = |value: Value| between(value.part, value.last());
+    objects.retain(|start, _| !layout.is_param(*start));
+    let keepers = Keepers::new(&lifted.kept, layout, &objects);
+    let used = Used { layout, objects, keepers };
     let is_lifted = |f: &Symbol| lifted.code.range(f.start..f.end).next().is_some();
     // Where flash is at 0 every small number is near a function; only RISC-V makes its addresses of parts.
     let functions = elf.functions().filter(|f| elf.isa == Isa::Rv32 && is_lifted(f));
-    let ends = used.iter().flat_map(|(start, end)| [*start, *end]);
+    let ends = used.objects.iter().flat_map(|(start, end)| [*start, *end]);
+    let ends = ends.chain(used.keepers.ends());
     let wanted: BTreeSet<u32> = ends.chain(functions.map(|f| f.start)).collect();
     let is_near = |address: u32| {
         let range = address.saturating_sub(FAR)..=address.saturating_add(FAR);
-        wanted.range(range).next().is_some() || object(address).is_some()
+        wanted.range(range).next().is_some() || used.between(address, address).is_some()
     };
     let follow = Follow::Everywhere(&is_near);
-    let users = users(elf, &is_lifted, &|value| touched(value).is_some(), follow);
+    let users = users(elf, &is_lifted, &|value| used.touched(value).is_some(), follow);
     // A function of the step that uses its statics, and that others must not call.
     let user = |address: u32| {
         let start = address & !1;
         let is_user = users.contains(&start) && !entries.contains(&start);
-        elf.function(start).filter(|_| is_user).map(Symbol::shown)
+        elf.function(start).filter(|_| is_user).map(|f| (f.shown(), String::new()))
     };
-    let first = used.keys().next().map(|start| layout.name(*start));
-    for function in elf.functions().filter(|f| !is_lifted(f)) {
-        if is_library(function) {
+    let first = used.objects.keys().next().map(|start| layout.name(*start));
+    let nameless = elf.nameless().iter().map(|code| (code, true));
+    let code = elf.functions().map(|f| (f, false)).chain(nameless);
+    for (function, is_nameless) in code {
+        // Between functions there is data as well, of which the lifted code may use some.
+        if !is_nameless && is_lifted(function) || is_library(function) {
             continue;
         }
-        let is_startup = STARTUP.contains(&function.name.as_str());
+        // What has no name is mostly assembly that comes before everything else.
+        let is_startup = is_nameless || STARTUP.contains(&function.name.as_str());
         let bounds = || elf.sections().iter().flat_map(|s| [s.start, s.end()]);
         // Start-up code counts up through the sections that it fills; that it does just that is assumed.
         let follow = if is_startup { Follow::Straight } else { follow };
-        let by = || format!("`{}`", function.shown());
-        let Constants { found, lost } = constants(elf, function, follow);
+        let by = || match function.name.is_empty() {
+            true => "code without a name".into(),
+            false => format!("`{}`", function.shown()),
+        };
+        let Constants { found, lost, accessed } = constants(elf, function, follow);
         for (at, value) in found {
-            if is_startup && bounds().any(|bound| bound == value.part) {
+            let is_bound = is_startup && bounds().any(|bound| bound == value.part);
+            if is_bound && !accessed.contains(&(at, value.part)) {
                 continue;
             }
-            if let Some(name) = touched(value).or_else(|| user(value.part)) {
-                return Some(Shared { name, by: by(), at });
+            if is_nameless && (lifted.code.contains(&at) || lifted.ram.contains(&at)) {
+                continue;
+            }
+            if let Some((name, how)) = used.touched(value).or_else(|| user(value.part)) {
+                return Some(Shared { name, by: by() + &how, at });
             }
         }
         if let (Some(at), Some(name)) = (lost, &first) {
@@ -92,20 +133,35 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
             return Some(Shared { name: name.clone(), by, at });
         }
     }
-    let data = elf.sections().iter().filter(|s| !s.is_code);
-    for section in data {
-        let Some(bytes) = &section.bytes else { continue };
-        for (i, word) in bytes.chunks_exact(4).enumerate() {
-            let at = section.start.wrapping_add(4 * i as u32);
-            let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-            let is_seen = lifted.code.contains(&at) || lifted.ram.contains(&at);
-            let found = || object(value).or_else(|| user(value).filter(|_| value & 1 == 1));
-            if !is_seen && let Some(name) = found() {
-                return Some(Shared { name, by: format!("data at {at:#010x}"), at });
-            }
+    for (at, value) in elf.words() {
+        if lifted.code.contains(&at) || lifted.ram.contains(&at) {
+            continue;
+        }
+        let is_pointer = elf.isa == Isa::Rv32 || value & 1 == 1;
+        let found = used.between(value, value).or_else(|| user(value).filter(|_| is_pointer));
+        if let Some((name, how)) = found {
+            return Some(Shared { name, by: format!("data at {at:#010x}{how}"), at });
         }
     }
     None
+}
+
+/// The statics of the step whose address it gives to a device: which, and by which instruction.
+pub fn given(layout: &Layout, lifted: &Lifted) -> Vec<(String, u32)> {
+    let objects = objects(layout, lifted);
+    let used = |address: u32| {
+        let (start, _) =
+            objects.range(..=address).next_back().filter(|(_, end)| address < **end)?;
+        Some(layout.name(*start))
+    };
+    let all = lifted.kept.given.iter();
+    let used = &used;
+    let all = all.flat_map(|(at, held)| held.iter().filter_map(move |to| Some((used(*to)?, *at))));
+    let first = all.fold(BTreeMap::new(), |mut first: BTreeMap<String, u32>, (name, at)| {
+        first.entry(name).or_insert(at);
+        first
+    });
+    first.into_iter().collect()
 }
 
 /// The functions of the step that have the address of one of its statics, or call one that has.
