@@ -75,7 +75,7 @@ pub struct Store<F> {
     /// Models for other products are not taken.
     products: Products,
     pub(crate) update: Option<Update>,
-    /// Updates that were begun since the last one that succeeded.
+    /// Updates that were begun since the start.
     pub(crate) begun: u8,
     /// What was found and checked, as long as nothing has changed.
     current: Option<Found>,

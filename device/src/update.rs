@@ -12,9 +12,9 @@ use crate::store::{MappedFlash, Store, Stored};
 use vouch_core::image::Image;
 use vouch_core::link::store::{ModelStore, StoreError, StoreInfo};
 
-/// Updates that may be begun in vain before the device has to be restarted. Each erases pages, and a header
-/// that was signed once can be sent by anybody.
-const IN_VAIN: u8 = 8;
+/// Updates that may be begun before the device has to be restarted, whatever comes of them. Each erases pages, and what was signed
+/// once can be sent by anybody, whole as well.
+const FOR_EACH_START: u8 = 8;
 
 /// An update that is under way.
 #[derive(Clone, Copy, Debug)]
@@ -181,7 +181,7 @@ impl<F: MappedFlash> Store<F> {
             return Err(StoreError::TooLarge { needed, available });
         }
         self.not_older(&header)?;
-        if self.begun == IN_VAIN {
+        if self.begun == FOR_EACH_START {
             return Err(StoreError::TooMany);
         }
         self.begun += 1;
@@ -272,7 +272,6 @@ impl<F: MappedFlash> Store<F> {
         }
         // Its header was checked when the update began, and its hash just now.
         self.found(Some(stored));
-        self.begun = 0;
         Ok(stored)
     }
 

@@ -154,6 +154,11 @@ fn a_header_is_checked_before_anything_is_erased() {
     let begun: Vec<_> = (0..100).map(|_| store.begin_update(header)).collect();
     assert_eq!((begun[0], begun[99]), (Ok(()), Err(StoreError::TooMany)));
     assert!(store.flash().erased <= 10, "{}", store.flash().erased);
+    // Nor a whole one, which would be stored each time.
+    let mut store = restarted(store);
+    let stored: Vec<_> =
+        (0..20).map(|_| update(&mut store, &signed("new", 2)).map(|_| ())).collect();
+    assert_eq!((stored[0], stored[19]), (Ok(()), Err(StoreError::TooMany)));
     let mut store = restarted(store);
     assert_eq!(started(&mut store), Ok(image("new")));
     confirmed(&mut store, &signed("next", 2)).unwrap();

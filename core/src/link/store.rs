@@ -100,7 +100,7 @@ pub enum StoreError {
     KeysFull,
     /// The key is needed: it signed the model in use or this very package, or it is the only one.
     KeyInUse,
-    /// Too many updates were begun and not finished since the device was started.
+    /// Too many updates were begun since the device was started.
     TooMany,
     /// It is for another product.
     OtherProduct,
@@ -137,7 +137,7 @@ impl fmt::Display for StoreError {
             StoreError::CounterDamaged => "the log of the security counter is damaged",
             StoreError::KeysFull => "no room for another key",
             StoreError::KeyInUse => "the key is in use",
-            StoreError::TooMany => "too many updates were begun and not finished",
+            StoreError::TooMany => "too many updates since the device has started: restart it",
             StoreError::OtherProduct => "the model is for another product",
         })
     }

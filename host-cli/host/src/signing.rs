@@ -317,8 +317,8 @@ pub fn describe(error: &StoreError) -> String {
              is the only one\n\
              help: first add another key, and store a model that is signed with it"
             .into(),
-        StoreError::TooMany => "too many updates were started and not finished\n\
-             help: restart the device and try again"
+        StoreError::TooMany => "there were too many updates since the device has started\n\
+             help: restart it and try again"
             .into(),
         StoreError::OtherProduct => "it is for another product than this device\n\
              help: sign it for this one with `vouch compile MODEL --sign KEY --product ID`"

@@ -37,9 +37,9 @@ pub fn ports() -> Vec<String> {
 
 impl Transport for Serial {
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // Not flushed: that would wait for the line without a limit, and nothing is kept back here.
         self.port.set_timeout(Duration::from_secs(5))?;
-        self.port.write_all(bytes)?;
-        self.port.flush()
+        self.port.write_all(bytes)
     }
     fn recv(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         self.port.set_timeout(timeout)?;
