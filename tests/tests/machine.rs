@@ -8,7 +8,9 @@ use vouch_host::frontend::elf::ElfOptions;
 use vouch_host::judge::Question;
 use vouch_host::pipeline;
 use vouch_host::verdict::Verdict;
+use vouch_tests::machine::random::{self, Machine};
 use vouch_tests::machine::{compare, programs};
+use vouch_tests::rng::Rng;
 
 fn options(init: Option<&str>) -> ElfOptions {
     let init = init.map(str::to_owned);
@@ -60,6 +62,25 @@ fn addresses_as_compilers_compute_them() {
             assert_eq!(verdict(&build(&["-DBROKEN"]), &options(None)), Verdict::Unsafe);
         }
     }
+}
+
+/// Machines that nobody has written, in C and in Rust: whatever a compiler makes of them, the verdict is that of a search through their
+/// states. `cargo xtask soak --kind machines` tries every build of others.
+#[test]
+fn random_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let builds = random::builds();
+    let (mut rng, mut truths) = (Rng::new(17), vec![]);
+    for seed in 0..8 {
+        let machine = Machine::new(seed);
+        truths.push(machine.truth());
+        for build in [&builds[0], &builds[rng.between(1, 15)], &builds[rng.between(16, 30)]] {
+            random::check(seed, &machine, build, folder.path())
+                .unwrap_or_else(|e| panic!("machine {seed}: {e}"));
+        }
+    }
+    let safe = truths.iter().filter(|truth| **truth == Verdict::Safe).count();
+    assert!((2..=6).contains(&safe), "{truths:?}");
 }
 
 /// Crates as they are published. `cargo xtask bench-elf` has more of them.
@@ -256,6 +277,37 @@ fn what_is_refused() {
     refused(&odd("5"), options(None), "supervisor");
     refused(&odd("6"), options(None), "neither in a section nor a peripheral");
     refused(&odd("7"), options(None), "which object an address is in");
+}
+
+/// Programs for other processors say for which they are, and what would do.
+#[test]
+fn processors_that_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let arm = [
+        ("-mcpu=cortex-m4", "ARMv7E-M, which has instructions for DSP"),
+        ("-mcpu=cortex-m33", "the program is for ARMv8-M"),
+        ("-mcpu=cortex-m23", "the program is for ARMv8-M"),
+        ("-mcpu=cortex-a9", "the program is for ARM architecture"),
+    ];
+    for (cpu, part) in arm {
+        refused(&programs::c("pump", &[cpu, "-Os"], folder.path()), options(None), part);
+    }
+    // Of a file only the beginning is read that says for what it is.
+    let program = std::fs::read(programs::c("pump", &["-mcpu=cortex-m3"], folder.path())).unwrap();
+    let changed = folder.path().join("changed.elf");
+    for (at, byte, part) in [
+        (4, 2, "the program is for a 64-bit processor"),
+        (5, 2, "cannot be read"),
+        (18, 83, "the program is for AVR"),
+        (18, 94, "the program is for Xtensa"),
+        (18, 3, "the program is for x86"),
+        (18, 7, "the program is for machine 7 of ELF"),
+    ] {
+        let mut bytes = program.clone();
+        bytes[at] = byte;
+        std::fs::write(&changed, bytes).unwrap();
+        refused(&changed, options(None), part);
+    }
 }
 
 /// What others may write at any time can be declared to be anything.

@@ -4,7 +4,7 @@
 //! `soak` in the tests' package. C programs (`--kind c`, `--kind csmith`) need compilers that nothing
 //! else needs; they are installed when they are asked for. Long runs of them, of lives of devices (`--kind flash`) and of
 //! automata (`--kind automaton`), are put into the record, and so are those of instructions (`--kind isa`) and of whole steps of
-//! programs (`--kind steps`).
+//! programs (`--kind steps`) and of random machines that are compiled (`--kind machines`).
 
 use crate::setup::{self, GCC32, Program};
 use crate::{project, record, shell};
@@ -18,7 +18,8 @@ pub fn task(args: &[String]) -> Result<()> {
         let usage = "`soak` needs `--minutes N`; also `--seed S`, `--jobs J`, `--kind K`, or \
                      `--replay KIND:SEED`. Instructions: `--kind isa`, with `--programs N` for each \
                      row of the encoding tables. Steps of machine code: `--kind steps`, with \
-                     `--programs N` for each build of a program. C programs: `--kind c` or `--kind csmith`, with \
+                     `--programs N` for each build of a program. Machines in C and Rust, compiled: `--kind machines`, with \
+                     `--programs N`. C programs: `--kind c` or `--kind csmith`, with \
                      `--minutes N` or `--programs N`, `--model M`, `--without FEATURE,…`, or \
                      `--file PROGRAM.c`.";
         return Err(shell::Usage(usage.into()).into());
@@ -36,6 +37,7 @@ pub fn task(args: &[String]) -> Result<()> {
     let table = match () {
         () if asks("isa") => &INSTRUCTIONS,
         () if asks("steps") => &STEPS,
+        () if asks("machines") => &MACHINES,
         () if asks("automaton") => &AUTOMATA,
         () if c => &PROGRAMS,
         () => &LIVES,
@@ -135,6 +137,14 @@ const STEPS: Table = Table {
            modelled; a run ends with the first difference.\n",
     columns: "program\tbuild\tseed\tsteps\tfailed\tleft\tdifferent\tseconds",
     cases: "steps",
+};
+
+const MACHINES: Table = Table {
+    file: "machines.tsv",
+    head: "# cargo xtask soak --kind machines: random state machines, as C and as Rust, compiled for three instruction sets at five\n\
+           # levels of optimisation, and as C source: each verdict against a search through the machine's states.\n",
+    columns: "first_seed\tmachines\tsafe\tbuilds\tdifferent\tseconds",
+    cases: "builds",
 };
 
 /// Runs the program, passes on what it prints, and adds its rows to the record.

@@ -2,10 +2,11 @@
 //!
 //! - [`walk`]: steps of the automaton, by the reference interpreter of the IR.
 //! - [`board`]: the same steps of the program itself, by a debugger's stub.
-//! - [`programs`]: programs to try that with.
+//! - [`programs`]: programs to try that with. [`random`]: random ones, whose verdicts are known.
 
 pub mod board;
 pub mod programs;
+pub mod random;
 pub mod walk;
 
 use crate::rng::Rng;

@@ -3,12 +3,14 @@
 //! disagreement.
 //!
 //! C programs ([`c`]) need compilers, and are only made when they are asked for: `--kind c` or
-//! `--kind csmith`, with `--minutes` or `--programs`. So are instructions ([`isa`]), `--kind isa`, and whole
-//! steps of programs ([`steps`]), `--kind steps`.
+//! `--kind csmith`, with `--minutes` or `--programs`. So are instructions ([`isa`]), `--kind isa`, whole
+//! steps of programs ([`steps`]), `--kind steps`, and machines that are compiled ([`machines`]), `--kind machines`.
 
 mod c;
 #[cfg(unix)]
 mod isa;
+#[cfg(unix)]
+mod machines;
 #[cfg(unix)]
 mod steps;
 
@@ -33,6 +35,7 @@ struct Args {
     generator: Option<Generator>,
     isa: bool,
     steps: bool,
+    machines: bool,
     replay: Option<(Which, u64)>,
     /// For C, and for each row of instructions.
     programs: Option<u64>,
@@ -48,6 +51,7 @@ enum Which {
     C(Generator),
     Isa,
     Steps,
+    Machines,
 }
 
 const USAGE: &str = "\
@@ -55,13 +59,14 @@ soak --minutes N [--seed S] [--jobs J] [--kind image|automaton|sat|flash]
 soak --kind c|csmith --minutes N | --programs N [--seed S] [--jobs J] [--model M] [--without FEATURE,…]
 soak --kind isa [--programs N] [--seed S] [--jobs J]
 soak --kind steps [--programs N] [--seed S]
+soak --kind machines [--programs N] [--seed S]
 soak --replay KIND:SEED [--model M] [--without FEATURE,…]
 soak --file PROGRAM.c [--model M]";
 
 fn which(name: &str) -> Option<Which> {
     let kind = Kind::ALL.into_iter().find(|k| k.name() == name).map(Which::Kind);
     let c = Generator::ALL.into_iter().find(|g| g.0 == name).map(|g| Which::C(g.1));
-    let machine = [("isa", Which::Isa), ("steps", Which::Steps)];
+    let machine = [("isa", Which::Isa), ("steps", Which::Steps), ("machines", Which::Machines)];
     let machine = machine.into_iter().find(|(its, _)| *its == name).map(|(_, which)| which);
     kind.or(c).or(machine)
 }
@@ -77,6 +82,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
         generator: None,
         isa: false,
         steps: false,
+        machines: false,
         replay: None,
         programs: None,
         models: vec![],
@@ -95,6 +101,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
                 Which::C(generator) => parsed.generator = Some(generator),
                 Which::Isa => parsed.isa = true,
                 Which::Steps => parsed.steps = true,
+                Which::Machines => parsed.machines = true,
             },
             "--model" => parsed.models.push(Model::from_name(&value)?),
             "--without" => {
@@ -110,6 +117,9 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
                 match which {
                     Which::Isa => (parsed.isa, parsed.seed) = (true, seed),
                     Which::Steps => (parsed.steps, parsed.seed) = (true, seed),
+                    Which::Machines => {
+                        (parsed.machines, parsed.seed, parsed.programs) = (true, seed, Some(1));
+                    }
                     _ => parsed.replay = Some((which, seed)),
                 }
             }
@@ -117,8 +127,12 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Args> {
         }
     }
     let counted = parsed.programs.is_some() && parsed.generator.is_some();
-    let known =
-        counted || parsed.isa || parsed.steps || parsed.replay.is_some() || parsed.file.is_some();
+    let known = counted
+        || parsed.isa
+        || parsed.steps
+        || parsed.machines
+        || parsed.replay.is_some()
+        || parsed.file.is_some();
     (parsed.minutes > 0.0 || known).then_some(parsed)
 }
 
@@ -133,7 +147,7 @@ fn main() -> ExitCode {
     match args.replay {
         Some((Which::C(generator), seed)) => return c::replay(generator, seed, &args),
         Some((Which::Kind(kind), seed)) => return replay(kind, seed),
-        Some((Which::Isa | Which::Steps, _)) | None => {}
+        Some((Which::Isa | Which::Steps | Which::Machines, _)) | None => {}
     }
     #[cfg(unix)]
     if args.isa {
@@ -142,6 +156,10 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     if args.steps {
         return steps::run(&args);
+    }
+    #[cfg(unix)]
+    if args.machines {
+        return machines::run(&args);
     }
     if let Some(generator) = args.generator {
         println!("soak: {} from seed {}, {} jobs", generator.name(), args.seed, args.jobs);
