@@ -12,7 +12,7 @@ __attribute__((section(SECTION))) volatile uint32_t shared
     ;
 extern uint32_t start_of_bss[], end_of_bss[];
 
-void step(void) {
+__attribute__((noinline)) void step(void) {
     if (shared) vouch_fail();
 }
 

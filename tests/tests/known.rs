@@ -72,7 +72,7 @@ fn what_starts_a_program() {
         (1, Some("`Reset_Handler`")),
         (2, Some("code without")),
         (3, Some("`label`")),
-        (5, Some("code without")),
+        (5, Some("`in_ram`")),
     ];
     for (case, by) in cases {
         let case = format!("-DCASE={case}");

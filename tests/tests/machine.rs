@@ -70,17 +70,14 @@ fn addresses_as_compilers_compute_them() {
 fn random_machines() {
     let folder = tempfile::tempdir().unwrap();
     let builds = random::builds();
-    let (mut rng, mut truths) = (Rng::new(17), vec![]);
+    let mut rng = Rng::new(17);
     for seed in 0..8 {
         let machine = Machine::new(seed);
-        truths.push(machine.truth());
         for build in [&builds[0], &builds[rng.between(1, 15)], &builds[rng.between(16, 30)]] {
             random::check(seed, &machine, build, folder.path())
                 .unwrap_or_else(|e| panic!("machine {seed}: {e}"));
         }
     }
-    let safe = truths.iter().filter(|truth| **truth == Verdict::Safe).count();
-    assert!((2..=6).contains(&safe), "{truths:?}");
 }
 
 /// Crates as they are published. `cargo xtask bench-elf` has more of them.

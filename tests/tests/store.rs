@@ -36,6 +36,7 @@ fn a_stored_model_is_there_after_a_restart_and_in_place() {
     let words = second.image_words(&new);
     assert_eq!(bytemuck::cast_slice::<u32, u8>(words)[..image("two").len()], image("two"));
     for round in 3..20 {
+        second = store(second.into_flash().restart());
         confirmed(&mut second, &signed("again", round)).unwrap();
         assert_eq!(started(&mut second), Ok(image("again")));
     }

@@ -193,17 +193,30 @@ fn print(statements: &[Statement], is_rust: bool, depth: usize, text: &mut Strin
 }
 
 impl Machine {
-    /// A machine that depends on the seed only.
+    /// A machine that depends on the seed only. Every other one fails; the others come to where they could.
     pub fn new(seed: u64) -> Machine {
         let rng = &mut Rng::new(seed);
-        let count = rng.between(2, 5);
-        let states = (0..count).map(|_| statements(rng, count, 2)).collect();
-        let first = State { at: rng.below(count), vars: [0; VARS].map(|_| rng.below(8) as u8) };
-        Machine { states, first, failed: (rng.below(count), condition(rng)) }
+        let wanted = if seed.is_multiple_of(2) { Verdict::Safe } else { Verdict::Unsafe };
+        loop {
+            let count = rng.between(2, 5);
+            let states = (0..count).map(|_| statements(rng, count, 2)).collect();
+            let first = State { at: rng.below(count), vars: [0; VARS].map(|_| rng.below(8) as u8) };
+            let machine = Machine { states, first, failed: (rng.below(count), condition(rng)) };
+            if machine.search() == (wanted, true) {
+                return machine;
+            }
+        }
     }
 
-    /// Whether it never fails, as a search through all of its states finds.
+    /// Whether it never fails.
     pub fn truth(&self) -> Verdict {
+        self.search().0
+    }
+
+    /// What a search through all of its states finds, and whether that is more than what is at hand.
+    fn search(&self) -> (Verdict, bool) {
+        const FEW: usize = 8;
+        let mut comes_there = false;
         let mut seen = BTreeSet::from([self.first]);
         let mut todo = vec![self.first];
         while let Some(state) = todo.pop() {
@@ -211,15 +224,16 @@ impl Machine {
                 let mut next = state;
                 run(&self.states[state.at], &mut next, input);
                 next.vars = next.vars.map(|var| var & MASK);
+                comes_there |= next.at == self.failed.0;
                 if next.at == self.failed.0 && self.failed.1.holds(&next.vars, input) {
-                    return Verdict::Unsafe;
+                    return (Verdict::Unsafe, seen.len() > FEW);
                 }
                 if seen.insert(next) {
                     todo.push(next);
                 }
             }
         }
-        Verdict::Safe
+        (Verdict::Safe, comes_there && seen.len() > FEW)
     }
 
     fn c(&self) -> String {

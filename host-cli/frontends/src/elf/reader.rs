@@ -90,6 +90,8 @@ pub struct Elf {
     objects: Vec<Symbol>,
     /// Code that is in no function.
     nameless: Vec<Symbol>,
+    /// Functions in RAM.
+    in_ram: Vec<Symbol>,
     marks: BTreeMap<u32, Mark>,
     /// What the start-up code puts into the register for that (RISC-V).
     pub global_pointer: Option<u32>,
@@ -141,6 +143,7 @@ impl Elf {
             aliases: vec![],
             objects: vec![],
             nameless: vec![],
+            in_ram: vec![],
             marks: BTreeMap::new(),
             global_pointer: None,
             lines: Lines::new(&file),
@@ -185,8 +188,11 @@ impl Elf {
                     // Whatever it says, a function ends with its section.
                     let section = self.section(start).map_or(start, Section::end);
                     let end = (end & !1).min(section);
+                    let function = Symbol { name: name.into(), start, end };
                     if self.code(start).is_some() {
-                        self.note_function(Symbol { name: name.into(), start, end });
+                        self.note_function(function);
+                    } else if self.section(start).is_some() {
+                        self.in_ram.push(function);
                     }
                 }
                 SymbolKind::Data | SymbolKind::Unknown if symbol.size() > 0 => {
@@ -255,21 +261,22 @@ impl Elf {
         file.symbols().filter_map(label).collect()
     }
 
-    /// What may be instructions without a name: what is not marked as data, or anything on RISC-V, which does not always mark it. Code in
-    /// RAM is not followed, so that its functions have no names here either.
+    /// What may be instructions although they are not followed: what is not marked as data, or anything on RISC-V, which does not always mark
+    /// it. Code in RAM is among it.
     pub fn nameless_code(&self, address: u32) -> Option<&[u8]> {
-        let section = self.section(address).filter(|s| s.is_code)?;
+        let in_ram = || self.in_ram.iter().any(|f| (f.start..f.end).contains(&address));
+        let section = self.section(address).filter(|s| s.is_code || in_ram())?;
         let mark = self.marks.range(..=address).next_back().map(|(_, mark)| *mark);
         let bytes = section.bytes.as_ref()?.get((address - section.start) as usize..)?;
         (self.isa == Isa::Rv32 || mark == Some(Mark::Code)).then_some(bytes)
     }
 
-    /// The code between the functions, from label to label, and that in RAM.
+    /// The code between the functions, from label to label.
     fn gaps(&self, mut labels: Vec<Symbol>) -> Vec<Symbol> {
         let mut gaps = vec![];
         labels.sort_by_key(|label| label.start);
         labels.dedup_by_key(|label| label.start);
-        for section in self.sections.iter().filter(|s| s.is_code) {
+        for section in self.sections.iter().filter(|s| s.is_code && !s.is_writable) {
             let mut at = section.start;
             let functions = self.functions.range(section.start..section.end()).map(|f| f.1);
             let ends = functions.map(|f| (f.start, f.end)).chain([(section.end(), u32::MAX)]);
@@ -424,9 +431,9 @@ impl Elf {
         self.functions.values()
     }
 
-    /// Code that is in no function, or after a label in assembly.
-    pub fn nameless(&self) -> &[Symbol] {
-        &self.nameless
+    /// Code that is not followed: what is in no function, or after a label in assembly, and functions in RAM.
+    pub fn unfollowed(&self) -> impl Iterator<Item = &Symbol> {
+        self.nameless.iter().chain(&self.in_ram)
     }
 
     /// The function of this name: as in the file, or as the source spells it, or the last part of that.

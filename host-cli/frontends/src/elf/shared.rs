@@ -99,15 +99,16 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         elf.function(start).filter(|_| is_user).map(|f| (f.shown(), String::new()))
     };
     let first = used.objects.keys().next().map(|start| layout.name(*start));
-    let nameless = elf.nameless().iter().map(|code| (code, true));
-    let code = elf.functions().map(|f| (f, false)).chain(nameless);
-    for (function, is_nameless) in code {
+    let unfollowed = elf.unfollowed().map(|code| (code, true));
+    let code = elf.functions().map(|f| (f, false)).chain(unfollowed);
+    for (function, is_unfollowed) in code {
         // Between functions there is data as well, of which the lifted code may use some.
-        if !is_nameless && is_lifted(function) || is_library(function) {
+        if !is_unfollowed && is_lifted(function) || is_library(function) {
             continue;
         }
         // What has no name is mostly assembly that comes before everything else.
-        let is_startup = is_nameless || STARTUP.contains(&function.name.as_str());
+        let is_startup = is_unfollowed && elf.code(function.start).is_some()
+            || STARTUP.contains(&function.name.as_str());
         let bounds = || elf.sections().iter().flat_map(|s| [s.start, s.end()]);
         // Start-up code counts up through the sections that it fills; that it does just that is assumed.
         let follow = if is_startup { Follow::Straight } else { follow };
@@ -117,11 +118,12 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         };
         let Constants { found, lost, accessed } = constants(elf, function, follow);
         for (at, value) in found {
-            let is_bound = is_startup && bounds().any(|bound| bound == value.part);
+            // A loop's end may be counted from the last byte.
+            let is_bound = is_startup && bounds().any(|bound| bound.abs_diff(value.part) <= 1);
             if is_bound && !accessed.contains(&(at, value.part)) {
                 continue;
             }
-            if is_nameless && (lifted.code.contains(&at) || lifted.ram.contains(&at)) {
+            if is_unfollowed && (lifted.code.contains(&at) || lifted.ram.contains(&at)) {
                 continue;
             }
             if let Some((name, how)) = used.touched(value).or_else(|| user(value.part)) {
