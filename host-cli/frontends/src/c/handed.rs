@@ -2,9 +2,11 @@
 //! memory by itself (DMA) may write there at any time.
 
 use super::interrupt::{Root, root};
+use super::named;
 use super::points::{Context, Points};
-use super::targets::{Targets, Thing};
-use super::tree::{Expr, ExprKind};
+use super::targets::{Offsets, Targets, Thing};
+use super::tree::{Expr, ExprKind, Function};
+use super::types::Type;
 use std::collections::BTreeSet;
 
 impl Points<'_> {
@@ -31,6 +33,41 @@ impl Points<'_> {
             while given.add(&self.all_in(&given)) {}
             self.devices.add(&given);
         }
+    }
+
+    /// Notes what a driver that is declared only gets to be filled later, and what lies in that. A handle comes first, and others are
+    /// linked with it: these are the driver's own. What is `const` is only read.
+    pub(super) fn hand_on(
+        &mut self,
+        function: &Function,
+        param: usize,
+        arg: &Expr,
+        given: &Targets,
+    ) {
+        let ty = function.locals.get(param).map_or(&arg.ty, |local| &local.ty);
+        let (is_given, is_handle) = match ty {
+            Type::Pointer(to, constant) => {
+                (!constant, param == 0 && matches!(**to, Type::Record(_)))
+            }
+            ty => (ty.is_integer(), false),
+        };
+        if !is_given || !named::keeps_buffers(&function.name) {
+            return;
+        }
+        let mut all = given.clone();
+        while all.add(&self.all_in(&all)) {}
+        let is_buffer = |thing: Thing, offsets: &Offsets| {
+            let ty = match thing {
+                Thing::Global(id) => Some(&self.unit.globals[id].ty),
+                Thing::Local(f, id) => Some(&self.unit.functions[f].locals[id].ty),
+                _ => None,
+            };
+            let is_begin = offsets.as_ref().is_some_and(|offsets| offsets.iter().all(|o| *o == 0));
+            let is_record = matches!(ty, Some(Type::Record(_))) && is_begin;
+            !is_record || given.has(thing) && !is_handle
+        };
+        let kept = all.only(is_buffer);
+        self.kept.add(&kept);
     }
 
     /// Whether a place is where a local pointer leads that is always null: `if (end) *end = …` of a call that does not ask for it.

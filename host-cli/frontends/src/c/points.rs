@@ -14,7 +14,7 @@ use super::start::Start;
 use super::targets::{Contents, Targets, Thing};
 use super::tree::{Expr, ExprKind, FunctionId, Init, Linkage, LocalId, Op, Stmt, StmtKind, Unit};
 use super::types::Type;
-use super::{builtin, constant, named};
+use super::{builtin, constant};
 use builtin::Builtin;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -413,7 +413,6 @@ impl<'a> Points<'a> {
             None => {}
         }
         if function.body.is_none() {
-            let keeps = named::keeps_buffers(&function.name);
             for (param, arg) in args.iter().enumerate() {
                 let given = match arg.ty {
                     Type::Record(_) => self.all_in(&self.places(context, arg)),
@@ -428,16 +427,7 @@ impl<'a> Points<'a> {
                 if unit.types.lets_change(&arg.ty) {
                     self.forget(things);
                 }
-                // A handle comes first, and what is `const` is only read.
-                let is_buffer = match function.locals.get(param).map_or(&arg.ty, |l| &l.ty) {
-                    Type::Pointer(to, constant) => {
-                        !constant && (param > 0 || !matches!(**to, Type::Record(_)))
-                    }
-                    ty => ty.is_integer(),
-                };
-                if keeps && is_buffer {
-                    self.kept.add(&given);
-                }
+                self.hand_on(function, param, arg, &given);
             }
             for (id, global) in unit.globals.iter().enumerate() {
                 if global.linkage == Linkage::Declared && !global.constant {

@@ -129,6 +129,12 @@ impl Targets {
         self
     }
 
+    /// Those of which this is so.
+    pub fn only(mut self, is: impl Fn(Thing, &Offsets) -> bool) -> Targets {
+        self.things.retain(|thing, offsets| is(*thing, offsets));
+        self
+    }
+
     /// Moved in any way.
     pub fn anywhere(mut self) -> Targets {
         self.things.values_mut().for_each(|offsets| *offsets = None);

@@ -356,7 +356,8 @@ fn a_task_that_lets_others_run_leaves_the_model() {
 /// What hardware is given by a driver changes by itself.
 #[test]
 fn drivers_hand_buffers_on() {
-    let head = "struct uart { int n; }; void HAL_UART_Receive_DMA(struct uart *, unsigned char *, unsigned short); \
+    let head = "struct uart { int n; }; struct job { unsigned char *to; int n; }; void spi_start_dma(struct job *); \
+        void HAL_UART_Receive_DMA(struct uart *, unsigned char *, unsigned short); \
         void HAL_UART_Transmit_DMA(struct uart *, unsigned char *, unsigned short); \
         void HAL_ADC_Start_DMA(struct uart *, unsigned *, unsigned); void HAL_DMA_Start_IT(struct uart *, unsigned, unsigned, unsigned); \
         void HAL_UART_Receive_IT(struct uart *, unsigned char *, unsigned short); struct uart u; \
@@ -366,6 +367,7 @@ fn drivers_hand_buffers_on() {
         ("HAL_UART_Receive_IT(&u, buf + 1, 1); buf[1] = 5; return buf[1];", 7),
         ("HAL_ADC_Start_DMA(&u, words, 2); words[0] = 5; return words[0];", 7),
         ("HAL_DMA_Start_IT(&u, 0x40013804, (unsigned)buf, 4); buf[2] = 5; return buf[2];", 7),
+        ("struct job j = { buf, 4 }; spi_start_dma(&j); buf[1] = 5; return buf[1];", 7),
         ("HAL_UART_Transmit_DMA(&u, buf, 4); buf[1] = 5; return buf[1];", 5),
         ("HAL_UART_Receive_IT(&u, 0, 0); u.n = 5; return u.n;", 5),
     ] {
