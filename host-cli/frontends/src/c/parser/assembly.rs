@@ -262,6 +262,14 @@ fn what(words: &[&str]) -> Option<What> {
         ["mov" | "movs", to, from] => (Some(to), None, Some(from)),
         ["mrs", to, "primask"] => (Some(to), Some("__vouch_get_PRIMASK"), None),
         ["mrs", to, "basepri"] => (Some(to), Some("__vouch_get_BASEPRI"), None),
+        // What these give is not known here, and they change nothing else.
+        ["mrs", to, "ipsr" | "xpsr" | "apsr" | "msp" | "psp" | "control"]
+        | [
+            "rbit" | "rev" | "rev16" | "revsh" | "clz" | "ssat" | "usat" | "qadd" | "qsub",
+            to,
+            _,
+            ..,
+        ] => (Some(to), Some("__vouch_scanned"), None),
         ["msr", "primask", from] => (None, Some("__vouch_set_PRIMASK"), Some(from)),
         ["msr", "basepri", from] => (None, Some("__vouch_set_BASEPRI"), Some(from)),
         ["msr", "basepri_max", from] => (None, Some("__vouch_set_BASEPRI_MAX"), Some(from)),
