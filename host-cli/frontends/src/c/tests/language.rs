@@ -264,7 +264,7 @@ fn what_is_not_supported_is_refused_where_it_stands() {
         format!("float x; int *p, n; void *malloc(unsigned); int main(void) {{ {body} }}")
     };
     refused(&main("int a[n][n][n];"), "length is not a constant", "int a[n][n][n]");
-    for text in ["svc 0", "nop; svc 0", "mov r0, %0", "mrs %0, control", "mov %0, %1"] {
+    for text in ["svc 0", "nop; svc 0", "mov r0, %0", "mrs %0, faultmask", "mov %0, %1"] {
         let text = format!("asm(\"{text}\" : \"=r\"(n));");
         refused(&main(&text), "assembly", &text);
     }
