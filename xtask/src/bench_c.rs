@@ -137,7 +137,7 @@ pub fn task(args: &[String]) -> Result<()> {
 /// Checks one file.
 fn check(asked: &Asked, is_firmware: bool, file: String, expected: String) -> Outcome {
     let path = asked.folder.join(&file);
-    let mut args = vec!["check".into(), "--quiet".into(), "--color".into(), "never".into()];
+    let mut args = ["check", "--quiet", "--color", "never"].map(String::from).to_vec();
     if is_firmware {
         args.extend(harness(&path));
     }
@@ -150,10 +150,10 @@ fn check(asked: &Asked, is_firmware: bool, file: String, expected: String) -> Ou
 
 /// How a harness for a piece of firmware is checked.
 fn harness(path: &Path) -> Vec<String> {
-    let mut args: Vec<String> =
-        ["--entry", "step", "--loop", "--checks", "all"].map(String::from).to_vec();
+    let mut args = ["--entry", "step", "--loop", "--checks", "all"].map(String::from).to_vec();
     let folder = path.parent().unwrap_or(Path::new("."));
-    for headers in HEADERS.map(|name| folder.join(name)).into_iter().filter(|place| place.is_dir()) {
+    let folders = HEADERS.map(|name| folder.join(name));
+    for headers in folders.iter().filter(|place| place.is_dir()) {
         args.extend(["-I".into(), headers.display().to_string()]);
     }
     args

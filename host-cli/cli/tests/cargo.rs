@@ -107,4 +107,39 @@ fn what_cannot_be_built_or_chosen_is_said() {
     std::fs::write(crate_.join("src/bin/host.rs"), "fn main( {}\n").unwrap();
     let wrong = vouch(&crate_, &["--offline", "--bin", "host"]);
     assert_eq!(wrong.status.code(), Some(2), "{}", err(&wrong));
+    assert!(err(&wrong).contains("--bin host") && err(&wrong).contains("failed"), "{}", err(&wrong));
+    assert!(err(&wrong).contains("help: see above"), "{}", err(&wrong));
+    // Nor is a folder without a crate.
+    let nothing = vouch(folder.path(), &["--offline"]);
+    assert_eq!(nothing.status.code(), Some(2), "{}", err(&nothing));
+    assert!(err(&nothing).contains("--manifest-path"), "{}", err(&nothing));
+}
+
+/// What is not cargo does not print what cargo prints.
+#[test]
+fn another_program_in_place_of_cargo_is_noticed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let fake = |text: &str| {
+        let path = folder.path().join("fake");
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-vouch"));
+        let output = command.current_dir(folder.path()).env("CARGO", path).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+        err(&output)
+    };
+    let said = fake("echo hello");
+    assert!(said.contains("does not print JSON") && said.contains("CARGO"), "{said}");
+    let said = fake("echo '{}'");
+    assert!(said.contains("no program"), "{said}");
+    let package = r#"{"name": "p", "id": "1", "targets": [{"name": "p", "kind": ["bin"]}]}"#;
+    let metadata = format!(
+        r#"{{"packages": [{package}], "workspace_members": ["1"], "target_directory": "{}"}}"#,
+        folder.path().display()
+    );
+    let said = fake(&format!("echo '{metadata}'"));
+    assert!(said.contains("does not tell where the program `p` is"), "{said}");
+    let said = fake(&format!("[ $1 = metadata ] && echo '{metadata}' || kill -9 $$"));
+    assert!(said.contains("signal: 9") && said.contains("help: "), "{said}");
 }

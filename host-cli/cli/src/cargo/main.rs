@@ -16,7 +16,7 @@ use args::{Args, What};
 use cache::{Cache, Kept};
 use clap::Parser;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 /// The command or the crate is wrong, as for `vouch`.
 const WRONG: u8 = 2;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 
 /// Does what is asked; returns the exit code, or what went wrong with a way out.
 fn run(args: &Args) -> Result<u8, String> {
-    let Some(program) = build::build(args)? else { return Ok(WRONG) };
+    let program = build::build(args)?;
     let bytes = unload::unload(program.bytes)?;
     let folder = program.elf.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|e| cannot_write(folder, e))?;
@@ -73,6 +73,17 @@ fn tool() -> Result<PathBuf, String> {
     }
 }
 
+/// The exit code of `vouch`, which has said itself why it is not 0.
+fn code(tool: &Path, status: ExitStatus) -> Result<u8, String> {
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.ok_or_else(|| {
+        format!(
+            "{} was ended from outside ({status})\nhelp: if memory was short, `-- --max-rss` limits it",
+            tool.display()
+        )
+    })
+}
+
 /// Checks a program, unless that was done before.
 fn check(args: &Args, tool: &Path, elf: &Path, cache: &Cache) -> Result<u8, String> {
     if let Some(Kept { code, output }) = cache.verdict() {
@@ -84,7 +95,7 @@ fn check(args: &Args, tool: &Path, elf: &Path, cache: &Cache) -> Result<u8, Stri
     let output = command.spawn().and_then(std::process::Child::wait_with_output);
     let output = output.map_err(|e| format!("cannot run {}: {e}", tool.display()))?;
     show(args, &output.stdout, false);
-    let code = output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(WRONG);
+    let code = code(tool, output.status)?;
     cache.keep_verdict(&Kept { code, output: output.stdout });
     Ok(code)
 }
@@ -125,7 +136,7 @@ fn package(args: &Args, tool: &Path, elf: &Path, cache: &Cache) -> Result<u8, St
         command.stdout(Stdio::null());
     }
     let status = command.status().map_err(|e| format!("cannot run {}: {e}", tool.display()))?;
-    let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(WRONG);
+    let code = code(tool, status)?;
     if code == 0 {
         cache.keep_package(&image);
     }
