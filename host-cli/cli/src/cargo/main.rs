@@ -17,6 +17,7 @@ use cache::{Cache, Kept};
 use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use vouch_host::escape;
 
 /// The command or the crate is wrong, as for `vouch`.
 const WRONG: u8 = 2;
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
     let code = match run(&Args::parse_from(given)) {
         Ok(code) => code,
         Err(message) => {
-            eprintln!("error: {message}");
+            eprintln!("error: {}", escape::lines(&message, false));
             WRONG
         }
     };

@@ -17,6 +17,7 @@ use std::time::Duration;
 use vouch_core::ic3::Stats;
 use vouch_host::check::Progress;
 use vouch_host::deadline::Deadline;
+use vouch_host::escape;
 use vouch_host::frontend::{Diagnostic, Source, render_with};
 use vouch_host::judge::Question;
 use vouch_host::pipeline::Loaded;
@@ -54,8 +55,13 @@ pub fn unwritten() -> Option<&'static str> {
     UNWRITTEN.get().map(String::as_str)
 }
 
-/// Writes a line to standard output.
+/// Writes a JSON object to standard output, on a line of its own.
 pub fn print(text: &str) {
+    put(&escape::json(text));
+}
+
+/// Writes a line to standard output.
+fn put(text: &str) {
     match text.ends_with('\n') {
         true => print_raw(text.as_bytes()),
         false => print_raw(format!("{text}\n").as_bytes()),
@@ -79,8 +85,13 @@ pub fn written(result: io::Result<()>) {
 
 /// Writes a line to standard error.
 pub fn complain(text: &str) {
+    complain_in(text, false);
+}
+
+/// The same, with colours. Nothing else that a device, a model or a file has a name for gets to a terminal.
+fn complain_in(text: &str, colours: bool) {
     let mut out = io::stderr().lock();
-    let _ = writeln!(out, "{}", text.trim_end());
+    let _ = writeln!(out, "{}", escape::lines(text.trim_end(), colours));
 }
 
 impl Context {
@@ -137,13 +148,13 @@ impl Context {
 
     /// Shows a result for people.
     pub fn print(&self, text: &str) {
-        self.pause(|| print(text));
+        self.pause(|| put(&escape::lines(text, self.style.colour)));
     }
 
     /// Shows something that did not hinder the command.
     pub fn note(&self, text: &str) {
         if !self.quiet && !self.json {
-            self.pause(|| complain(text));
+            self.complain(text);
         }
     }
 
@@ -155,13 +166,18 @@ impl Context {
     /// Shows what only curious people want to know.
     pub fn tell(&self, text: impl FnOnce() -> String) {
         if self.verbose {
-            self.pause(|| complain(&text()));
+            self.complain(&text());
         }
     }
 
     /// Shows what must not be overlooked, however quiet it should be.
     pub fn alarm(&self, text: &str) {
-        self.pause(|| complain(text));
+        self.complain(text);
+    }
+
+    /// Some texts have the colours of standard output.
+    fn complain(&self, text: &str) {
+        self.pause(|| complain_in(text, self.colour || self.style.colour));
     }
 
     /// Shows why a command has failed.
@@ -171,10 +187,10 @@ impl Context {
         if self.json {
             print(&failure.to_json());
         } else {
-            complain(&failure.to_text(self.colour));
+            self.complain(&failure.to_text(self.colour));
         }
         if let Err(other) = self.publish(Checked::Failed(failure.to_outcome())) {
-            complain(&other.to_text(self.colour));
+            self.complain(&other.to_text(self.colour));
         }
     }
 
@@ -211,7 +227,7 @@ impl Context {
     /// How far a stage is.
     pub fn advance(&self, message: impl FnOnce() -> String) {
         if let Some(bar) = &*lock(&self.progress) {
-            bar.set_message(message());
+            bar.set_message(escape::text(&message()));
         }
     }
 

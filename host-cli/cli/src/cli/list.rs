@@ -5,9 +5,11 @@ use super::context::{self, Context};
 use super::failure::Failure;
 use serde::Serialize;
 use serde_json::json;
+use serialport::{SerialPortInfo, SerialPortType};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use vouch_host::engines::Engine;
+use vouch_host::escape;
 use vouch_host::report::text::size;
 use vouch_host::transport::qemu::{BOARDS, find_firmware};
 
@@ -49,7 +51,8 @@ pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
             firmware: find_firmware(b, &settings).ok().map(|p| p.display().to_string()),
         })
         .collect();
-    let ports = ports();
+    // A system that cannot list its ports has none that could be named.
+    let ports = ports(&serialport::available_ports().unwrap_or_default());
     let probe_rs = first_line(Path::new("probe-rs"), "--version");
     let probes = probe_rs.as_ref().map_or(vec![], |_| probes());
     if context.json {
@@ -73,12 +76,13 @@ pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
     }
     for (program, version) in &emulators {
         let missing = || format!("{} is not installed (`cargo xtask setup`)", program.display());
-        text.push_str(&format!("  emulator: {}\n", version.clone().unwrap_or_else(missing)));
+        let version = version.as_deref().map_or_else(missing, escape::text);
+        text.push_str(&format!("  emulator: {version}\n"));
     }
     text.push_str(&format!("  {:18}the device's program in this process\n", "sim"));
     text.push_str("\nserial ports\n");
     for port in &ports {
-        text.push_str(&format!("  {}  {}\n", port.target, port.about.as_deref().unwrap_or("")));
+        text.push_str(&format!("  {}\n", shown(port)));
     }
     if ports.is_empty() {
         text.push_str("  none\n");
@@ -87,7 +91,7 @@ pub fn command(args: &ListArgs, context: &mut Context) -> Result<u8, Failure> {
     match &probe_rs {
         None => text.push_str("  probe-rs is not installed (https://probe.rs)\n"),
         Some(_) if probes.is_empty() => text.push_str("  none\n"),
-        Some(_) => probes.iter().for_each(|p| text.push_str(&format!("  {p}\n"))),
+        Some(_) => probes.iter().for_each(|p| text.push_str(&format!("  {}\n", escape::text(p)))),
     }
     text.push_str("\nengines\n");
     for engine in Engine::ALL {
@@ -124,10 +128,7 @@ fn probes() -> Vec<String> {
     text.lines().filter(|l| l.starts_with('[')).map(str::to_string).collect()
 }
 
-fn ports() -> Vec<Port> {
-    use serialport::SerialPortType;
-    // A system that cannot list its ports has none that could be named.
-    let ports = serialport::available_ports().unwrap_or_default();
+fn ports(found: &[SerialPortInfo]) -> Vec<Port> {
     let about = |kind: &SerialPortType| match kind {
         SerialPortType::UsbPort(usb) => {
             let named = usb.product.clone().map_or(String::new(), |p| format!(" {p}"));
@@ -137,10 +138,43 @@ fn ports() -> Vec<Port> {
         SerialPortType::PciPort => Some("PCI".to_string()),
         SerialPortType::Unknown => None,
     };
-    let mut ports: Vec<Port> = ports
-        .iter()
-        .map(|p| Port { target: format!("serial:{}", p.port_name), about: about(&p.port_type) })
-        .collect();
+    let port = |p: &SerialPortInfo| Port {
+        target: format!("serial:{}", p.port_name),
+        about: about(&p.port_type),
+    };
+    let mut ports: Vec<Port> = found.iter().map(port).collect();
     ports.sort_by(|a, b| a.target.cmp(&b.target));
     ports
+}
+
+/// A port in a line. What it is called is up to whoever made the device.
+fn shown(port: &Port) -> String {
+    escape::text(format!("{}  {}", port.target, port.about.as_deref().unwrap_or("")).trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serialport::UsbPortInfo;
+
+    #[test]
+    fn a_device_cannot_write_to_the_terminal_by_its_name() {
+        let usb = UsbPortInfo {
+            vid: 0x0483,
+            pid: 0x374b,
+            serial_number: None,
+            manufacturer: None,
+            product: Some("ST\x1b[2J\r\n  serial:/dev/forged\u{9b}31m".into()),
+        };
+        let port = |name: &str, port_type| SerialPortInfo { port_name: name.into(), port_type };
+        let found = [
+            port("/dev/ttyS0\x07", SerialPortType::Unknown),
+            port("/dev/ttyACM0", SerialPortType::UsbPort(usb)),
+        ];
+        let lines: Vec<String> = ports(&found).iter().map(shown).collect();
+        assert_eq!(lines, [
+            "serial:/dev/ttyACM0  USB 0483:374b ST\\u{1b}[2J\\r\\n  serial:/dev/forged\\u{9b}31m",
+            "serial:/dev/ttyS0\\u{7}"
+        ]);
+    }
 }

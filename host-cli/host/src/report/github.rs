@@ -1,6 +1,7 @@
 //! Workflow commands of GitHub actions: what is found is shown beside the lines of a change.
 
 use super::results::Item;
+use crate::escape;
 
 /// One command for each finding.
 pub fn write(items: &[Item]) -> String {
@@ -19,7 +20,7 @@ pub fn write(items: &[Item]) -> String {
 
 /// Text behind the second pair of colons.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    escape::text(&text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A"))
 }
 
 /// Text of a property.
@@ -45,5 +46,6 @@ mod tests {
         assert_eq!(write(&items()).lines().count(), 4);
         assert_eq!(data("50%\n::error::x"), "50%25%0A::error::x");
         assert_eq!(property("a:b,c"), "a%3Ab%2Cc");
+        assert_eq!(data("\x1b[2Jx"), "\\u{1b}[2Jx");
     }
 }

@@ -1,6 +1,7 @@
 //! A serial port by the identity of the USB device that it belongs to: the same board whatever the port is called today.
 
 use super::{OpenError, serial};
+use crate::escape;
 use serialport::{SerialPortInfo, SerialPortType};
 use std::fmt;
 use std::str::FromStr;
@@ -60,7 +61,10 @@ fn port(identity: &Identity, ports: &[SerialPortInfo]) -> Result<String, String>
     match paths[..] {
         [path] => Ok(path.into()),
         [] => Err("no such device is connected".into()),
-        _ => Err(format!("several ports have this identity: {}", paths.join(", "))),
+        _ => {
+            let paths = escape::text(&paths.join(", "));
+            Err(format!("several ports have this identity: {paths}"))
+        }
     }
 }
 
@@ -69,7 +73,8 @@ fn known(ports: &[SerialPortInfo]) -> String {
         SerialPortType::UsbPort(usb) => {
             let (vendor, product, serial) = (usb.vid, usb.pid, usb.serial_number.clone());
             let identity = Identity { vendor, product, serial };
-            Some(format!("usb:{identity} ({})", p.port_name))
+            // Its serial number is what the device says.
+            Some(escape::text(&format!("usb:{identity} ({})", p.port_name)))
         }
         _ => None,
     });
@@ -106,6 +111,8 @@ mod tests {
         assert!(find("0483:374b").unwrap_err().contains("/dev/ttyACM0, /dev/ttyACM1"));
         assert!(find("0483:374b:C3").unwrap_err().contains("no such device"));
         assert!(known(&ports).contains("usb:0483:374b:A1 (/dev/ttyACM0)"));
+        let forged = known(&[usb("/dev/ttyACM0", 0x374b, "A1\x1b[2J\nerror: none")]);
+        assert!(forged.contains("A1\\u{1b}[2J\\nerror: none (/dev/ttyACM0)"), "{forged}");
         for wrong in ["", "0483", "0483:", "0483:xyz", "10483:374b"] {
             assert!(wrong.parse::<Identity>().is_err(), "{wrong}");
         }
