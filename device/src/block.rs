@@ -140,6 +140,14 @@ pub fn read_number_again(block: &Block) -> Option<u32> {
 mod tests {
     use super::*;
 
+    /// As `docs/formats/package.md` has it: devices in the field have such blocks.
+    #[test]
+    fn a_number_has_these_bytes() {
+        let part = [4, 3, 2, 1, 0xfb, 0xfc, 0xfd, 0xfe];
+        assert_eq!(number(0x0102_0304).as_chunks::<8>(), (&[part; 3][..], &[][..]));
+        assert_eq!((BLOCK, CONTENT), (32, 24));
+    }
+
     /// Parts that are numbers, complements, equal or not, in every order, and with a bit lost.
     #[test]
     fn both_ways_to_read_a_number_agree() {

@@ -215,3 +215,27 @@ pub fn unfinished(page: &[u8]) -> Option<(u32, u32)> {
 pub fn has_risen(page: &[u8]) -> bool {
     log(page).any(|(_, block)| block::read_number(block).is_some())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `docs/formats/package.md` has it: devices in the field have such pages.
+    #[test]
+    fn a_key_page_has_these_bytes() {
+        let part = *b"VKEY\xad\xdc\x98\xb2";
+        let content = seal(&[9; 32]);
+        assert_eq!(content.as_chunks::<8>(), (&[part; 3][..], &[][..]));
+        assert_eq!([0, 1, 2, 3].map(key_at), [0, 64, 128, 192]);
+        // A key that is firm, and an entry of the counter's log.
+        let mut page = [0xff; 512];
+        page[..32].copy_from_slice(&[9; 32]);
+        page[32..56].copy_from_slice(&content);
+        page[56..64].fill(0);
+        page[256..280].copy_from_slice(&block::number(7));
+        page[280..288].fill(0);
+        assert_eq!(record(&page, 0), Record::Key([9; 32]));
+        assert_eq!(record(&page, 1), Record::Free);
+        assert_eq!((floor(&page), floor_again(&page)), (7, 7));
+    }
+}

@@ -314,3 +314,57 @@ pub fn verify(key: &PublicKey, message: &[u8], signature: &[u8; 64]) -> Result<(
     let passed = signature::verify(key, message, signature);
     passed.then(SIGNED, || ()).ok_or(StoreError::Signature)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Worked out by hand from `docs/formats/package.md`: whoever changes this gives the package a new version.
+    #[test]
+    fn a_header_has_these_bytes() {
+        assert_eq!((VERSION, HEADER_LEN), (2, 144));
+        let hash = b"\x03\x90\x58\xc6\xf2\xc0\xcb\x49\x2c\x53\x3b\x0a\x4d\x14\xef\x77\
+            \xcc\x0f\x78\xab\xcc\xce\xd5\x28\x7d\x84\xa1\xa2\x01\x1c\xfb\x81";
+        let key = [9; 32];
+        let mut expected = [0; HEADER_LEN];
+        let parts: [(usize, &[u8]); 8] = [
+            (0, b"VPKG\x02\0\x01\0"),
+            (8, &[3, 0, 0, 0]),
+            (12, &[5, 6, 7, 8]),
+            (16, hash),
+            // The first bytes of the key's hash.
+            (48, b"\x8c\x0c\xc1\x7a\x04\x94\x2c\xc4"),
+            (56, b"pump"),
+            (72, &[1, 2, 3, 4]),
+            (80, &[7; 64]),
+        ];
+        for (at, part) in parts {
+            expected[at..at + part.len()].copy_from_slice(part);
+        }
+        let mut product = Product::default();
+        product[..4].copy_from_slice(b"pump");
+        let release = Release { product, firmware: 0x0403_0201 };
+        let header = Header { release, ..Header::unsigned(&[1, 2, 3], 0x0807_0605) };
+        let header = header.sign(&key, |bytes| {
+            assert_eq!(bytes, &expected[..80]);
+            [7; 64]
+        });
+        assert_eq!(header.to_bytes(), expected);
+        assert_eq!(Header::read(&expected), Ok(header));
+
+        // About a key, and without a signature.
+        let about = Header::about_key(Kind::RetireKey, &[8; 32], 1, &key, |_| [7; 64]).to_bytes();
+        assert_eq!(about[6..12], [1, 2, 0, 0, 0, 0]);
+        assert_eq!(about[16..48], [8; 32]);
+        let unsigned = Header::unsigned(&[], 0).to_bytes();
+        assert_eq!((unsigned[6], &unsigned[48..]), (0, &[0; 96][..]));
+
+        // Version 1, which is only read.
+        let mut first = [0; HEADER_LEN_1];
+        first[..56].copy_from_slice(&expected[..56]);
+        first[4] = 1;
+        first[56..].copy_from_slice(&[7; 64]);
+        let release = Release::default();
+        assert_eq!(Header::read(&first), Ok(Header { version: 1, release, ..header }));
+    }
+}

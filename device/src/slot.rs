@@ -128,3 +128,17 @@ pub fn mend(slot: &[u8]) -> Mend {
         _ => Mend::Nothing,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `docs/formats/package.md` has it: devices in the field have such slots.
+    #[test]
+    fn a_slot_has_this_layout() {
+        assert_eq!((SEQUENCE_AT, WHOLE_AT, ATTEMPTS_AT), (0, 32, 64));
+        assert_eq!((CONFIRMED_AT, DEAD_AT, PACKAGE_AT, ATTEMPTS), (160, 192, 256, 3));
+        assert_eq!(&WHOLE, b"vouch: this slot is whol");
+        assert_eq!(&CONFIRMED, b"VOUCH: It Was Confirmed!");
+    }
+}

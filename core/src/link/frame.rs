@@ -188,6 +188,13 @@ mod tests {
         payloads
     }
 
+    /// Worked out by hand from `docs/formats/protocol.md`: whoever changes this counts up `PROTOCOL`.
+    #[test]
+    fn a_frame_has_these_bytes() {
+        let expected = [0, 3, 2, 5, 6, 7, 0xdf, 0x40, 0xe2, 0x13, 0];
+        assert_eq!(frame(&[2, 5], &[0, 7]), expected);
+    }
+
     /// Payloads with every pattern of zeros that matters to COBS: none, at ends, around full runs.
     fn payloads() -> Vec<Vec<u8>> {
         let mut all = Vec::new();

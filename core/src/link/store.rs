@@ -167,3 +167,68 @@ pub trait ModelStore {
     /// Adds or retires a key, as this signed package says.
     fn change_keys(&mut self, package: &[u8]) -> Result<(), StoreError>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::MAX_PAYLOAD;
+    use crate::link::message::{Refusal, Reply};
+
+    /// The bytes are the protocol (`docs/formats/protocol.md`): whoever has to change these tests has changed it, and
+    /// counts up `PROTOCOL`.
+    #[test]
+    fn errors_have_these_numbers_and_fields() {
+        let all: [(StoreError, &[u8]); 24] = [
+            (StoreError::NoStore, &[]),
+            (StoreError::Empty, &[]),
+            (StoreError::Flash, &[]),
+            (StoreError::TooLarge { needed: 300, available: 1 }, &[0xac, 2, 1]),
+            (StoreError::NoUpdate, &[]),
+            (StoreError::BadOffset { expected: 300 }, &[0xac, 2]),
+            (StoreError::NotAPackage, &[]),
+            (StoreError::Version(300), &[0xac, 2]),
+            (StoreError::Length, &[]),
+            (StoreError::Hash, &[]),
+            (StoreError::Unsigned, &[]),
+            (StoreError::NoKey, &[]),
+            (StoreError::OtherKey, &[]),
+            (StoreError::Signature, &[]),
+            (StoreError::Rollback { offered: 1, floor: 300 }, &[1, 0xac, 2]),
+            (StoreError::CounterFull, &[]),
+            (StoreError::Provisioned, &[]),
+            (StoreError::Image(ImageError::Version(4)), &[1, 4]),
+            (StoreError::Memory, &[]),
+            (StoreError::CounterDamaged, &[]),
+            (StoreError::KeysFull, &[]),
+            (StoreError::KeyInUse, &[]),
+            (StoreError::TooMany, &[]),
+            (StoreError::OtherProduct, &[]),
+        ];
+        for (number, (error, fields)) in all.into_iter().enumerate() {
+            let mut out = [0; MAX_PAYLOAD];
+            let len = Reply::Refused(Refusal::Store(error)).encode(8, &mut out).unwrap();
+            assert_eq!(out[..5], [3, 8, 1, 13, number as u8], "{error:?}");
+            assert_eq!(out[5..len], *fields, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_stored_has_these_bytes() {
+        let model = StoredModel {
+            sequence: 1,
+            counter: 2,
+            length: 300,
+            signed: true,
+            confirmed: false,
+            hash: [7; 32],
+        };
+        let keys = [Some([5; 8]), None, None, None];
+        let info = StoreInfo { capacity: 4, keys, unsigned: true, floor: 3, model: Some(model) };
+        let mut out = [0; MAX_PAYLOAD];
+        let len = Reply::Store(info).encode(8, &mut out).unwrap();
+        #[rustfmt::skip]
+        let head = [3, 8, 9, 4, 1, 5, 5, 5, 5, 5, 5, 5, 5, 0, 0, 0, 1, 3, 1, 1, 2, 0xac, 2, 1, 0];
+        assert_eq!(out[..head.len()], head);
+        assert_eq!(out[head.len()..len], [7; 32]);
+    }
+}

@@ -354,6 +354,26 @@ mod tests {
         }
     }
 
+    /// As `docs/formats/package.md` has them: whoever changes this gives them a new version.
+    #[test]
+    fn keys_and_signatures_have_these_bytes() {
+        let key = SecretKey(SigningKey::from_bytes(&[0xa5; 32]));
+        let digits = "a5".repeat(32);
+        assert_eq!(key.write(), format!("vouch-secret-key 1\n{digits}\n"));
+        assert_eq!(write_public(&[0xa5; 32]), format!("vouch-public-key 1\n{digits}\n"));
+        let body = file();
+        let signed = sign(&body, &key, 3, Release::default()).unwrap();
+        let (head, payload) = signed[body.len()..].split_at(16);
+        assert_eq!(head[..12], *b"VSIG\x02\0\0\0\xd0\0\0\0");
+        let (header, over_file) = payload.split_last_chunk::<64>().unwrap();
+        assert_eq!(header.len(), 144);
+        let image = debug::split(&body).unwrap().0;
+        assert_eq!(header[..80], Header::signed(image, 3, &key.public(), |_| [0; 64]).to_bytes()[..80]);
+        assert_eq!(header[80..], key.sign(&header[..80]));
+        let covered = [&b"vouch file 1\0"[..], &package::sha256(&body)].concat();
+        assert_eq!(*over_file, key.sign(&covered));
+    }
+
     #[test]
     fn every_flipped_bit_of_a_signed_file_is_noticed() {
         let key = SecretKey(SigningKey::from_bytes(&[5; 32]));

@@ -45,3 +45,21 @@ pub fn read(file: &[u8]) -> Result<Vec<Piece>, DebugError> {
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Worked out by hand from `docs/formats/image.md`: whoever changes this gives the chunk a new version.
+    #[test]
+    fn the_chunk_has_these_bytes() {
+        let piece = Piece { name: "f".into(), start: 0x0800_0100, len: 300, hash: [7; 32] };
+        let expected: &[&[u8]] = &[
+            b"VCOD\x01\0\0\0\x29\0\0\0\xb1\xc0\xeb\xd0",
+            b"\x01\x01f\x80\x82\x80\x40\xac\x02",
+            &[7; 32],
+        ];
+        assert_eq!(write(&[piece]), expected.concat());
+        assert!(write(&[]).is_empty());
+    }
+}
