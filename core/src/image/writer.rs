@@ -442,3 +442,70 @@ fn distinct_operands<W: Word>(lits: &[W]) -> impl Iterator<Item = usize> {
     let v = operands_of(lits);
     (0..3).filter(move |&i| v[i] != 0 && !v[..i].contains(&v[i])).map(move |i| v[i])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Image;
+
+    /// Worked out by hand from `docs/formats/image.md`: whoever changes this gives the format a new version.
+    #[test]
+    fn an_image_has_these_bytes() {
+        let live = |bits: &[u32]| LocationSpec { live: bits.into() };
+        // A step into the error location if bit 0 and an input are true.
+        let fails = EdgeSpec {
+            from: 1,
+            to: 2,
+            inputs: 1,
+            gates: vec![[2, 6, 1]],
+            guard: 8,
+            next: vec![],
+        };
+        let param =
+            ParamSpec { name: "k".into(), first_bit: 1, width: 1, min: 0, max: 1, signed: false };
+        let builder = ImageBuilder {
+            name: "m".into(),
+            source_hash: core::array::from_fn(|i| i as u8),
+            state_bits: 2,
+            locations: vec![live(&[1]), live(&[0, 1]), live(&[])],
+            edges: vec![EdgeSpec::plain(0, 1, 0, &[1, 2]), fails],
+            properties: vec![PropertySpec { name: "p".into(), error: 2 }],
+            params: vec![param],
+            certificate: vec![(1, vec![1]), (2, vec![])],
+            ..ImageBuilder::default()
+        };
+        let bytes = builder.build_as::<u16>().unwrap();
+        let hash: Vec<u8> = (0..32).collect();
+        let words = |words: &[u16]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+        let numbers =
+            |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+        #[rustfmt::skip]
+        let expected: [&[u8]; 17] = [
+            // Version 2, words of two bytes, 270 bytes, CRC-32, a header of 68 bytes.
+            b"VIMG\x02\0\x02\0\x0e\x01\0\0CRC.\x44\0\0\0",
+            b"\x01m", &hash, &[2, 3, 2, 1, 1, 5, 2, 1],
+            // Where the tables are: the offsets from 136 on take two bytes.
+            &[88, 48, 0x88, 1, 64, 0xc8, 1, 6, 0xd0, 1, 4, 0xd4, 1, 6, 0xdc, 1, 4, 0xe0, 1, 22, 0xf8, 1, 10, 0x84, 2, 10],
+            &numbers(&[0, 1, 0, 0, 1, 2, 0, 1, 3, 0, 1, 1]),
+            &numbers(&[0, 1, 0, 0, 0, 0, 0, 0, 1, 2, 1, 1, 0, 2, 3, 8]),
+            &words(&[1, 0, 1]), &[0, 0],
+            &words(&[0, 1]),
+            &words(&[2, 6, 1]), &[0, 0],
+            &words(&[1, 2]),
+            // Offsets of the first edge's variables; of the second one's, and who reads them.
+            &words(&[0, 0, 0, 0, 0, 1, 1, 2, 2, 4, 4]), &[0, 0],
+            b"\x01p\x02\x01k\x01\x01\0\x01\0\0\0",
+            &words(&[1, 1, 1, 2, 0]),
+        ];
+        let mut expected = expected.concat();
+        let crc = crate::link::frame::checksum(&[&expected[..12], &expected[16..]].concat());
+        expected[12..16].copy_from_slice(&crc.to_le_bytes());
+        assert_eq!(bytes, expected);
+        let aligned: Vec<u32> = (bytes.chunks(4))
+            .map(|b| b.iter().rev().fold(0, |word, byte| (word << 8) | u32::from(*byte)))
+            .collect();
+        let aligned: &[u8] = bytemuck::cast_slice(&aligned);
+        let image = Image::<u16>::new_checked(&aligned[..bytes.len()]).unwrap();
+        assert_eq!(ImageBuilder::of(&image), builder);
+    }
+}
