@@ -19,5 +19,6 @@ mod project;
 mod rig;
 mod runs;
 mod schema;
+mod serial;
 mod shown;
 mod sweep;
