@@ -191,6 +191,20 @@ mod tests {
 
     /// A folder in which one engine decides what `auto` does not, and leaves as much open; one in which `explicit`
     /// is ahead.
+    /// All but `auto` itself.
+    #[test]
+    fn every_engine_is_asked() {
+        let place = project::root().join("host-cli/host/src/engines/mod.rs");
+        let text = std::fs::read_to_string(place).unwrap();
+        let names = text.split("pub fn name(self)").nth(1).unwrap().split("pub fn").next().unwrap();
+        let mut known: Vec<&str> = names.split('"').skip(1).step_by(2).collect();
+        known.retain(|name| *name != "auto");
+        known.sort();
+        let mut asked = ENGINES;
+        asked.sort();
+        assert_eq!(asked[..], known[..]);
+    }
+
     #[test]
     fn an_engine_is_ahead_unless_it_leaves_as_many_open() {
         let asked = Asked { folder: "x".into(), timeout: 5, filter: String::new(), jobs: 2 };

@@ -13,6 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+/// Those of `fuzz/src/lib.rs`: this program is built without them.
 const TARGETS: [&str; 17] = [
     "link",
     "session",
@@ -158,4 +159,17 @@ fn keep(target: &str, run: &Run, commit: &str) -> Result<()> {
     rows.push(row);
     rows.sort_by_key(|row| TARGETS.iter().position(|t| row.split('\t').next() == Some(t)));
     record::write("fuzz.tsv", &format!("{HEAD}{COLUMNS}\n{}\n", rows.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_target_is_fuzzed() {
+        let text = fs::read_to_string(project::root().join("fuzz/src/lib.rs")).unwrap();
+        let names = text.split("Target { name: \"").skip(1);
+        let known: Vec<&str> = names.filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(TARGETS[..], known[..]);
+    }
 }

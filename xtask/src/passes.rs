@@ -90,7 +90,7 @@ fn measure(model: &str, passes: &str) -> Result<Row> {
 }
 
 /// Names of models end in one of these.
-const EXTENSIONS: [&str; 7] = ["vch", "c", "i", "aag", "aig", "btor2", "elf"];
+const EXTENSIONS: [&str; 8] = ["vch", "c", "i", "aag", "aig", "btor2", "btor", "elf"];
 /// What a compilation may take.
 const LIMITS: Limits = Limits { seconds: 20, bytes: 4 << 30 };
 const SIZES: [&str; 5] = ["state_bits", "locations", "edges", "gates", "image_bytes"];
@@ -167,13 +167,32 @@ fn inspect(file: &Path, passes: &str) -> Result<(Option<[u64; SIZES.len()]>, f64
     let tool = project::tool().display().to_string();
     let file = file.display().to_string();
     let mut words = vec![&*tool, "inspect", &file, "--passes", passes, "--json", "--quiet"];
-    if file.contains("examples/c/") {
-        words.extend(["--entry", "step", "--loop"]);
-    }
+    // The first lines of an example in C say how it is checked.
+    let text = if file.contains("examples/c/") { std::fs::read_to_string(&file)? } else { String::new() };
+    let command = text.lines().find_map(|line| line.split_once("vouch check examples/c/"));
+    words.extend(command.into_iter().flat_map(|(_, flags)| flags.split_whitespace().skip(1)));
     let words: Vec<String> = words.into_iter().map(String::from).collect();
     let scratch = project::target().join("inspect.json");
     let ended = limit::run(&words, &LIMITS, &scratch)?;
     let found = serde_json::from_str::<Value>(&ended.text).ok().filter(|_| ended.code == Some(0));
     let sizes = found.map(|f| SIZES.map(|s| f["sizes"][s].as_u64().unwrap_or(0)));
     Ok((sizes, ended.seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Those of `LANGUAGES`: this program is built without the front ends.
+    #[test]
+    fn every_language_is_compiled() {
+        let place = project::root().join("host-cli/frontends/src/lib.rs");
+        let text = std::fs::read_to_string(place).unwrap();
+        let lists = text.split("extensions: &[").skip(1);
+        let known: Vec<&str> = lists
+            .filter_map(|rest| rest.split_once(']'))
+            .flat_map(|(list, _)| list.split('"').skip(1).step_by(2))
+            .collect();
+        assert_eq!(EXTENSIONS[..], known[..]);
+    }
 }
