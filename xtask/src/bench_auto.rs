@@ -189,8 +189,6 @@ fn table(asked: &Asked, sums: &BTreeMap<String, Sums>) -> String {
 mod tests {
     use super::*;
 
-    /// A folder in which one engine decides what `auto` does not, and leaves as much open; one in which `explicit`
-    /// is ahead.
     /// All but `auto` itself.
     #[test]
     fn every_engine_is_asked() {
@@ -205,6 +203,8 @@ mod tests {
         assert_eq!(asked[..], known[..]);
     }
 
+    /// A folder in which one engine decides what `auto` does not, and leaves as much open; one in which `explicit`
+    /// is ahead.
     #[test]
     fn an_engine_is_ahead_unless_it_leaves_as_many_open() {
         let asked = Asked { folder: "x".into(), timeout: 5, filter: String::new(), jobs: 2 };
