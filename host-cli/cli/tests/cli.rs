@@ -488,6 +488,28 @@ fn flags_can_come_from_the_environment() {
     assert!(ascii.out.is_ascii(), "{}", ascii.out);
 }
 
+/// What files, lines and properties are called does not get to a terminal as it is; colours do.
+#[test]
+fn names_do_nothing_to_a_terminal() {
+    let named = "#include \"vouch.h\"\nvoid step(unsigned char x) {\n\
+        VOUCH_ASSERT_NAMED(\"a\\x1b[2J\\r\\xc2\\x9b\\x32J\", x != 3); }\n";
+    let place = Place::new(&[("named.c", named), ("line.vch", "machine m { \x1b[2J\u{9b}2J }\n")]);
+    let check = ["check", "named.c", "--entry", "step", "--loop"];
+    let is_safe = |text: &str| !text.contains(['\x1b', '\r', '\u{9b}']);
+    let broken = place.run(&check).ended(1);
+    assert!(broken.out.contains("a\\u{1b}[2J\\r\\u{9b}2J"), "{}", broken.out);
+    assert!(is_safe(&broken.out) && is_safe(&broken.err), "{}{}", broken.out, broken.err);
+    let json = place.run(&[&check[..], &["--json"]].concat()).ended(1);
+    assert!(is_safe(&json.out), "{}", json.out);
+    assert_eq!(json.json()["property"], "a\x1b[2J\r\u{9b}2J");
+    for args in [&["check", "line.vch"][..], &["check", "no\x1b[2J\u{9b}.vch"]] {
+        let wrong = place.run(args).ended(2);
+        assert!(is_safe(&wrong.err) && wrong.err.contains("\\u{1b}[2J"), "{}", wrong.err);
+        let coloured = place.run(&[args, &["--color", "always"]].concat()).ended(2).err;
+        assert!(coloured.contains("\x1b[") && !coloured.contains("\x1b[2J"), "{coloured}");
+    }
+}
+
 #[test]
 fn help_teaches_the_tool() {
     let place = pump();
