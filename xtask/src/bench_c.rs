@@ -237,7 +237,8 @@ mod tests {
         let files = vec![pair("locks/a.c", "safe")];
         assert_eq!(programs, List { files: files.clone(), is_firmware: false });
         assert_eq!(List::read("locks/a.c\tsafe\n"), programs);
-        let firmware = List::read("piece\tfile\tverdict\nlock\tlocks/a.c\tsafe\npid\tpid/h.c\t?\r\n");
+        let firmware =
+            List::read("piece\tfile\tverdict\nlock\tlocks/a.c\tsafe\npid\tpid/h.c\t?\r\n");
         let files = [files, vec![pair("pid/h.c", "?")]].concat();
         assert_eq!(firmware, List { files, is_firmware: true });
     }

@@ -168,7 +168,8 @@ fn inspect(file: &Path, passes: &str) -> Result<(Option<[u64; SIZES.len()]>, f64
     let file = file.display().to_string();
     let mut words = vec![&*tool, "inspect", &file, "--passes", passes, "--json", "--quiet"];
     // The first lines of an example in C say how it is checked.
-    let text = if file.contains("examples/c/") { std::fs::read_to_string(&file)? } else { String::new() };
+    let text =
+        if file.contains("examples/c/") { std::fs::read_to_string(&file)? } else { String::new() };
     let command = text.lines().find_map(|line| line.split_once("vouch check examples/c/"));
     words.extend(command.into_iter().flat_map(|(_, flags)| flags.split_whitespace().skip(1)));
     let words: Vec<String> = words.into_iter().map(String::from).collect();

@@ -453,14 +453,8 @@ mod tests {
     fn an_image_has_these_bytes() {
         let live = |bits: &[u32]| LocationSpec { live: bits.into() };
         // A step into the error location if bit 0 and an input are true.
-        let fails = EdgeSpec {
-            from: 1,
-            to: 2,
-            inputs: 1,
-            gates: vec![[2, 6, 1]],
-            guard: 8,
-            next: vec![],
-        };
+        let fails =
+            EdgeSpec { from: 1, to: 2, inputs: 1, gates: vec![[2, 6, 1]], guard: 8, next: vec![] };
         let param =
             ParamSpec { name: "k".into(), first_bit: 1, width: 1, min: 0, max: 1, signed: false };
         let builder = ImageBuilder {

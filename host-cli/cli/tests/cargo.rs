@@ -107,7 +107,11 @@ fn what_cannot_be_built_or_chosen_is_said() {
     std::fs::write(crate_.join("src/bin/host.rs"), "fn main( {}\n").unwrap();
     let wrong = vouch(&crate_, &["--offline", "--bin", "host"]);
     assert_eq!(wrong.status.code(), Some(2), "{}", err(&wrong));
-    assert!(err(&wrong).contains("--bin host") && err(&wrong).contains("failed"), "{}", err(&wrong));
+    assert!(
+        err(&wrong).contains("--bin host") && err(&wrong).contains("failed"),
+        "{}",
+        err(&wrong)
+    );
     assert!(err(&wrong).contains("help: see above"), "{}", err(&wrong));
     // Nor is a folder without a crate.
     let nothing = vouch(folder.path(), &["--offline"]);

@@ -368,7 +368,10 @@ mod tests {
         let (header, over_file) = payload.split_last_chunk::<64>().unwrap();
         assert_eq!(header.len(), 144);
         let image = debug::split(&body).unwrap().0;
-        assert_eq!(header[..80], Header::signed(image, 3, &key.public(), |_| [0; 64]).to_bytes()[..80]);
+        assert_eq!(
+            header[..80],
+            Header::signed(image, 3, &key.public(), |_| [0; 64]).to_bytes()[..80]
+        );
         assert_eq!(header[80..], key.sign(&header[..80]));
         let covered = [&b"vouch file 1\0"[..], &package::sha256(&body)].concat();
         assert_eq!(*over_file, key.sign(&covered));

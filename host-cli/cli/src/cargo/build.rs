@@ -42,10 +42,8 @@ pub fn build(args: &Args) -> Result<Program, String> {
     let mut metadata = cargo();
     metadata.args(["metadata", "--no-deps", "--format-version", "1"]).args(args.place());
     let help = "run it in the folder of a crate, or name its `Cargo.toml` with `--manifest-path`";
-    let metadata: Value =
-        serde_json::from_slice(&output(&mut metadata, help)?).map_err(|e| {
-            format!("`cargo metadata` does not print JSON: {e}\nhelp: {WRAPPER}")
-        })?;
+    let metadata: Value = serde_json::from_slice(&output(&mut metadata, help)?)
+        .map_err(|e| format!("`cargo metadata` does not print JSON: {e}\nhelp: {WRAPPER}"))?;
     let (package, bin) = choose(&metadata, args)?;
     let cargos =
         args.target_dir.clone().or_else(|| text(&metadata, "target_directory").map(PathBuf::from));
@@ -111,8 +109,9 @@ fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
 /// The package and the program in it that are meant.
 fn choose(metadata: &Value, args: &Args) -> Result<(String, String), String> {
     // Cargo tells the default ones since 1.71.
-    let members =
-        ["workspace_default_members", "workspace_members"].iter().find_map(|name| metadata.get(name));
+    let members = ["workspace_default_members", "workspace_members"]
+        .iter()
+        .find_map(|name| metadata.get(name));
     let default: Vec<&str> =
         members.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let (mut names, mut found) = (vec![], vec![]);
@@ -177,10 +176,12 @@ mod tests {
     fn the_program_is_where_cargo_says() {
         let message = |name: &str, path: Option<&str>| {
             let target = json!({ "name": name, "kind": ["bin"] });
-            json!({ "reason": "compiler-artifact", "target": target, "executable": path }).to_string()
+            json!({ "reason": "compiler-artifact", "target": target, "executable": path })
+                .to_string()
         };
         let ask = |lines: &[String]| built(lines.join("\n").as_bytes(), "pump");
-        let (other, pump) = (message("other", Some("/t/other")), message("pump", Some("/t/a/pump")));
+        let (other, pump) =
+            (message("other", Some("/t/other")), message("pump", Some("/t/a/pump")));
         let printed = "a build script's text, [1, 2], { not JSON".to_owned();
         let library = message("pump", None);
         let lines = [printed.clone(), "[1]".into(), library.clone(), other.clone(), pump.clone()];

@@ -172,9 +172,12 @@ mod tests {
             port("/dev/ttyACM0", SerialPortType::UsbPort(usb)),
         ];
         let lines: Vec<String> = ports(&found).iter().map(shown).collect();
-        assert_eq!(lines, [
-            "serial:/dev/ttyACM0  USB 0483:374b ST\\u{1b}[2J\\r\\n  serial:/dev/forged\\u{9b}31m",
-            "serial:/dev/ttyS0\\u{7}"
-        ]);
+        assert_eq!(
+            lines,
+            [
+                "serial:/dev/ttyACM0  USB 0483:374b ST\\u{1b}[2J\\r\\n  serial:/dev/forged\\u{9b}31m",
+                "serial:/dev/ttyS0\\u{7}"
+            ]
+        );
     }
 }

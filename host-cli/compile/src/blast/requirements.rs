@@ -39,10 +39,8 @@ mod tests {
     fn the_chunk_has_these_bytes() {
         let mut requirements = Requirements::default();
         requirements.add("once", ["R1".to_owned(), "R2".to_owned()]);
-        let expected: &[&[u8]] = &[
-            b"VREQ\x01\0\0\0\x0d\0\0\0\x88\x46\x08\x3a",
-            b"\x01\x04once\x02\x02R1\x02R2",
-        ];
+        let expected: &[&[u8]] =
+            &[b"VREQ\x01\0\0\0\x0d\0\0\0\x88\x46\x08\x3a", b"\x01\x04once\x02\x02R1\x02R2"];
         assert_eq!(write(&requirements), expected.concat());
         assert!(write(&Requirements::default()).is_empty());
     }
