@@ -219,7 +219,7 @@ impl Context {
                 "|/-\\ "
             }));
         }
-        bar.set_prefix(what.to_string());
+        bar.set_prefix(escape::text(what));
         bar.enable_steady_tick(Duration::from_millis(100));
         *lock(&self.progress) = Some(bar);
     }
