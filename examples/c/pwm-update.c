@@ -26,9 +26,18 @@ void TIM1_UP_IRQHandler(void)
     VOUCH_ASSERT_NAMED("switches_off", duty <= period);
 }
 
-void step(uint8_t new_period, uint8_t new_duty)
+/* What the user has chosen. */
+extern uint8_t read_period(void), read_duty(void);
+
+void step(void)
 {
-    if (next.is_new || new_duty > new_period)
+    uint8_t new_period, new_duty;
+
+    if (next.is_new)
+        return;
+    new_period = read_period();
+    new_duty = read_duty();
+    if (new_duty > new_period)
         return;
     next.period = new_period;
     next.duty = new_duty;

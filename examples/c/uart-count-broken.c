@@ -4,7 +4,7 @@
  * Bytes of a UART: an interrupt puts them into a ring, the main loop takes them out, and both count how many there are. Counting
  * down is a read and a write, and the interrupt may come in between: only the masked section saves the byte that it counts.
  *
- * vouch check examples/c/uart-count-broken.c --entry step --loop --interrupt USART1_IRQHandler --checks bounds
+ * vouch check examples/c/uart-count-broken.c --entry step --loop --interrupt USART1_IRQHandler --checks bounds --engine explicit
  */
 #include <stdint.h>
 #include "vouch.h"
