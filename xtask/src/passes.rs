@@ -167,11 +167,12 @@ fn inspect(file: &Path, passes: &str) -> Result<(Option<[u64; SIZES.len()]>, f64
     let tool = project::tool().display().to_string();
     let file = file.display().to_string();
     let mut words = vec![&*tool, "inspect", &file, "--passes", passes, "--json", "--quiet"];
-    // The first lines of an example in C say how it is checked.
+    // The first lines of an example in C say how it is checked; by what is of no interest here.
     let text =
         if file.contains("examples/c/") { std::fs::read_to_string(&file)? } else { String::new() };
     let command = text.lines().find_map(|line| line.split_once("vouch check examples/c/"));
-    words.extend(command.into_iter().flat_map(|(_, flags)| flags.split_whitespace().skip(1)));
+    let flags = command.map_or("", |(_, flags)| flags).split_whitespace().skip(1);
+    words.extend(flags.take_while(|flag| *flag != "--engine"));
     let words: Vec<String> = words.into_iter().map(String::from).collect();
     let scratch = project::target().join("inspect.json");
     let ended = limit::run(&words, &LIMITS, &scratch)?;
