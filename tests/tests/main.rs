@@ -32,7 +32,6 @@ mod marker;
 mod names;
 mod order;
 mod own_code;
-mod pages;
 mod pipeline;
 mod powercut;
 mod probe;

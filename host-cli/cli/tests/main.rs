@@ -13,6 +13,7 @@ mod deadline;
 mod labgrid;
 mod manual;
 mod mistakes;
+mod pages;
 mod place;
 mod program;
 mod project;

@@ -9,7 +9,7 @@ use vouch_host::simplify::passes::Pass;
 use vouch_host::transport::boards::BOARDS;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn page(path: &str) -> String {
@@ -49,9 +49,11 @@ fn engines_and_passes() {
 
 #[test]
 fn boards() {
-    let table: toml::Table = page("boards.toml").parse().unwrap();
-    let boards = table["board"].as_array().unwrap().iter();
-    let all: Vec<&str> = boards.map(|board| board["name"].as_str().unwrap()).collect();
+    let table = page("boards.toml");
+    let all: Vec<&str> = (table.lines())
+        .filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+        .collect();
+    assert!(all.len() >= 6);
     let page = page("docs/device.md");
     // Two tables begin alike: the second one is about the emulator.
     let (first, second) = page.split_at(page.rfind("| board | timer |").unwrap());
@@ -100,10 +102,10 @@ fn examples_in_c() {
 /// Crates of the workspace have their row in the tour.
 #[test]
 fn rooms() {
-    let manifest: toml::Table = page("Cargo.toml").parse().unwrap();
+    let manifest = page("Cargo.toml");
+    let members = manifest.lines().find_map(|line| line.strip_prefix("members = [")).unwrap();
     let rooms = names(&page("docs/architecture.md"), "room");
-    for member in manifest["workspace"]["members"].as_array().unwrap() {
-        let member = member.as_str().unwrap();
+    for member in members.split('"').skip(1).step_by(2) {
         let is_told = rooms.iter().any(|room| {
             let room = room.trim_end_matches('/');
             member == room || member.starts_with(&format!("{room}/"))
