@@ -110,3 +110,19 @@ fn nothing_is_defined_if_that_is_asked_for() {
     assert_eq!(result("-undef", text, &[]), Ok(1));
     assert!(result("", text, &[]).is_err());
 }
+
+#[test]
+fn what_a_pragma_makes_weak_yields() {
+    let files = [
+        (
+            "src/main.c",
+            "#pragma weak hook\nint hook(void) { return 1; }\nint main(void) { return hook(); }\n",
+        ),
+        ("src/other.c", "int hook(void) { return 2; }\n"),
+    ];
+    for (names, wanted) in [(&["main", "other"][..], 2), (&["other", "main"], 2), (&["main"], 1)] {
+        let folder = tempfile::tempdir().unwrap();
+        let entries: Vec<(&str, &str)> = names.iter().map(|name| (*name, "")).collect();
+        assert_eq!(result_by(database(folder.path(), &files, &entries)), Ok(wanted), "{names:?}");
+    }
+}
