@@ -102,17 +102,19 @@ impl Parser {
         let scanners = functions.filter(|(_, f)| f.body.is_none() && scanner(&f.name).is_some());
         let scanners: BTreeSet<FunctionId> = scanners.map(|(id, _)| id).collect();
         let calls = |e: &Expr| matches!(&e.kind, ExprKind::Call(id, _) if scanners.contains(id));
-        let has_call = |body: &Stmt| {
-            let mut found = false;
-            body.expressions(&mut |e| e.walk(&mut |e| found |= calls(e)));
+        let call = |body: &Stmt| {
+            let mut found = None;
+            body.expressions(&mut |e| {
+                e.walk(&mut |e| found = found.or(calls(e).then_some(e.span)))
+            });
             found
         };
-        let mut code: Vec<FunctionId> = (0..self.unit.functions.len()).collect();
-        code.retain(|id| self.unit.functions[*id].body.as_ref().is_some_and(has_call));
-        if code.is_empty() {
-            return Ok(());
-        }
-        let mut function = |name: &str| self.implicit_function(&Rc::from(name), Span::default());
+        let bodies = self.unit.functions.iter().map(|f| f.body.as_ref().and_then(call));
+        let code: Vec<(FunctionId, Span)> =
+            bodies.enumerate().filter_map(|(id, span)| Some((id, span?))).collect();
+        // What goes wrong in the functions that do it is shown at the first call.
+        let Some((_, span)) = code.first().copied() else { return Ok(()) };
+        let mut function = |name: &str| self.implicit_function(&Rc::from(name), span);
         let parts = Parts {
             count: function("__vouch_scan_count")?,
             word: function("__vouch_scan_word")?,
@@ -131,7 +133,7 @@ impl Parser {
                 ],
             ],
         };
-        for id in code {
+        for (id, _) in code {
             let Some(mut body) = self.unit.functions[id].body.take() else { continue };
             let mut locals = std::mem::take(&mut self.unit.functions[id].locals);
             body.expressions_mut(&mut |e| {
