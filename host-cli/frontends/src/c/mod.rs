@@ -2,7 +2,7 @@
 //!
 //! Files → [`project`] ([`commands`], [`definitions`]) → [`preprocess`] ([`headers`]) → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] ([`share`], [`callback`]) → [`lower`] →
 //! automaton. [`interrupt`] puts handlers in before that. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
-//! competitions of any verdict; [`calls`] tells what a run's calls return, [`edges`] what each edge does. [`places`] leads back to the files, [`types`] knows how things lie in memory, [`constant`] folds constant expressions.
+//! competitions of any verdict; [`calls`] tells what a run's calls return, [`edges`] what each edge does. [`places`] leads back to the files, [`types`] knows how things lie in memory, [`model`] and [`toolchain`] what compilers take for granted, [`constant`] folds constant expressions.
 //! [`registers`] reads what is said of registers. [`warn`] notes where a check says less than it seems to, [`questions`] asks what never happens.
 
 mod blocks;
@@ -23,6 +23,7 @@ mod interrupt;
 mod layout;
 mod lexer;
 mod lower;
+mod model;
 mod named;
 mod order;
 mod outlive;
@@ -48,9 +49,9 @@ mod warn;
 pub mod witness;
 
 pub use lower::TASK;
+pub use model::DataModel;
 pub use preprocess::Macro;
 pub use project::gather;
-pub use types::DataModel;
 
 use super::lint::Lint;
 use super::origin::Parts;

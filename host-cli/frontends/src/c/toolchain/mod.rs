@@ -6,8 +6,8 @@ mod riscv;
 #[cfg(test)]
 mod tests;
 
+use super::model::Arm;
 use super::preprocess::Macro;
-use super::types::Arm;
 use super::{DataModel, headers};
 use std::collections::BTreeMap;
 
