@@ -20,6 +20,10 @@ pub struct Chosen {
 pub fn of_step(program: &Program, step: &Step) -> Vec<Chosen> {
     let Program { cfa, notes, .. } = program;
     let Some(edge) = cfa.edges.get(step.edge.index()) else { return vec![] };
+    // A handler comes first: what it interrupts has chosen nothing yet.
+    if notes.begins.contains(&edge.to) {
+        return vec![];
+    }
     let read = cfa.edge_inputs(edge);
     let chosen = notes.samples.iter().filter(|s| s.at == edge.from).map(|sample| {
         let value = step.inputs.iter().find(|i| i.0 == sample.input).map_or(0, |i| i.1);

@@ -11,7 +11,7 @@
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something.
 //! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
-//! - `lift`, `meet`, `pointers`: locations, and what is known at each. `constants`: addresses in code, `kept`: those in memory. `shared`: what other code may change. `build`, `names`: the automaton.
+//! - `lift`, `meet`, `pointers`, `returns`: locations, and what is known at each. `constants`: addresses in code, `kept`: those in memory. `shared`: what other code may change. `build`, `names`: the automaton.
 //!   `about`: what people want to know of it. [`flashed`]: the bytes that it depends on.
 //! - [`linked`]: a model that was made of source, in the program that a compiler made of the same.
 
@@ -43,6 +43,7 @@ mod pause;
 mod pointers;
 mod range;
 pub mod reader;
+mod returns;
 mod shared;
 mod state;
 mod types;

@@ -58,6 +58,11 @@ impl<'a> Interrupts<'a> {
         }
     }
 
+    /// Whether one of them begins at a location.
+    pub fn begins_at(&self, at: LocId) -> bool {
+        self.bodies.iter().any(|body| body.entry == at)
+    }
+
     /// Whether there are any.
     pub fn are_there(&self) -> bool {
         !self.handlers.is_empty()

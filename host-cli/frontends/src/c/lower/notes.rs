@@ -17,6 +17,8 @@ use vouch_ir::{EdgeId, ExprId, InputId, LocId, Span, VarId};
 pub struct Notes {
     /// Values that runs choose, in the order in which they are chosen within an edge.
     pub samples: Vec<Sample>,
+    /// Where handlers of interrupts begin.
+    pub begins: BTreeSet<LocId>,
     /// Heads of loops: where a condition is about to be evaluated, and of `do` where the body begins.
     pub heads: Vec<Place>,
     /// Locations at which a statement is about to be run.
@@ -169,6 +171,9 @@ impl Lower<'_> {
     /// What holds of locations holds of their copies.
     pub(super) fn note_copies(&mut self, copied: &[(LocId, LocId)]) {
         for (copy, original) in copied {
+            if self.interrupts.begins_at(*original) {
+                self.notes.begins.insert(*copy);
+            }
             let more = self.notes.samples.iter().filter(|sample| sample.at == *original);
             let more: Vec<Sample> = more
                 .map(|sample| Sample { at: *copy, input: sample.input, call: sample.call })

@@ -234,3 +234,32 @@ fn handlers_run_in_loops_that_may_never_end() {
         assert!(is_paused(body), "{body}");
     }
 }
+
+/// A handler that comes where a step begins does not use up what the step chooses.
+#[test]
+fn a_handler_takes_no_choice_from_what_it_interrupts() {
+    let text = "
+        extern void reach_error(void);
+        volatile int last, seen;
+        void handler(void) { seen = last; }
+        void step(int x) { last = x; if (seen == 3) reach_error(); }";
+    let mut options = options("step");
+    options.c.repeat = true;
+    options.c.interrupts = vec![("handler".into(), 0)];
+    let source = crate::Source { path: "test.c".into(), text: text.into() };
+    let program = crate::c::Program::new(&source, &options).unwrap();
+    let chosen = |edge: usize| {
+        let step = vouch_ir::Step { edge: vouch_ir::EdgeId(edge as u32), inputs: vec![] };
+        crate::c::calls::of_step(&program, &step).len()
+    };
+    let (mut handled, mut stepped) = (0, 0);
+    for (number, edge) in program.cfa.edges.iter().enumerate() {
+        let is_handler = program.cfa.locations[edge.to.index()].name.starts_with("handler at ");
+        if is_handler && program.notes.samples.iter().any(|sample| sample.at == edge.from) {
+            assert_eq!(chosen(number), 0);
+            handled += 1;
+        }
+        stepped += usize::from(!is_handler && chosen(number) > 0);
+    }
+    assert!(handled > 0 && stepped > 0, "{handled} {stepped}");
+}
