@@ -11,6 +11,8 @@ use vouch_ir::Span;
 
 /// `_SFR_IO8(0x3F)`.
 const ADDRESS: u128 = 0x5f;
+/// Where XMEGA and its kin have it, and others something else.
+const OTHER: u128 = 0x3f;
 
 impl Parser {
     /// Gives the register its meaning, in all functions.
@@ -24,8 +26,14 @@ impl Parser {
             masked: function("__vouch_get_PRIMASK")?,
             set_masked: function("__vouch_set_PRIMASK")?,
             any: function("__vouch_input")?,
+            is_known: false,
         };
         let Unit { functions, types, globals, .. } = &mut self.unit;
+        let mut is_known = false;
+        for body in functions.iter().filter_map(|f| f.body.as_ref()) {
+            body.expressions(&mut |e| e.walk(&mut |e| is_known |= is_status(types, globals, e)));
+        }
+        let status = Status { is_known, ..status };
         for body in functions.iter_mut().filter_map(|f| f.body.as_mut()) {
             body.expressions_mut(&mut |e| status.change(types, globals, e));
         }
@@ -38,6 +46,8 @@ struct Status {
     masked: FunctionId,
     set_masked: FunctionId,
     any: FunctionId,
+    /// Whether the program has it where it is looked for.
+    is_known: bool,
 }
 
 impl Status {
@@ -51,6 +61,13 @@ impl Status {
         let written = match &mut e.kind {
             ExprKind::Address(place) if is_status(place) => {
                 e.kind = ExprKind::Refused("the address of the register that disables interrupts");
+                return;
+            }
+            // What was kept is put back.
+            ExprKind::Assign(place, value) if !self.is_known && is_kept(types, place, value) => {
+                e.kind = ExprKind::Refused(
+                    "a value that is put back at 0x3f, where XMEGA has SREG and other AVRs do not,",
+                );
                 return;
             }
             ExprKind::Assign(place, value) if is_status(place) => {
@@ -90,14 +107,24 @@ impl Status {
     }
 }
 
+/// Whether a variable is written to where the register may be.
+fn is_kept(types: &Types, place: &Expr, mut value: &Expr) -> bool {
+    while let ExprKind::Cast(inner) = &value.kind {
+        value = inner;
+    }
+    let is_variable = matches!(value.kind, ExprKind::Local(_) | ExprKind::Global(_));
+    is_variable && is_byte_at(types, place, OTHER)
+}
+
+fn is_byte_at(types: &Types, place: &Expr, address: u128) -> bool {
+    let is_byte = place.ty.integer().is_some_and(|(bits, _)| bits == 8);
+    matches!(&place.kind, ExprKind::Deref(at) if is_byte && constant::raw(types, at) == Some(address))
+}
+
 fn is_status(types: &Types, globals: &[Global], place: &Expr) -> bool {
     let is_byte = place.ty.integer().is_some_and(|(bits, _)| bits == 8);
-    let is_it = match &place.kind {
-        ExprKind::Deref(pointer) => constant::raw(types, pointer) == Some(ADDRESS),
-        ExprKind::Global(id) => globals[*id].name == "SREG" && globals[*id].foreign,
-        _ => false,
-    };
-    is_byte && is_it
+    let is_named = matches!(place.kind, ExprKind::Global(id) if globals[id].name == "SREG" && globals[id].foreign);
+    is_byte && is_named || is_byte_at(types, place, ADDRESS)
 }
 
 fn cast(value: Expr, ty: Type) -> Expr {

@@ -203,6 +203,15 @@ fn the_status_register_of_avr_disables_interrupts() {
         "{PAIR} extern volatile unsigned char SREG; void step(void) {{ unsigned char s = SREG; __builtin_avr_cli(); SREG = s; both(); }}"
     );
     assert!(unsafe_with(&named, &options));
+    // XMEGA has it elsewhere, where others have something else.
+    let elsewhere = |value: &str| {
+        let at = "*(volatile unsigned char *)0x3f";
+        let step = format!("unsigned char s = {at}; __builtin_avr_cli(); {at} = {value}; both();");
+        compile(&format!("{PAIR} void step(void) {{ {step} }}"), &options).map(|_| ())
+    };
+    let error = elsewhere("s").unwrap_err();
+    assert!(error[0].message.contains("XMEGA"), "{error:?}");
+    assert_eq!(elsewhere("4"), Ok(()));
 }
 
 #[test]
