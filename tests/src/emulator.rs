@@ -137,7 +137,9 @@ impl Emulator {
 
     /// QEMU's line for commands.
     pub fn monitor(&self) -> Monitor {
-        Monitor::connect(&self.folder.path().join("qmp")).unwrap()
+        // It serves one at a time, and may not have noticed that the last one has gone.
+        let connect = || Monitor::connect(&self.folder.path().join("qmp"));
+        connect().or_else(|_| connect()).unwrap()
     }
 
     /// Whether QEMU has ended.
