@@ -176,8 +176,10 @@ const ENTRIES: u32 = 24;
 fn the_counters_log_has_an_end_and_the_device_lives_on() {
     let mut store = provisioned();
     for counter in 1..=ENTRIES {
+        store = restarted(store);
         confirmed(&mut store, &signed("x", counter)).unwrap();
     }
+    store = restarted(store);
     assert_eq!(update(&mut store, &signed("y", ENTRIES + 1)), Err(StoreError::CounterFull));
     assert_eq!(started(&mut store), Ok(image("x")));
     confirmed(&mut store, &signed("y", ENTRIES)).unwrap();
@@ -210,6 +212,7 @@ fn power_cuts_do_not_use_up_the_counters_log() {
     let mut store = restarted(store(flash));
     assert_eq!(started(&mut store), Ok(image("fixed")));
     for counter in 3..=ENTRIES {
+        store = restarted(store);
         confirmed(&mut store, &signed("x", counter)).unwrap();
     }
 }
