@@ -84,7 +84,9 @@ pub fn crates(names: &[&str], target: &str, fault: bool) -> PathBuf {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo.current_dir(tests.join("crates")).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "z");
     cargo.args(["build", "--quiet", "--release", "--locked", "--target", target, "--target-dir"]);
-    cargo.arg(&folder).args(fault.then_some("--features=fault"));
+    // What others need is not built.
+    cargo.arg(&folder).args(["--no-default-features", "--features", &names.join(",")]);
+    cargo.args(fault.then_some("--features=fault"));
     run(cargo.args(names.iter().map(|name| format!("--bin={name}"))));
     let built = folder.join(target).join("release");
     let kept = built.join(kind);
