@@ -35,8 +35,8 @@ struct Held {
 impl Held {
     /// An address in one of these objects, each with where it begins and ends.
     fn within(&self, objects: &BTreeMap<u32, u32>) -> Option<u32> {
-        let is_in = |at: &u32| objects.range(..=*at).next_back().is_some_and(|(_, end)| at < end);
-        if let Some(at) = self.addresses.iter().find(|at| is_in(at)) {
+        if let Some(at) = self.addresses.iter().find(|at| overlapped(objects, **at, **at).is_some())
+        {
             return Some(*at);
         }
         // One value is among the addresses.
@@ -169,6 +169,12 @@ fn copy(holders: &mut BTreeMap<Holder, Held>) {
     }
 }
 
+/// Where an object begins that is, at least in part, between two addresses. Of each is known where it begins and one past its end.
+pub fn overlapped(objects: &BTreeMap<u32, u32>, first: u32, last: u32) -> Option<u32> {
+    let (start, end) = objects.range(..=last).next_back()?;
+    (first < *end).then_some(*start)
+}
+
 /// Objects that keep an address of what is looked for, or of one another.
 pub struct Keepers {
     /// Where each begins, one past its end, and the address that it leads to.
@@ -187,8 +193,7 @@ impl Keepers {
                 let Some(to) = held.within(&wanted) else { continue };
                 let thing = layout.thing(*at);
                 let (start, end) = thing.map_or((*at, at.saturating_add(4)), |t| (t.start, t.end));
-                let is_used = objects.range(..=*at).next_back().is_some_and(|(_, end)| at < end);
-                if !is_used && !keepers.all.contains_key(&start) {
+                if overlapped(objects, *at, *at).is_none() && !keepers.all.contains_key(&start) {
                     let to = keepers.between(to, to).map_or(to, |(_, to)| to);
                     keepers.all.insert(start, (end, to));
                     next.insert(start, end);

@@ -8,7 +8,7 @@
 
 use super::constants::{Constants, Follow, Value, constants};
 use super::isa::Isa;
-use super::kept::Keepers;
+use super::kept::{Keepers, overlapped};
 use super::layout::Layout;
 use super::lift::Lifted;
 use super::reader::{Elf, Symbol};
@@ -53,19 +53,12 @@ struct Used<'a> {
 impl Used<'_> {
     /// The static that is, at least in part, between two addresses; or one whose address is kept there.
     fn between(&self, first: u32, last: u32) -> Option<(String, String)> {
-        if let Some((start, end)) = self.objects.range(..=last).next_back()
-            && first < *end
-        {
-            return Some((self.layout.name(*start), String::new()));
+        if let Some(start) = overlapped(&self.objects, first, last) {
+            return Some((self.layout.name(start), String::new()));
         }
         let (keeper, kept) = self.keepers.between(first, last)?;
         let how = format!(", by its address in `{}`", self.layout.name(keeper));
-        Some((self.layout.name(self.object(kept)), how))
-    }
-
-    /// Where an object begins.
-    fn object(&self, address: u32) -> u32 {
-        self.objects.range(..=address).next_back().map_or(address, |(start, _)| *start)
+        Some((self.layout.name(overlapped(&self.objects, kept, kept).unwrap_or(kept)), how))
     }
 
     fn touched(&self, value: Value) -> Option<(String, String)> {
@@ -151,11 +144,7 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
 /// The statics of the step whose address it gives to a device: which, and by which instruction.
 pub fn given(layout: &Layout, lifted: &Lifted) -> Vec<(String, u32)> {
     let objects = objects(layout, lifted);
-    let used = |address: u32| {
-        let (start, _) =
-            objects.range(..=address).next_back().filter(|(_, end)| address < **end)?;
-        Some(layout.name(*start))
-    };
+    let used = |address: u32| Some(layout.name(overlapped(&objects, address, address)?));
     let all = lifted.kept.given.iter();
     let used = &used;
     let all = all.flat_map(|(at, held)| held.iter().filter_map(move |to| Some((used(*to)?, *at))));
@@ -196,8 +185,9 @@ fn users(
 fn objects(layout: &Layout, lifted: &Lifted) -> BTreeMap<u32, u32> {
     let mut objects: BTreeMap<u32, u32> = BTreeMap::new();
     for at in &lifted.read {
-        let known = objects.range(..=*at).next_back().is_some_and(|(_, end)| at < end);
-        if !known && let Some(thing) = layout.thing(*at) {
+        if overlapped(&objects, *at, *at).is_none()
+            && let Some(thing) = layout.thing(*at)
+        {
             objects.insert(thing.start, thing.end);
         }
     }
