@@ -54,12 +54,12 @@ impl Pause {
     }
 
     /// For circuits: what is easy with more work on each lemma.
-    const EASY_CIRCUITS: Pause = Pause { after: 16, others: &[(Engine::Eager, 16)], last: 16 };
+    const EASY_CIRCUITS: Pause = Pause { after: 16, others: &[(Engine::Eager, 32)], last: 16 };
 
     /// For circuits. They have inputs in every step, so nobody enumerates their states. Faults in wide data are where IC3
     /// is slowest and bounded model checking is not; it sees them soon or not at all. IC3 has more than half of the time.
     const fn of_circuits(after: u32) -> Pause {
-        Pause { after, others: &[(Engine::Eager, 4), (Engine::Bmc, 8)], last: 4 }
+        Pause { after, others: &[(Engine::Eager, 3), (Engine::Bmc, 8)], last: 4 }
     }
 }
 

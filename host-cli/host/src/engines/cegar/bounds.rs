@@ -26,7 +26,7 @@ const AT_ONCE: usize = 24;
 /// Steps down at a location after which there is no bound.
 const STEPS: usize = 8;
 /// One of so many parts of the time and of the work that is left goes into each stage; the time if there is no end to it.
-const SHARE: u32 = 3;
+const SHARE: u32 = 2;
 const ENDLESS: Duration = Duration::from_secs(60);
 /// A level whose frame before has lemmas.
 const SECOND: usize = 2;
