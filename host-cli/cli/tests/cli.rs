@@ -364,12 +364,35 @@ fn a_stored_certificate_is_checked_again() {
     // Its source compiles to an image without it.
     let other = on(&["run", source, "--stored"]).ended(5);
     assert!(other.err.contains("name the `.vimg` file that was stored"), "{}", other.err);
-    let not_compiled = on(&["flash", "pump.vch"]).ended(5);
-    assert!(
-        not_compiled.err.contains("`vouch compile pump.vch -o pump.vimg`"),
-        "{}",
-        not_compiled.err
-    );
+}
+
+/// What is stored need not have been compiled before.
+#[test]
+fn sources_are_compiled_signed_and_stored() {
+    let place = pump();
+    let on = |args: &[&str]| {
+        let device = ["--target", "sim", "--flash-file", "flash.bin"];
+        place.run(&[args, &device].concat())
+    };
+    place.run(&["keygen", "-o", "key"]).ended(0);
+    on(&["provision", "key.pub"]).ended(0);
+    let unsigned = on(&["flash", "pump.vch"]).ended(5);
+    assert!(unsigned.err.contains("the model is not signed"), "{}", unsigned.err);
+    let flash = ["flash", "pump.vch", "--sign", "key", "--counter", "3", "--json"];
+    let stored = on(&flash).ended(0).json();
+    assert_eq!((&stored["counter"], &stored["signed"]), (&3.into(), &true.into()));
+    let found = on(&["run", "pump.vch", "--stored", "--property", "bounded", "--json"]);
+    assert_eq!(found.ended(0).json()["verdict"], "safe");
+    // An image can be signed on the way, and is not compiled again.
+    place.run(&["compile", "pump.vch", "-o", "pump.vimg"]).ended(0);
+    let again = ["flash", "pump.vimg", "--sign", "key", "--counter", "4", "--json"];
+    assert_eq!(on(&again).ended(0).json()["counter"], 4);
+    for (option, value) in [("--entry", "step"), ("--cover", "main"), ("--elf", "pump.elf")] {
+        let idle = on(&["flash", "pump.vimg", option, value]).ended(2);
+        assert!(idle.err.contains(option), "{}", idle.err);
+    }
+    let broken = on(&["flash", "key.pub"]).ended(2);
+    assert!(broken.err.contains("key.pub"), "{}", broken.err);
 }
 
 #[test]

@@ -45,6 +45,14 @@ impl Options {
         let (c, elf) = (self.c.clone(), self.elf.clone());
         frontend::Options { overflow: self.overflow, c, elf }
     }
+
+    /// Whether all of them mean something for a file in this language, or for an image.
+    pub fn apply_to(&self, path: &Path, language: Option<Language>) -> Result<(), LoadError> {
+        match self.front().idle(language) {
+            Some(option) => Err(LoadError::Idle { path: path.to_path_buf(), option }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A model, ready to be checked.
@@ -181,10 +189,7 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
     let bytes =
         read::file(path).map_err(|source| LoadError::Read { path: path.to_path_buf(), source })?;
     let is_named_image = path.extension().is_some_and(|e| e == IMAGE_EXTENSION);
-    let idle = |language: Option<Language>| match options.front().idle(language) {
-        Some(option) => Err(LoadError::Idle { path: path.to_path_buf(), option }),
-        None => Ok(()),
-    };
+    let idle = |language| options.apply_to(path, language);
     if options.language.is_none() && (is_named_image || bytes.starts_with(IMAGE_MAGIC)) {
         idle(None)?;
         return read_image(path, &bytes);

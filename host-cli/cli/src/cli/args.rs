@@ -3,7 +3,7 @@
 
 use super::c_args::CArgs;
 use super::certify::CertifyArgs;
-use super::compile::CompileArgs;
+use super::compile::{CodeArgs, CompileArgs, SignArgs};
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
 use super::export::ExportArgs;
@@ -230,7 +230,11 @@ Examples:
 The device checks the signature before it takes the model, and keeps the one before until the new one
 has passed the self-check at the next start. The power may fail at any time.
 
+The model is an image, or a source or a program, which is compiled first (without a certificate: the device
+searches for a proof); a package about a key (.vkey) changes which keys the device trusts.
+
 Examples:
+  vouch flash firmware.elf --entry step --sign release --target serial:/dev/ttyACM0
   vouch compile pump.vch --sign release --counter 3
   vouch flash pump.vimg --target serial:/dev/ttyACM0
   vouch run pump.vimg --target serial:/dev/ttyACM0 --stored")]
@@ -302,6 +306,7 @@ impl Command {
             Compile(args) => Some((&mut args.model, &[])),
             Inspect(args) => Some((&mut args.model, &[])),
             Run(args) => Some((&mut args.model, &[])),
+            Flash(args) => Some((&mut args.model, &[])),
             Certify(args) => Some((&mut args.model, &[])),
             Replay(args) => Some((&mut args.model, &[])),
             Export(args) => Some((&mut args.model, &[])),
@@ -309,8 +314,8 @@ impl Command {
             Conform(args) => Some((&mut args.model, &[])),
             Simulate(args) => Some((&mut args.model, &[])),
             Sweep(args) => Some((&mut args.model, &[])),
-            Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Flash(_) | Provision(_) | List(_)
-            | Init(_) | Matrix(_) | Completions(_) | Manual(_) | Rig(_) | Merge(_) => None,
+            Fmt(_) | Keygen(_) | Verify(_) | Rekey(_) | Provision(_) | List(_) | Init(_)
+            | Matrix(_) | Completions(_) | Manual(_) | Rig(_) | Merge(_) => None,
         }
     }
 
@@ -523,9 +528,12 @@ pub struct CheckArgs {
 /// Arguments of `flash`.
 #[derive(Args, Debug)]
 pub struct FlashArgs {
-    /// The image (.vimg), or a package about a key (.vkey)
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub image: PathBuf,
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub code: CodeArgs,
+    #[command(flatten)]
+    pub sign: SignArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
 }

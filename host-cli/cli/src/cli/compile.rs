@@ -12,7 +12,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use vouch_core::certificate::Check;
 use vouch_device::package::{Product, Release, key_id};
-use vouch_host::bind::{self, Wanted};
+use vouch_host::bind::Wanted;
 use vouch_host::blast::certified::{self, Effort};
 use vouch_host::check::{self, By, Checked, Request};
 use vouch_host::engines::{Engine, Memory};
@@ -33,6 +33,35 @@ pub struct CompileArgs {
     #[arg(long, short, env = "VOUCH_OUTPUT", hide_env = true, value_name = "FILE")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub sign: SignArgs,
+    /// Prove all properties here and put the invariant into the image, so that a device can check it
+    /// instead of searching for one; nothing is written if something is not proved
+    #[arg(long, env = "VOUCH_WITH_CERTIFICATE", hide_env = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub with_certificate: bool,
+    /// Prove it for this value of a parameter only; can be repeated
+    #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
+    #[arg(value_delimiter = ',', requires = "with_certificate")]
+    pub bind: Vec<String>,
+    #[command(flatten)]
+    pub code: CodeArgs,
+    /// Write a struct with the model's variables that packs them for the guard, as Rust (`.rs`) or C (`.h`); the model
+    /// is not simplified then
+    #[arg(
+        long,
+        env = "VOUCH_STATE_TYPE",
+        hide_env = true,
+        value_name = "FILE",
+        conflicts_with = "passes",
+        help_heading = "Code"
+    )]
+    pub state_type: Option<PathBuf>,
+}
+
+/// Whose an image is.
+#[derive(Args, Debug)]
+pub struct SignArgs {
     /// Sign the image with this secret key
     #[arg(long, env = "VOUCH_SIGN", hide_env = true, value_name = "KEY")]
     #[arg(value_hint = ValueHint::FilePath)]
@@ -50,17 +79,19 @@ pub struct CompileArgs {
     #[arg(long, env = "VOUCH_FIRMWARE_VERSION", hide_env = true, value_name = "NUMBER")]
     #[arg(default_value_t = 0, requires = "sign")]
     pub firmware_version: u32,
-    /// Prove all properties here and put the invariant into the image, so that a device can check it
-    /// instead of searching for one; nothing is written if something is not proved
-    #[arg(long, env = "VOUCH_WITH_CERTIFICATE", hide_env = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub with_certificate: bool,
-    /// Prove it for this value of a parameter only; can be repeated
-    #[arg(long, env = "VOUCH_BIND", hide_env = true, value_name = "PARAMETER=VALUE")]
-    #[arg(value_delimiter = ',', requires = "with_certificate")]
-    pub bind: Vec<String>,
-    #[command(flatten)]
-    pub code: CodeArgs,
+}
+
+impl SignArgs {
+    /// The file, signed if that is asked for, and the key's fingerprint.
+    pub fn sign(&self, file: Vec<u8>) -> Result<(Vec<u8>, Option<String>), Failure> {
+        let Some(path) = &self.sign else { return Ok((file, None)) };
+        let key = keys::secret(path)?;
+        let product = self.product.unwrap_or_default();
+        let release = Release { product, firmware: self.firmware_version };
+        let signed = signing::sign(&file, &key, self.counter, release)
+            .map_err(|e| Failure::new(Kind::Mismatch, e.to_string()))?;
+        Ok((signed, Some(signing::fingerprint(&key_id(&key.public())))))
+    }
 }
 
 /// What of the program an image is bound to.
@@ -91,30 +122,15 @@ pub struct CodeArgs {
     #[arg(long, env = "VOUCH_GUARD", hide_env = true, conflicts_with_all = ["unbound", "passes"])]
     #[arg(value_parser = FalseyValueParser::new())]
     pub guard: bool,
-    /// Write a struct with the model's variables that packs them for the guard, as Rust (`.rs`) or C (`.h`); the model
-    /// is not simplified then
-    #[arg(
-        long,
-        env = "VOUCH_STATE_TYPE",
-        hide_env = true,
-        value_name = "FILE",
-        conflicts_with = "passes"
-    )]
-    pub state_type: Option<PathBuf>,
 }
 
 /// Runs `vouch compile`; returns the exit code.
 pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure> {
     let mut model_args = args.model.clone();
-    if args.code.guard {
-        // The bits stay those of the program.
-        model_args.passes = Some(Passes::for_guard());
-    }
-    if args.code.state_type.is_some() {
+    if args.state_type.is_some() {
         model_args.passes = Some(Passes::none());
     }
-    let mut model = files::load(&model_args, context)?;
-    code(&args.code, &mut model)?;
+    let mut model = compiled(model_args, &args.code, context)?;
     let output = match &args.output {
         Some(output) => output.clone(),
         None => {
@@ -132,20 +148,11 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
     let sizes = plan::sizes(&model.image)
         .map_err(|e| Failure::new(Kind::Mismatch, format!("the image cannot be used: {e}")))?;
     let fits = plan::fits(&sizes, effort.as_ref().map(|effort| effort.memory_bytes));
-    let mut bytes = model.to_file();
+    let (bytes, signed) = args.sign.sign(model.to_file())?;
     let mut inputs: Vec<&Path> = vec![&args.model.model];
-    let mut signed = None;
-    if let Some(path) = &args.sign {
-        let key = keys::secret(path)?;
-        let product = args.product.unwrap_or_default();
-        let release = Release { product, firmware: args.firmware_version };
-        bytes = signing::sign(&bytes, &key, args.counter, release)
-            .map_err(|e| Failure::new(Kind::Mismatch, e.to_string()))?;
-        signed = Some(signing::fingerprint(&key_id(&key.public())));
-        inputs.push(path);
-    }
+    inputs.extend(args.sign.sign.as_deref());
     files::write(&output, &bytes, &inputs)?;
-    if let Some(path) = &args.code.state_type {
+    if let Some(path) = &args.state_type {
         inputs.push(&output);
         state_type(path, &model, &inputs)?;
     }
@@ -180,7 +187,7 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
         output.display()
     ));
     if let Some(key) = signed {
-        context.print(&format!("signed with key {key}, security counter {}", args.counter));
+        context.print(&format!("signed with key {key}, security counter {}", args.sign.counter));
     }
     if let Some(text) = bound::summary(&model) {
         context.print(&text);
@@ -199,42 +206,74 @@ pub fn command(args: &CompileArgs, context: &mut Context) -> Result<u8, Failure>
     Ok(0)
 }
 
+/// The model, bound to what it is proved of.
+pub fn compiled(
+    mut args: ModelArgs,
+    code: &CodeArgs,
+    context: &mut Context,
+) -> Result<Loaded, Failure> {
+    if code.guard {
+        // The bits stay those of the program.
+        args.passes.get_or_insert_with(Passes::for_guard);
+    }
+    let mut model = files::load(&args, context)?;
+    bind(code, &mut model)?;
+    Ok(model)
+}
+
 /// Binds the image to the program that the model was lifted from, or that it was compiled into.
-fn code(args: &CodeArgs, model: &mut Loaded) -> Result<(), Failure> {
+fn bind(args: &CodeArgs, model: &mut Loaded) -> Result<(), Failure> {
     let is_source = matches!(model.origin, Origin::Source(_));
     let is_program = matches!(model.origin, Origin::Program(_));
+    if !is_source && !is_program {
+        return without_code(args);
+    }
     let program = match &args.elf {
-        Some(path) if is_source => {
+        Some(_) if is_program => return Err(only_c()),
+        Some(path) => {
             let read =
                 read::file(path).map_err(|source| LoadError::Read { path: path.clone(), source });
             Some(read?)
         }
-        Some(_) => {
-            return Err(Failure::usage(
-                "`--elf` is for C only: it names the program that the source is compiled into\n\
-                 help: leave it out; a program that is the model itself is always bound",
-            ));
-        }
         None => None,
     };
-    if is_program || program.is_some() {
-        let wanted = Wanted { cover: args.cover.clone(), places: args.guard, program };
-        if !args.unbound {
-            bind::bind(model, &wanted)?;
-        }
-        return Ok(());
+    if is_source && program.is_none() {
+        return only_bound(
+            args,
+            "name the program that this source is compiled into: `--elf FIRMWARE.elf`",
+        );
     }
-    let options = [(args.unbound, "--unbound"), (args.guard, "--guard")];
-    let options = options.into_iter().chain([(!args.cover.is_empty(), "--cover")]);
+    let wanted = Wanted { cover: args.cover.clone(), places: args.guard, program };
+    if !args.unbound {
+        vouch_host::bind::bind(model, &wanted)?;
+    }
+    Ok(())
+}
+
+/// Refuses what is about code, for a model that has none.
+pub fn without_code(args: &CodeArgs) -> Result<(), Failure> {
+    match args.elf {
+        Some(_) => Err(only_c()),
+        None => only_bound(args, "leave it out"),
+    }
+}
+
+fn only_c() -> Failure {
+    Failure::usage(
+        "`--elf` is for C only: it names the program that the source is compiled into\n\
+         help: leave it out; a program that is the model itself is always bound",
+    )
+}
+
+/// Refuses what needs a program.
+fn only_bound(args: &CodeArgs, help: &str) -> Result<(), Failure> {
+    let options =
+        [(args.unbound, "--unbound"), (args.guard, "--guard"), (!args.cover.is_empty(), "--cover")];
     match options.into_iter().find(|(is_given, _)| *is_given) {
         None => Ok(()),
         Some((_, option)) => Err(Failure::usage(format!(
             "`{option}` is for linked programs (ELF): only they have code that an image can be bound to\n\
-             help: {}",
-            match is_source {
-                true => "name the program that this source is compiled into: `--elf FIRMWARE.elf`",
-                false => "leave it out",
-            }
+             help: {help}"
         ))),
     }
 }

@@ -3,7 +3,7 @@
 use super::args::{FlashArgs, ProvisionArgs};
 use super::context::{self, Context};
 use super::failure::{Failure, Kind};
-use super::{keys, run};
+use super::{compile, keys, run};
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
@@ -13,8 +13,6 @@ use vouch_device::package::key_id;
 use vouch_host::blast::debug::DebugError;
 use vouch_host::client::{Client, DeviceError};
 use vouch_host::deadline;
-use vouch_host::frontend::Language;
-use vouch_host::pipeline::IMAGE_EXTENSION;
 use vouch_host::report::text::size;
 use vouch_host::signing::{self, SigningError, fingerprint};
 use vouch_host::transport::Target;
@@ -22,11 +20,24 @@ use vouch_host::transport::qemu::BOARDS;
 
 /// `vouch flash`.
 pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
-    let file = keys::read_bytes(&args.image)?;
+    let path = &args.model.model;
+    let file = keys::read_bytes(path)?;
     if signing::is_about_key(&file).is_some() {
         return change_keys(args, &file, context);
     }
-    let (header, package) = signing::to_package(&file).map_err(|e| unusable(&args.image, &e))?;
+    let file = match signing::to_package(&file) {
+        Ok(_) => {
+            args.model.options().apply_to(path, None)?;
+            compile::without_code(&args.code)?;
+            file
+        }
+        Err(SigningError::File(DebugError::Image(ImageError::NotAnImage))) => {
+            compile::compiled(args.model.clone(), &args.code, context)?.to_file()
+        }
+        Err(error) => return Err(unusable(path, &error)),
+    };
+    let (file, _) = args.sign.sign(file)?;
+    let (header, package) = signing::to_package(&file).map_err(|e| unusable(path, &e))?;
     context.monitor.set_busy(true);
     let stored = to_the_end(context, |context| store(args, &package, context));
     context.monitor.set_busy(false);
@@ -84,18 +95,9 @@ fn change_keys(args: &FlashArgs, package: &[u8], context: &mut Context) -> Resul
     Ok(0)
 }
 
-/// Why a file cannot be stored. A source has to become an image first.
+/// Why a file cannot be stored.
 fn unusable(path: &Path, error: &SigningError) -> Failure {
-    let shown = path.display();
-    let message = match (error, Language::from_path(path)) {
-        (SigningError::File(DebugError::Image(ImageError::NotAnImage)), Some(_)) => format!(
-            "{shown} is a source, and devices store images\n\
-             help: `vouch compile {shown} -o {}`, then flash that",
-            path.with_extension(IMAGE_EXTENSION).display()
-        ),
-        _ => format!("{shown}: {error}"),
-    };
-    Failure::new(Kind::Mismatch, message)
+    Failure::new(Kind::Mismatch, format!("{}: {error}", path.display()))
 }
 
 /// What a device says that stores nothing. Whatever it gives as its reason, in QEMU some cannot.
