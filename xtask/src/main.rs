@@ -6,6 +6,7 @@
 mod alone;
 mod bench;
 mod bench_auto;
+mod bench_build;
 mod bench_c;
 mod bench_device;
 mod bench_elf;
@@ -40,7 +41,7 @@ use std::process::ExitCode;
 /// A task's name, what it does, and how.
 type Task = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const TASKS: [Task; 26] = [
+const TASKS: [Task; 27] = [
     ("setup", "install the Rust targets and QEMU where they are missing", setup::task),
     (
         "demo",
@@ -111,6 +112,11 @@ const TASKS: [Task; 26] = [
         "bench-auto",
         "whether auto decides as many as the best engine; FOLDER, --timeout S, --filter TEXT, --jobs N",
         bench_auto::task,
+    ),
+    (
+        "bench-build",
+        "what it costs to build the tool, and after a change in each package",
+        bench_build::task,
     ),
     ("bench-runs", "what it costs to look for a shortest run", bench_runs::task),
     ("bench-threads", "what took long, with one thread and with two; FOLDER", bench_threads::task),
