@@ -1,7 +1,6 @@
 //! Circuits as models, and models as circuits.
 
 use super::cli::pump;
-use crate::place::Place;
 
 /// A latch that toggles while `go` is given; a counter that is bad at 5.
 const TOGGLE: &str = "aag 3 1 1 0 1 1\n2\n4 6\n4\n6 5 2\ni0 go\nl0 on\nb0 never_on\n";

@@ -221,7 +221,7 @@ fn stores(desk: &mut Desk) {
     desk.does("keygen -o theirs");
     desk.does("compile washer.vch --sign ours --counter 1 -o ours.vimg");
     desk.does("compile washer.vch --sign theirs -o theirs.vimg");
-    desk.errs("an option that is for sources", &format!("flash ours.vimg --entry step {sim}"));
+    desk.errs("an option that is for sources", &format!("flash ours.vimg --init begin {sim}"));
     desk.errs("a device without a key", &format!("flash ours.vimg {sim}"));
     desk.errs("a public key that signs", "compile washer.vch --sign ours.pub -o x.vimg");
     desk.errs("a key that exists", "keygen -o ours");

@@ -231,3 +231,28 @@ fn a_model_of_c_is_bound_to_its_program() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(std::fs::read_to_string(folder.join("w.h")).unwrap().contains("static inline void"));
 }
+
+/// A program is stored as its image is, bound to its code.
+#[test]
+fn programs_are_stored_with_what_they_are_bound_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    pump(folder);
+    let sim = ["--target", "sim", "--flash-file", "flash.bin"];
+    let on = |args: &[&str]| vouch(folder, &[args, &sim].concat(), None);
+    assert!(vouch(folder, &["keygen", "-o", "key"], None).status.success());
+    assert!(on(&["provision", "key.pub"]).status.success());
+    let step = ["pump.elf", "--entry", "step"];
+    let flashed = on(&[&["flash"], &step[..], &["--sign", "key", "--json"]].concat());
+    assert_eq!(flashed.status.code(), Some(0), "{}", text(&flashed.stderr));
+    let compile = [&["compile"], &step[..], &["-o", "pump.vimg"]].concat();
+    assert!(vouch(folder, &compile, None).status.success());
+    let stored = on(&["run", "pump.vimg", "--stored", "--json"]);
+    let stored: serde_json::Value = serde_json::from_slice(&stored.stdout).unwrap();
+    assert_eq!(
+        stored["verdict"], "unknown",
+        "what is broken needs the program to replay: {stored}"
+    );
+    let unknown = on(&[&["flash"], &step[..], &["--cover", "nothing"]].concat());
+    assert!(!unknown.status.success() && text(&unknown.stderr).contains("`nothing`"));
+}

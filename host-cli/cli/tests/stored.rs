@@ -54,7 +54,7 @@ fn sources_are_compiled_signed_and_stored() {
     place.run(&["compile", "pump.vch", "-o", "pump.vimg"]).ended(0);
     let again = ["flash", "pump.vimg", "--sign", "key", "--counter", "4", "--json"];
     assert_eq!(on(&again).ended(0).json()["counter"], 4);
-    for (option, value) in [("--entry", "step"), ("--cover", "main"), ("--elf", "pump.elf")] {
+    for (option, value) in [("--init", "begin"), ("--cover", "main"), ("--elf", "pump.elf")] {
         let idle = on(&["flash", "pump.vimg", option, value]).ended(2);
         assert!(idle.err.contains(option), "{}", idle.err);
     }
