@@ -263,7 +263,7 @@ fn reason(result: Result<Decoded, Refused>) -> &'static str {
 #[test]
 fn what_is_unpredictable_is_refused() {
     let unpredictable: [&[u16]; 14] = [
-        &[0x4500],         // cmp r0, r0 as a compare of high registers
+        &[0x4578],         // cmp r0, pc
         &[0x4778],         // bx pc
         &[0x4701],         // bx r0 with a bit that should be zero
         &[0xb400],         // push {}
@@ -290,6 +290,13 @@ fn what_is_unpredictable_is_refused() {
         let refused = reason(thumb(Isa::V7m, &[half], It(it)));
         assert_eq!(refused, "UNPREDICTABLE in an IT block", "{half:x}");
     }
+}
+
+/// As LLVM has it for `compare_exchange` without optimisation.
+#[test]
+fn low_registers_are_compared_in_either_encoding() {
+    let decoded = |half| thumb(Isa::V7m, &[half], It::NONE).unwrap();
+    assert_eq!(decoded(0x4508), decoded(0x4288));
 }
 
 #[test]

@@ -147,7 +147,9 @@ fn high(word: u32, place: &Place) -> std::result::Result<Op, &'static str> {
         0b00 if d == PC && m == PC => Err(UNPREDICTABLE),
         0b00 if d == PC => Ok(Op::BranchTo { base: place.pc(), rm }),
         0b00 => Ok(Op::Data { alu: Alu::Add, rd: Some(rd), rn: Some(rd), operand, flags: false }),
-        0b01 if (d < 8 && m < 8) || d == PC || m == PC => Err(UNPREDICTABLE),
+        // Of two low registers it is UNPREDICTABLE by the manual. LLVM makes it of `compare_exchange` without optimisation, and
+        // every processor compares.
+        0b01 if d == PC || m == PC => Err(UNPREDICTABLE),
         0b01 => Ok(Op::Data { alu: Alu::Sub, rd: None, rn: Some(rd), operand, flags: true }),
         0b10 if d == PC && m == PC => Ok(Op::Branch { condition: None, target: place.pc() }),
         0b10 if d == PC => Ok(Op::BranchTo { base: 0, rm }),
