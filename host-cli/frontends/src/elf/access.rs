@@ -238,6 +238,12 @@ impl Executor<'_> {
         false
     }
 
+    /// Whether an access covers bytes of an input and others.
+    fn is_mixed(&self, area: Area, start: i64, bytes: u32) -> bool {
+        let is_input = |at: u32| self.layout.is_input((start as u32).wrapping_add(at));
+        area != Area::Stack && (1..bytes).any(|at| is_input(at) != is_input(0))
+    }
+
     fn read_at(
         &mut self,
         area: Area,
@@ -245,6 +251,9 @@ impl Executor<'_> {
         bytes: u32,
         when: ExprId,
     ) -> Result<ExprId, Stop> {
+        if self.is_mixed(area, start, bytes) {
+            return Err(Stop::Mixed(start as u32));
+        }
         match area {
             Area::Of(kind @ (Kind::Peripheral | Kind::Input)) => {
                 let name = match kind {
@@ -303,6 +312,16 @@ impl Executor<'_> {
         when: ExprId,
     ) -> Result<(), Stop> {
         let bytes = self.values.pool.width(value) / 8;
+        if self.is_mixed(area, start, bytes) {
+            // What is next to an input is not lost.
+            for at in 0..bytes {
+                let byte = self.values.pool.slice(value, 8 * at, 8);
+                let here = start + i64::from(at);
+                let kind = self.layout.kind(here as u32).ok_or(Stop::Unknown(here as u32))?;
+                self.write_at(Area::Of(kind), here, byte, when)?;
+            }
+            return Ok(());
+        }
         let first = match area {
             // What the outside does with it is up to the outside.
             Area::Of(Kind::Peripheral | Kind::Input) => {
@@ -439,7 +458,16 @@ impl Executor<'_> {
         // Tables of jumps have no name on RISC-V.
         let far = (range.count as u32).saturating_add(WORD);
         let first = is_small.then(|| self.layout.thing_of(least, far)).flatten();
-        first.or_else(|| self.layout.thing(constant))
+        let (first, own) = match (first, self.layout.thing(constant)) {
+            (Some(first), Some(own)) if first != own => (first, own),
+            (first, own) => return first.or(own),
+        };
+        // Often all that is known of an index is that the access before was inside. Then the least address may be before the
+        // object, but most of them are in it.
+        let (from, count) = (i64::from(least), range.count as i64);
+        let within =
+            |thing: &Thing| (from + count).min(thing.end.into()) - from.max(thing.start.into());
+        Some(if within(&own) > within(&first) { own } else { first })
     }
 
     fn indexed(

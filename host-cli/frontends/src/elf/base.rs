@@ -146,6 +146,8 @@ pub struct Base<'a> {
     pub inputs: Vec<Input>,
     /// Words of the stack that were read before they were written.
     unwritten: BTreeMap<i32, InputId>,
+    /// Such that were given up since, and the inputs that they are if they were read again.
+    lost: BTreeMap<i32, Option<InputId>>,
 }
 
 impl<'a> Base<'a> {
@@ -161,6 +163,7 @@ impl<'a> Base<'a> {
             numbers: HashMap::default(),
             inputs: vec![stack],
             unwritten: BTreeMap::new(),
+            lost: BTreeMap::new(),
         }
     }
 
@@ -169,6 +172,7 @@ impl<'a> Base<'a> {
         self.shape = shape;
         self.bank = bank;
         self.unwritten.clear();
+        self.lost.clear();
     }
 
     /// The variable of a slot.
@@ -208,6 +212,61 @@ impl<'a> Base<'a> {
         self.unwritten.iter().map(|(offset, input)| (*offset, *input)).collect()
     }
 
+    /// Gives up the stack below a place: who takes it again finds anything there. Returns what the bytes are then of which something
+    /// was known at the beginning.
+    pub fn give_up(
+        &mut self,
+        values: &mut Values,
+        below: i32,
+        written: &BTreeMap<Cell, ExprId>,
+    ) -> Vec<(Cell, ExprId)> {
+        let below = Cell::Stack(i32::MIN)..Cell::Stack(below);
+        let known: Vec<Cell> = self.shape.memory.range(below.clone()).map(|k| *k.0).collect();
+        let mut lost = BTreeSet::new();
+        for (cell, value) in written.range(below) {
+            if let Some(at) = cell.on_stack()
+                && !self.is_lost(values, at, *value)
+            {
+                lost.insert(at & !3);
+            }
+        }
+        let kept = known.iter().filter(|cell| !written.contains_key(cell));
+        lost.extend(kept.filter_map(|cell| Some(cell.on_stack()? & !3)));
+        self.lost.extend(lost.into_iter().map(|word| (word, None)));
+        let any = |cell: Cell| Some((cell, self.unwritten_byte(values, cell.on_stack()?)));
+        known.into_iter().filter_map(any).collect()
+    }
+
+    /// Whether a byte has been given up and not been written since.
+    fn is_lost(&self, values: &mut Values, at: i32, value: ExprId) -> bool {
+        let Some(Some(input)) = self.lost.get(&(at & !3)) else { return false };
+        let whole = values.pool.input(*input, 32);
+        values.pool.slice(whole, 8 * (at & 3) as u32, 8) == value
+    }
+
+    /// A byte of the stack that nobody has written.
+    fn unwritten_byte(&mut self, values: &mut Values, at: i32) -> ExprId {
+        let word = at & !3;
+        let known = match self.lost.get(&word) {
+            Some(lost) => *lost,
+            None => self.unwritten.get(&word).copied(),
+        };
+        let whole = match known {
+            Some(input) => values.pool.input(input, 32),
+            None => {
+                let input = InputId(self.inputs.len() as u32);
+                match self.lost.get_mut(&word) {
+                    Some(lost) => *lost = Some(input),
+                    None => {
+                        self.unwritten.insert(word, input);
+                    }
+                }
+                self.input(values, format!("stack{word:+}"), 32)
+            }
+        };
+        values.pool.slice(whole, 8 * (at - word) as u32, 8)
+    }
+
     /// What is known of a byte of memory that was not written since; nothing of a byte of the stack that was
     /// never written.
     pub fn known(&self, cell: Cell) -> Option<Known> {
@@ -233,17 +292,7 @@ impl<'a> Base<'a> {
                 values.simplify(byte)
             }
             (Some(_), _) => self.part(values, cell),
-            (None, Cell::Stack(at)) => {
-                let word = at & !3;
-                let whole = match self.unwritten.get(&word) {
-                    Some(input) => values.pool.input(*input, 32),
-                    None => {
-                        self.unwritten.insert(word, InputId(self.inputs.len() as u32));
-                        self.input(values, format!("stack{word:+}"), 32)
-                    }
-                };
-                values.pool.slice(whole, 8 * (at - word) as u32, 8)
-            }
+            (None, Cell::Stack(at)) => self.unwritten_byte(values, at),
             (None, Cell::Ram(_)) => values.pool.constant(0, 8),
         }
     }

@@ -325,6 +325,9 @@ pub fn reason(stop: &Stop) -> String {
         Stop::Alignment => "an address is not aligned".into(),
         Stop::Address => "it is not known which object an address is in".into(),
         Stop::Unknown(at) => format!("{at:#010x} is neither in a section nor a peripheral"),
+        Stop::Mixed(at) => format!(
+            "the access at {at:#010x} covers an input and what is next to it, which is not one"
+        ),
         Stop::Size => {
             "too much to be lifted: a large object is indexed, or a path is too long".into()
         }

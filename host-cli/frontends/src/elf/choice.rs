@@ -165,8 +165,39 @@ fn code(elf: &Elf, marker: &Marker) -> Result<u32, Vec<Diagnostic>> {
     Err(error(message, help))
 }
 
+/// The symbol of a name: as in the file, or as the source spells it. Files of C may each have one that others do not see.
+fn named<'a>(
+    all: impl Iterator<Item = &'a Symbol> + Clone,
+    name: &str,
+) -> Result<Option<&'a Symbol>, Vec<Diagnostic>> {
+    let in_file = all.clone().filter(|symbol| symbol.name == name);
+    let mut found: BTreeMap<u32, &Symbol> = in_file.map(|s| (s.start, s)).collect();
+    if found.is_empty() {
+        found = all.filter(|symbol| symbol.shown() == name).map(|s| (s.start, s)).collect();
+    }
+    let mut found = found.into_values();
+    let (a, b) = match (found.next(), found.next()) {
+        (Some(a), Some(b)) => (a, b),
+        (one, _) => return Ok(one),
+    };
+    let message = format!(
+        "the program has several symbols `{name}`: at {:#010x} and at {:#010x}",
+        a.start, b.start
+    );
+    let help = match a.name == b.name {
+        true => format!(
+            "give the one that is meant a name that no other has: `{name}` is in several files"
+        ),
+        false => {
+            format!("say which one is meant, as the file names it: `{}` or `{}`", a.name, b.name)
+        }
+    };
+    Err(error(message, help))
+}
+
 /// The address of a function.
 fn function(elf: &Elf, name: &str) -> Result<u32, Vec<Diagnostic>> {
+    named(elf.function_names(), name)?;
     if let Some(function) = elf.function_named(name) {
         return Ok(function.start);
     }
@@ -211,7 +242,10 @@ fn inputs(
         }
     }
     for input in &options.inputs {
-        let object = elf.objects().iter().find(|o| o.name == *input || o.shown() == *input);
+        let object = named(elf.objects().iter(), input)?;
+        if object.is_none() {
+            named(elf.function_names(), input)?;
+        }
         match (elf.function_named(input), object) {
             (_, Some(object)) => statics.push((object.start, object.end)),
             (Some(function), None) => {
@@ -219,7 +253,7 @@ fn inputs(
                 functions.entry(function.start).or_insert_with(whole);
             }
             (None, None) => {
-                let help = "`--input` names a static or a function of the program";
+                let help = "`--input` names a static or a function of the program; what is assembly needs `.type` and `.size`";
                 return Err(error(format!("the program has no symbol `{input}`"), help));
             }
         }

@@ -553,10 +553,12 @@ impl Machine for Executor<'_> {
             && let Some(offset) = self.values.stack_offset(value)
         {
             self.lowest = self.lowest.min(offset);
-            let first = Cell::Stack(i32::MIN);
-            if self.now.memory.range(first..Cell::Stack(offset)).next().is_some() {
-                Rc::make_mut(&mut self.now.memory)
-                    .retain(|cell, _| !(first..Cell::Stack(offset)).contains(cell));
+            let below = Cell::Stack(i32::MIN)..Cell::Stack(offset);
+            let lost = self.base.give_up(&mut self.values, offset, &self.now.memory);
+            if !lost.is_empty() || self.now.memory.range(below.clone()).next().is_some() {
+                let memory = Rc::make_mut(&mut self.now.memory);
+                memory.retain(|cell, _| !below.contains(cell));
+                memory.extend(lost);
             }
         }
     }

@@ -93,9 +93,12 @@ fn explore(elf: &Elf, entry: u32, computed: &BTreeMap<u32, BTreeSet<u32>>) -> Gr
             if decoded.condition.is_some() && !after.is_inside() {
                 ends.insert(pc.wrapping_add(decoded.length));
             }
+            let fall = pc.wrapping_add(decoded.length);
+            let falls = !is_call(&decoded, &mut opaque);
             for to in ways.into_iter().chain(computed.get(&pc).into_iter().flatten().copied()) {
-                let it = if to == pc.wrapping_add(decoded.length) { after } else { It::NONE };
-                if is_local(elf, pc, to) {
+                let it = if to == fall { after } else { It::NONE };
+                // In assembly one function may go on as the next.
+                if is_local(elf, pc, to) || to == fall && falls {
                     targets.push(to);
                     todo.push((to, it));
                 }
@@ -113,6 +116,11 @@ fn explore(elf: &Elf, entry: u32, computed: &BTreeMap<u32, BTreeSet<u32>>) -> Gr
     let nodes: BTreeSet<u32> = next.keys().copied().collect();
     sort(&next, &nodes, entry, None, 0, &mut graph);
     Graph { next, ..graph }
+}
+
+/// Whether an instruction is a call.
+fn is_call(decoded: &Decoded, opaque: &mut Opaque) -> bool {
+    matches!(decoded.execute(opaque), Ok(Next::Go { transfer: Transfer::Call, .. }))
 }
 
 /// Whether an instruction calls, in any case, a function that says that something failed.

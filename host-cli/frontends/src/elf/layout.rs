@@ -71,7 +71,8 @@ impl Layout<'_> {
         self.params.iter().any(|(start, end)| (*start..*end).contains(&address))
     }
 
-    fn is_input(&self, address: u32) -> bool {
+    /// Whether an input is at an address.
+    pub fn is_input(&self, address: u32) -> bool {
         self.inputs.iter().any(|(start, end)| (*start..*end).contains(&address))
     }
 
@@ -131,7 +132,15 @@ impl Layout<'_> {
             // External devices, and the system's own.
             _ => true,
         };
-        let near = |section: &super::reader::Section| section.start >> 24 == address >> 24;
+        // What is next to memory may be memory as well; among peripherals only in the same block, as backup RAM is.
+        let block = match address >> 28 {
+            4 | 5 if self.elf.isa != Isa::Rv32 => PAGE,
+            _ => 1 << 24,
+        };
+        let near = |section: &super::reader::Section| {
+            let last = section.end().saturating_sub(1);
+            (section.start / block..=last / block).contains(&(address / block))
+        };
         by_map && !self.elf.sections().iter().any(near)
     }
 

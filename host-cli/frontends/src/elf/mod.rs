@@ -46,6 +46,8 @@ pub mod reader;
 mod returns;
 mod shared;
 mod state;
+#[cfg(test)]
+mod tests;
 mod types;
 mod value;
 

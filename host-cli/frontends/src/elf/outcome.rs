@@ -18,6 +18,8 @@ pub enum Stop {
     Address,
     /// An address is neither RAM, nor flash, nor a peripheral.
     Unknown(u32),
+    /// An access covers an input and what is not one.
+    Mixed(u32),
     /// An object is too large to be indexed.
     Size,
     /// A write to flash.
@@ -48,7 +50,7 @@ impl Stop {
         match self {
             Stop::NoWay | Stop::Memory => "memory_limit",
             Stop::Alignment => "alignment_limit",
-            Stop::Address | Stop::Unknown(_) => "address_limit",
+            Stop::Address | Stop::Unknown(_) | Stop::Mixed(_) => "address_limit",
             Stop::Size => "size_limit",
             Stop::Flash(_) => "flash_write_limit",
             Stop::Escape(_) | Stop::Stack => "stack_address_limit",

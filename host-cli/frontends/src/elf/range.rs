@@ -45,6 +45,13 @@ impl Range {
 
     /// What is in both, as far as that is one piece.
     fn both(self, other: Range, width: u32) -> Range {
+        // All begin anywhere: what goes through zero is one piece of it.
+        let is_all = |range: Range| range.count > mask(width);
+        match (is_all(self), is_all(other)) {
+            (true, _) => return other,
+            (_, true) => return self,
+            _ => {}
+        }
         let piece = |a: Range, b: Range| {
             let far = b.start.wrapping_sub(a.start) & mask(width);
             (far < a.count).then(|| Range { start: b.start, count: b.count.min(a.count - far) })

@@ -8,8 +8,8 @@ use super::isa::Isa;
 use super::lines::Lines;
 use super::marker::{self, Marker};
 use object::elf::{
-    EF_RISCV_FLOAT_ABI, ELFCLASS64, EM_ARM, EM_RISCV, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE,
-    SHT_NOBITS,
+    EF_RISCV_FLOAT_ABI, ELFCLASS64, EM_ARM, EM_RISCV, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS,
+    SHF_WRITE, SHT_NOBITS,
 };
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
@@ -202,7 +202,7 @@ impl Elf {
             }
         }
         self.objects.sort_by_key(|o| (o.start, o.end));
-        self.objects.dedup_by_key(|o| (o.start, o.end));
+        self.objects.dedup();
         // Assembly often has no sizes: such a function ends where the next one begins, or its section.
         let starts: Vec<u32> = self.functions.keys().copied().collect();
         for (i, start) in starts.iter().enumerate() {
@@ -450,6 +450,11 @@ impl Elf {
         whole.or_else(|| self.functions.get(&alias()?.start)).or(by_tail)
     }
 
+    /// All functions by all of their names.
+    pub fn function_names(&self) -> impl Iterator<Item = &Symbol> + Clone {
+        self.functions.values().chain(&self.aliases)
+    }
+
     /// The objects, by address.
     pub fn objects(&self) -> &[Symbol] {
         &self.objects
@@ -499,26 +504,63 @@ fn sections(file: &ElfFile32<Endianness>) -> Result<Vec<Section>, Unreadable> {
         if flags & SHF_ALLOC == 0 && !is_property || size == 0 {
             continue;
         }
+        let is_loaded = header.sh_type(endian) != SHT_NOBITS;
+        // The beginning of what each thread has, as `.tbss`, takes no memory: something else is at its address.
+        if flags & SHF_TLS != 0 && !is_loaded {
+            continue;
+        }
         if size > MOST || start.checked_add(size).is_none() {
             let what = format!("section `{name}` has {size} bytes at {start:#x}");
             return unreadable(what, RELINK);
         }
-        let is_loaded = header.sh_type(endian) != SHT_NOBITS;
         let bytes = if is_loaded {
             let data = section.data();
             Some(data.or_else(|e| unreadable(format!("section `{name}`: {e}"), RELINK))?.to_vec())
         } else {
-            let is_cleared = ["bss", "sbss", "common"].iter().any(|bss| {
-                let name = name.trim_start_matches('.').to_lowercase();
-                name == *bss || name.starts_with(&format!("{bss}."))
-            });
+            let lower = name.trim_start_matches('.').to_lowercase();
+            let is_kept = KEPT.iter().any(|kept| lower.contains(kept));
+            let is_cleared = ["bss", "sbss", "common"]
+                .iter()
+                .any(|bss| lower == *bss || lower.starts_with(&format!("{bss}.")));
+            let is_cleared = is_cleared && !is_kept;
             is_cleared.then(|| vec![0; size as usize])
         };
         let is_writable = flags & SHF_WRITE != 0;
         let is_code = flags & SHF_EXECINSTR != 0;
         sections.push(Section { name, start, bytes, size, is_writable, is_code, is_loaded });
     }
+    overlays(&mut sections)?;
     Ok(sections)
+}
+
+/// Sections at the same addresses, of which nobody knows which is there when. What has contents cannot be told apart then; of
+/// variables, their first values are not known.
+fn overlays(sections: &mut [Section]) -> Result<(), Unreadable> {
+    let in_memory = |i: &usize| sections[*i].name != marker::ALWAYS;
+    let mut order: Vec<usize> = (0..sections.len()).filter(in_memory).collect();
+    order.sort_by_key(|i| sections[*i].start);
+    let mut last: Option<usize> = None;
+    for i in order {
+        let Some(before) = last.filter(|before| sections[*before].end() > sections[i].start) else {
+            last = Some(i);
+            continue;
+        };
+        let (a, b) = (&sections[before], &sections[i]);
+        if a.is_loaded && b.is_loaded || a.is_code || b.is_code {
+            let what =
+                format!("sections `{}` and `{}` are both at {:#010x}", a.name, b.name, b.start);
+            return unreadable(
+                what,
+                "overlays cannot be checked: link the program with one of them",
+            );
+        }
+        if b.end() > a.end() {
+            last = Some(i);
+        }
+        sections[before].bytes = None;
+        sections[i].bytes = None;
+    }
+    Ok(())
 }
 
 /// The bytes that are flashed.

@@ -17,6 +17,14 @@ pub enum Cell {
 }
 
 impl Cell {
+    /// The distance from the stack pointer at the entry, if it is on the stack.
+    pub fn on_stack(self) -> Option<i32> {
+        match self {
+            Cell::Stack(at) => Some(at),
+            Cell::Ram(_) => None,
+        }
+    }
+
     /// The byte that is so much further.
     pub fn plus(self, by: u32) -> Cell {
         match self {

@@ -180,11 +180,18 @@ impl Machine for Act<'_> {
         if aligned && !at.is_multiple_of(bytes) {
             return odd(format!("it writes at {at:#010x}, which is not aligned"));
         }
-        if self.is_outside(at) {
+        let word = (self.value(value) as u32).to_le_bytes();
+        let word = &word[..(bytes as usize).min(word.len())];
+        let is_kept = |(i, _): &(u32, &u8)| !self.is_outside(at.wrapping_add(*i));
+        let kept: Vec<(u32, &u8)> = (0..).zip(word).filter(is_kept).collect();
+        // What is next to an input is not lost.
+        if kept.len() < word.len() {
+            for (i, byte) in kept {
+                self.world.board.write(at.wrapping_add(i), &[*byte])?;
+            }
             return Ok(());
         }
-        let word = (self.value(value) as u32).to_le_bytes();
-        Ok(self.world.board.write(at, &word[..(bytes as usize).min(word.len())])?)
+        Ok(self.world.board.write(at, word)?)
     }
     fn monitor(&mut self) -> ExprId {
         // A store-exclusive that may fail must be tried again: without a prediction it stores.
