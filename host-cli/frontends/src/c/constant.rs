@@ -64,6 +64,34 @@ pub fn raw(types: &Types, expr: &Expr) -> Option<u128> {
     }
 }
 
+/// Whether the value of a constant expression, or of a part of it, does not fit its signed type, so that it wraps around.
+/// Bits that a left shift loses are lost with the compiler's consent.
+pub fn overflows(types: &Types, expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| found |= wraps(types, e).unwrap_or(false));
+    found
+}
+
+fn wraps(types: &Types, expr: &Expr) -> Option<bool> {
+    let (width, true) = expr.ty.integer()? else { return None };
+    let exact = match &expr.kind {
+        ExprKind::Neg(a) => value(types, a)?.checked_neg(),
+        ExprKind::Binary(op, a, b) => {
+            let (x, y) = (value(types, a)?, value(types, b)?);
+            match op {
+                Op::Add => x.checked_add(y),
+                Op::Sub => x.checked_sub(y),
+                Op::Mul => x.checked_mul(y),
+                Op::Div | Op::Rem if y == -1 => x.checked_neg(),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let Some(exact) = exact else { return Some(true) };
+    Some(width < 128 && sign_extend(exact as u128, width) as i128 != exact)
+}
+
 /// A constant as one of another type, where one of the two is a floating-point type, and nothing is rounded.
 fn converted(types: &Types, expr: &Expr, to: &Type) -> Option<u128> {
     match (expr.ty.format(), to.format()) {

@@ -136,7 +136,13 @@ fn spell_out_stores(unit: &mut Unit) {
             let Some(to) = args.get_mut(2).filter(|_| storing.contains(id)) else { return };
             let Some(stored) = to.ty.pointee().cloned() else { return };
             let mut local = |ty: Type| {
-                locals.push(Local { name: "(held)".into(), ty: ty.clone(), span, length: None });
+                locals.push(Local {
+                    name: "(held)".into(),
+                    ty: ty.clone(),
+                    span,
+                    length: None,
+                    constant: false,
+                });
                 expr(ExprKind::Local(locals.len() - 1), ty, span)
             };
             let assign = |place: &Expr, value: Expr| {
@@ -156,7 +162,13 @@ fn spell_out_stores(unit: &mut Unit) {
 }
 
 fn add_pause(unit: &mut Unit) -> FunctionId {
-    let torn = Local { name: "torn".into(), ty: INT, span: Span::default(), length: None };
+    let torn = Local {
+        name: "torn".into(),
+        ty: INT,
+        span: Span::default(),
+        length: None,
+        constant: false,
+    };
     unit.functions.push(Function::inner(PAUSE, Type::Void, vec![torn]));
     unit.functions.len() - 1
 }
@@ -196,7 +208,8 @@ fn reached(unit: &Unit, roots: &[FunctionId]) -> BTreeSet<FunctionId> {
             ExprKind::Call(id, _) => todo.push(*id),
             ExprKind::CallPointer(_, args) => {
                 let types = passed(args);
-                let fits = |id: &&FunctionId| fits(&unit.functions[**id], &types, &e.ty);
+                let fits =
+                    |id: &&FunctionId| fits(&unit.types, &unit.functions[**id], &types, &e.ty);
                 todo.extend(taken.iter().filter(fits));
             }
             _ => {}
@@ -475,7 +488,13 @@ impl Pauses<'_> {
 
     /// A variable that nobody else knows of.
     fn temporary(&mut self, ty: &Type, span: Span) -> Expr {
-        self.locals.push(Local { name: "(held)".into(), ty: ty.clone(), span, length: None });
+        self.locals.push(Local {
+            name: "(held)".into(),
+            ty: ty.clone(),
+            span,
+            length: None,
+            constant: false,
+        });
         expr(ExprKind::Local(self.locals.len() - 1), ty.clone(), span)
     }
 

@@ -278,7 +278,13 @@ impl Orders<'_> {
     }
 
     fn temporary(&mut self, ty: &Type, span: Span) -> Expr {
-        self.locals.push(Local { name: "(operand)".into(), ty: ty.clone(), span, length: None });
+        self.locals.push(Local {
+            name: "(operand)".into(),
+            ty: ty.clone(),
+            span,
+            length: None,
+            constant: false,
+        });
         expr(ExprKind::Local(self.locals.len() - 1), ty.clone(), span)
     }
 

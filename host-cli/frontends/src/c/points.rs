@@ -389,7 +389,7 @@ impl<'a> Points<'a> {
         let types = passed(args);
         let is_meant = |f: &FunctionId| {
             (targets.is_unknown() || targets.has(Thing::Function(*f)))
-                && fits(&self.unit.functions[*f], &types, result)
+                && fits(&self.unit.types, &self.unit.functions[*f], &types, result)
         };
         let meant = self.functions.iter().copied().filter(is_meant);
         meant.filter_map(|f| self.unit.meant_in(self.contexts[context], f)).collect()

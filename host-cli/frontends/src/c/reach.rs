@@ -1,6 +1,7 @@
 //! What a run can meet: functions, recursion, and objects whose address is taken.
 
 use super::lower::format;
+use super::parser::compatible;
 use super::points::Callees;
 use super::tree::{Expr, ExprKind, Function, FunctionId, GlobalId, LocalId, Op, Unit};
 use super::types::{Type, Types};
@@ -63,7 +64,7 @@ impl Reach {
             if queue.is_empty() && !pointer_calls.is_empty() {
                 for f in reach.functions.clone() {
                     for PointerCall { from, args, result, span } in &pointer_calls {
-                        let fits = fits(&unit.functions[f], args, result);
+                        let fits = fits(&unit.types, &unit.functions[f], args, result);
                         let meant = unit.meant_in(*from, f).filter(|_| fits);
                         let Some(f) = meant.filter(|f| reach.may_mean(*from, *span, *f)) else {
                             continue;
@@ -217,12 +218,14 @@ pub fn passed(args: &[Expr]) -> Vec<Type> {
 
 /// Whether a function can be meant by a call through a pointer: what is passed and returned is of the same
 /// kind. Compilers pass numbers and pointers as they come; a number for a pointer is nobody's intention.
-pub fn fits(function: &Function, args: &[Type], result: &Type) -> bool {
+pub fn fits(types: &Types, function: &Function, args: &[Type], result: &Type) -> bool {
+    // What is narrower than `int` is passed as one, and what is wider in a register or two of its own.
+    let bits = |ty: &Type| ty.integer().map(|(bits, _)| bits.max(32));
     let same = |from: &Type, to: &Type| match (from, to) {
-        (Type::Pointer(..), Type::Pointer(..)) | (Type::Float(_), Type::Float(_)) => true,
-        (Type::Record(_), Type::Record(_)) => true,
+        (Type::Pointer(..), Type::Pointer(..)) => true,
         (Type::Void, to) => to.is_scalar(),
-        _ => from == to || from.is_integer() && to.is_integer(),
+        _ if from.is_integer() => bits(from) == bits(to),
+        _ => compatible::types(types, from, to),
     };
     let params = &function.locals[..function.params];
     params.len() <= args.len()

@@ -121,7 +121,8 @@ impl Body {
             ExprKind::Call(g, _) => self.call(unit, *g),
             ExprKind::CallPointer(_, args) => {
                 let types = passed(args);
-                let fits = |g: &FunctionId| fits(&unit.functions[*g], &types, &expr.ty);
+                let fits =
+                    |g: &FunctionId| fits(&unit.types, &unit.functions[*g], &types, &expr.ty);
                 let meant = reach.functions.iter().copied().filter(fits);
                 let meant = meant.filter_map(|g| unit.meant_in(from, g));
                 meant

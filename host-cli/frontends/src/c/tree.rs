@@ -264,6 +264,8 @@ pub struct Local {
     pub span: Span,
     /// What holds its length, if it is an array whose length is not a constant.
     pub length: Option<LocalId>,
+    /// Whether it is declared `const` and not a parameter: nobody may write it once it has its initial value.
+    pub constant: bool,
 }
 
 /// A function: defined, declared only, or called without a declaration.

@@ -394,7 +394,8 @@ impl Types {
         }
     }
 
-    fn has_pointer(&self, ty: &Type) -> bool {
+    /// Whether it may hold pointers.
+    pub fn has_pointer(&self, ty: &Type) -> bool {
         match ty {
             Type::Pointer(..) => true,
             Type::Array(of, _) => self.has_pointer(of),

@@ -308,10 +308,16 @@ impl Lower<'_> {
                 && from
                     .is_none_or(|from| run(*f).is_some_and(|f| self.reach.may_mean(from, span, f)))
         };
-        let (candidates, others): (Vec<FunctionId>, Vec<FunctionId>) =
-            (self.reach.functions.iter().copied())
-                .filter(|f| fits(&self.unit.functions[*f], &types, result))
-                .partition(is_meant);
+        let unit = self.unit;
+        let fits = |f: &FunctionId| fits(&unit.types, &unit.functions[*f], &types, result);
+        // What a call of another type does is not known.
+        let is_odd = |f: &FunctionId| {
+            !fits(f) && only.as_ref().is_some_and(|only| only.has(Thing::Function(*f)))
+        };
+        let functions = || self.reach.functions.iter().copied();
+        let others: Vec<FunctionId> =
+            functions().filter(|f| is_odd(f) || fits(f) && !is_meant(f)).collect();
+        let candidates: Vec<FunctionId> = functions().filter(|f| fits(f) && is_meant(f)).collect();
         let candidates: Vec<(FunctionId, FunctionId)> =
             candidates.into_iter().filter_map(|f| Some((f, run(f)?))).collect();
         let end = self.location("", span);
@@ -579,8 +585,17 @@ impl Lower<'_> {
         if self.stores_count(args) {
             return self.refuse("`%n` in a format", span);
         }
-        // Texts and fractions are looked at only for what else happens on the way.
-        let is_looked_at = |a: &Expr| !matches!(a.ty, Type::Pointer(..) | Type::Float(_));
+        // Texts and fractions are looked at only for what else happens on the way: what is read may not be there.
+        let reads = |a: &Expr| {
+            let mut reads = false;
+            a.walk(&mut |e| reads |= matches!(e.kind, ExprKind::Deref(_) | ExprKind::Index(..)));
+            reads
+        };
+        let is_looked_at = |a: &Expr| match a.ty {
+            Type::Pointer(..) => !matches!(a.kind, ExprKind::Address(_)) && reads(a),
+            Type::Float(_) => a.ty.format().is_some() && reads(a),
+            _ => true,
+        };
         for arg in args.iter().filter(|a| is_looked_at(a) || a.has_effect()) {
             self.value(arg)?;
         }

@@ -5,6 +5,7 @@ use super::block::Hazard;
 use super::memory::{Base, Place};
 use super::object::ObjectId;
 use super::{Fail, Lower, Value};
+use crate::c::targets::Offsets;
 use crate::c::tree::{Expr, FunctionId};
 use crate::c::types::{Type, unsigned};
 use std::rc::Rc;
@@ -14,6 +15,10 @@ use vouch_ir::{BinOp, ExprId, Span};
 const MOST_BYTES: u64 = 1 << 12;
 /// The same if their number is not known.
 const MOST_IN_ALL: u64 = 1 << 14;
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
 
 /// Where bytes may begin that are moved.
 struct Start {
@@ -64,6 +69,12 @@ impl Lower<'_> {
             return Ok(());
         }
         let count = self.converted(count, &c.ty, &function.locals[2].ty, span)?;
+        self.hazard_of_overlap(to, from, count, span);
+        Ok(())
+    }
+
+    /// Some bytes at two addresses have some in common, but not all.
+    fn hazard_of_overlap(&mut self, to: ExprId, from: ExprId, count: ExprId, span: Span) {
         let pool = &mut self.cfa.pool;
         let (ahead, behind) =
             (pool.binary(BinOp::Sub, to, from), pool.binary(BinOp::Sub, from, to));
@@ -74,7 +85,69 @@ impl Lower<'_> {
         let differs = self.truth(differs);
         let overlap = self.cfa.pool.and(meets, differs);
         self.hazard(Hazard::Unforeseen, overlap, span);
-        Ok(())
+    }
+
+    /// The same goes for a struct that is assigned to one which it overlaps, unless both are the same. `from` is the address
+    /// that `source` had.
+    pub(super) fn refuse_shifted(
+        &mut self,
+        target: &Place,
+        source: &Place,
+        from: ExprId,
+        span: Span,
+    ) {
+        let size = self.unit.types.size(&target.ty).unwrap_or(0);
+        if size < 2 || self.are_apart(target, source, size) {
+            return;
+        }
+        let to = self.address(target);
+        let count = self.cfa.pool.constant(size as u128, self.unit.types.word());
+        self.hazard_of_overlap(to, from, count, span);
+    }
+
+    /// Whether two places of some bytes are certainly the same or have none in common.
+    fn are_apart(&self, a: &Place, b: &Place, size: u64) -> bool {
+        if let (
+            Base::Object { object, offset, indices },
+            Base::Object { object: other, offset: start, indices: others },
+        ) = (&a.base, &b.base)
+        {
+            // Whatever the indices are, they differ by a multiple of this.
+            let strides = indices.iter().chain(others).map(|index| index.stride / 8);
+            let step = strides.fold(0, gcd);
+            let by = offset.abs_diff(*start) / 8;
+            return object != other
+                || match step {
+                    0 => by == 0 || by >= size,
+                    _ => match by % step {
+                        0 => step >= size,
+                        rest => rest >= size && step - rest >= size,
+                    },
+                };
+        }
+        (0..self.objects.len()).all(|object| {
+            match (self.starts_in(a, object), self.starts_in(b, object)) {
+                (Some(Some(a)), Some(Some(b))) => {
+                    a.iter().all(|x| b.iter().all(|y| x == y || x.abs_diff(*y) >= size))
+                }
+                (Some(_), Some(_)) => false,
+                _ => true,
+            }
+        })
+    }
+
+    /// Where in an object a place may begin, in bytes, if it may at all.
+    fn starts_in(&self, place: &Place, in_object: ObjectId) -> Option<Offsets> {
+        match &place.base {
+            Base::Object { object, offset, indices } if *object == in_object => {
+                Some(indices.is_empty().then(|| [(offset / 8) as i64].into()))
+            }
+            Base::Address { offset, only, .. } if self.objects[in_object].addressed => {
+                let offsets = self.meant(in_object, only.as_deref())?.as_ref();
+                Some(offsets.map(|all| all.iter().map(|at| at + (offset / 8) as i64).collect()))
+            }
+            _ => None,
+        }
     }
 
     /// A call of one of these, if it can be done at once.
@@ -136,7 +209,12 @@ impl Lower<'_> {
             let byte = self.cfa.pool.slice(from, 0, 8);
             bytes.resize(count as usize, byte);
         } else {
-            bytes = self.read_bytes(&source, count, span)?;
+            // An address that is copied to a number is one.
+            let to_number = match &target.base {
+                Base::Object { object, .. } => self.objects[*object].ty.is_integer(),
+                Base::Address { .. } => false,
+            };
+            bytes = self.read_bytes(&source, count, to_number, span)?;
         }
         self.write_bytes(&target, &bytes, span)?;
         Ok(Some(Value::Scalar(to)))
@@ -325,12 +403,21 @@ impl Lower<'_> {
         value.unwrap_or_else(|| self.cfa.pool.constant(0, 8))
     }
 
-    fn read_bytes(&mut self, place: &Place, count: u64, span: Span) -> Result<Vec<ExprId>, Fail> {
+    fn read_bytes(
+        &mut self,
+        place: &Place,
+        count: u64,
+        as_number: bool,
+        span: Span,
+    ) -> Result<Vec<ExprId>, Fail> {
         let nothing = self.cfa.pool.constant(0, 8);
         let mut bytes: Option<Vec<ExprId>> = None;
         for candidate in self.candidates(place, count as u32 * 8, false, span)?.into_iter().rev() {
             let here = (0..count)
-                .map(|i| self.read_bits(candidate.object, candidate.offset + i * 8, 8))
+                .map(|i| match as_number {
+                    true => self.read_as_number(candidate.object, candidate.offset + i * 8, 8),
+                    false => self.read_bits(candidate.object, candidate.offset + i * 8, 8),
+                })
                 .collect();
             bytes = Some(match (bytes, candidate.when) {
                 (Some(other), Some(when)) => {

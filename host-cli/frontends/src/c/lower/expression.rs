@@ -4,6 +4,7 @@
 
 use super::block::{Hazard, Held};
 use super::memory::{Base, Index, Place};
+use super::number::is_moved_on;
 use super::{Fail, Lower, Value};
 use crate::c::builtin;
 use crate::c::reach::is_address_as_number;
@@ -114,11 +115,11 @@ impl Lower<'_> {
             | ExprKind::Index(..)
             | ExprKind::Literal(..) => {
                 let place = self.place(expr)?;
-                return self.read(&place, span);
+                return self.value_of(expr, &place);
             }
             ExprKind::Member { of, .. } if of.is_place() => {
                 let place = self.place(expr)?;
-                return self.read(&place, span);
+                return self.value_of(expr, &place);
             }
             ExprKind::Member { of, offset, bits } => {
                 return self.member_of_value(of, *offset, *bits, expr);
@@ -223,6 +224,14 @@ impl Lower<'_> {
             ExprKind::Refused(what) => return self.refuse(what, span),
         };
         Ok(Value::Scalar(scalar))
+    }
+
+    /// What is in a place.
+    fn value_of(&mut self, expr: &Expr, place: &Place) -> Result<Value, Fail> {
+        match self.may_read_address(expr, place) {
+            true => Ok(Value::Scalar(self.read_number(place, &expr.ty, expr.span)?)),
+            false => self.read(place, expr.span),
+        }
     }
 
     /// Where functions lie.
@@ -462,34 +471,37 @@ impl Lower<'_> {
         }
     }
 
-    /// Where things lie is the linker's business: as a number that is anything but zero. Devices lie where the program
-    /// says.
-    fn address_as_number(&mut self, pointer: ExprId) -> ExprId {
-        let word = self.unit.types.word();
-        let is_device = self.is_device(pointer, 1);
-        let zero = self.cfa.pool.constant(0, word);
-        let is_null = self.cfa.pool.equal(pointer, zero);
-        let is_number = self.cfa.pool.or(is_null, is_device);
-        if self.cfa.pool.as_const(is_number) == Some(1) {
-            return pointer;
-        }
-        let any = self.fresh_approximate("address", word, ir::Type::Unsigned);
-        let one = self.cfa.pool.constant(1, word);
-        let is_zero = self.cfa.pool.equal(any, zero);
-        let any = self.cfa.pool.ite(is_zero, one, any);
-        self.cfa.pool.ite(is_number, pointer, any)
-    }
-
     fn assign(&mut self, place: &Expr, value: &Expr, span: Span) -> Result<Value, Fail> {
-        let mut new = self.value(value)?;
+        let mut source = None;
+        let mut new = match place.ty {
+            Type::Record(_) if value.is_place() => {
+                let from = self.place(value)?;
+                let new = self.read(&from, value.span)?;
+                let at = self.address(&from);
+                source = Some((from, at));
+                new
+            }
+            _ if is_moved_on(place, value) => {
+                let from = self.place(value)?;
+                self.read(&from, value.span)?
+            }
+            _ => self.value(value)?,
+        };
         let target = if self.may_cut(place) {
             let held = self.hold(&new);
+            let at = source.as_ref().map(|(_, at)| *at).map(|at| self.hold_scalar(at));
             let target = self.place(place)?;
             new = self.recall(&held);
+            if let (Some((_, from)), Some(at)) = (&mut source, at) {
+                *from = self.read_var(at);
+            }
             target
         } else {
             self.place(place)?
         };
+        if let Some((source, at)) = source {
+            self.refuse_shifted(&target, &source, at, span);
+        }
         self.write(&target, &new, span)?;
         Ok(match (&new, target.bits) {
             (Value::Scalar(x), Some(bits)) => Value::Scalar(self.as_field(*x, bits, &place.ty)),

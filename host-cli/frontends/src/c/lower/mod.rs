@@ -9,7 +9,7 @@
 //! - [`memory`]: reading and writing objects, also through pointers; [`copy`]: whole blocks of it
 //! - [`expression`], [`arithmetic`], [`floating`], [`statement`]; [`compare`]: pointers
 //! - [`notes`]: what the automaton has to do with the text
-//! - [`device`]: what lies at addresses that are given as numbers
+//! - [`device`]: what lies at addresses that are given as numbers; [`number`]: addresses as numbers
 //! - [`call`]: inlining, shared bodies, recursion up to its bound, functions that are known by name
 //! - [`unknown`]: functions that are declared only
 //! - [`heap`]: blocks that are allocated and freed; [`gone`]: pointers to variables that are gone
@@ -34,6 +34,7 @@ mod interrupt;
 mod intrinsic;
 mod memory;
 pub mod notes;
+mod number;
 mod object;
 mod order;
 mod statement;

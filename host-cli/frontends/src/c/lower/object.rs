@@ -298,6 +298,7 @@ impl Lower<'_> {
         let local = &self.unit.functions[function].locals[id];
         let name = format!("{}::{}", self.function_name(function, depth), local.name);
         let addressed = self.reach.locals.contains(&(function, id));
+        let constant = local.constant;
         let (ty, length) = match (&local.ty, local.length) {
             (Type::Array(of, None), Some(length)) => {
                 (Type::Array(of.clone(), Some(MAX_LENGTH)), Some((of.clone(), length)))
@@ -312,6 +313,7 @@ impl Lower<'_> {
         }
         self.objects[object].owner = Some(Owner { function, depth, local: Some(id) });
         self.objects[object].thing = Some(Thing::Local(function, id));
+        self.objects[object].constant = constant;
         self.open_to_devices(object, self.unit.functions[function].locals[id].span);
         self.locals.insert(key, object);
         Ok(object)
@@ -401,6 +403,13 @@ impl Lower<'_> {
 
     /// Gives an object its initial values.
     pub(super) fn initialise(&mut self, object: ObjectId, init: &Init) -> Result<(), Fail> {
+        let constant = std::mem::replace(&mut self.objects[object].constant, false);
+        self.initialise_anew(object, init)?;
+        self.objects[object].constant = constant;
+        Ok(())
+    }
+
+    fn initialise_anew(&mut self, object: ObjectId, init: &Init) -> Result<(), Fail> {
         // The values are computed before the object changes: `int x = x + 1` is odd but legal, and a
         // call among them may cut the statement.
         if init.whole {

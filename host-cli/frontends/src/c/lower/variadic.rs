@@ -8,7 +8,7 @@ use crate::c::builtin::{self, Builtin};
 use crate::c::tree::{Expr, ExprKind, FunctionId};
 use crate::c::types::{DataModel, INT, Type, align_up, unsigned};
 use std::rc::Rc;
-use vouch_ir::{BinOp, Span};
+use vouch_ir::{self as ir, BinOp, Span, Var, VarKind};
 
 /// Whether a function asks for arguments beyond its parameters.
 fn is_variadic(unit: &crate::c::tree::Unit, id: FunctionId) -> bool {
@@ -37,8 +37,17 @@ impl Lower<'_> {
             for depth in 0..=self.deepest(id) {
                 let name = format!("{}::...", self.function_name(id, depth));
                 let ty = Type::Array(Rc::new(unsigned(unit.types.word())), Some(words.max(1)));
-                let object = self.object(name, &ty, true, unit.functions[id].span)?;
+                let object = self.object(name.clone(), &ty, true, unit.functions[id].span)?;
                 self.objects[object].owner = Some(Owner { function: id, depth, local: None });
+                // Other calls may have passed more.
+                let var = Var {
+                    name: format!("{name}.words"),
+                    width: unit.types.word(),
+                    ty: ir::Type::Unsigned,
+                    kind: VarKind::State,
+                };
+                let passed = self.cfa.add_var(var);
+                self.objects[object].length = Some((passed, unit.types.word() as u64 / 8));
                 self.variadic.insert((id, depth), object);
             }
         }
@@ -99,6 +108,12 @@ impl Lower<'_> {
     ) -> Result<(), Fail> {
         let Some(object) = self.variadic.get(&(id, depth)).copied() else { return Ok(()) };
         let params = self.unit.functions[id].params;
+        if let Some((words, each)) = self.objects[object].length {
+            let passed = args.iter().skip(params).map(|arg| self.passed(&arg.ty));
+            let end = passed.fold(0, |at, ty| self.slot(at, &ty).1);
+            let count = self.cfa.pool.constant((end / each) as u128, self.unit.types.word());
+            self.write_var(words, count);
+        }
         let mut at = 0;
         for (arg, value) in args.iter().zip(values).skip(params) {
             let ty = self.passed(&arg.ty);

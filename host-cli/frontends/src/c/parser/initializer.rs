@@ -123,7 +123,9 @@ impl Parser {
                 None => false,
             },
             (Type::Array(..), _) => false,
-            (Type::Record(a), Type::Record(b)) => a == b,
+            (Type::Record(a), Type::Record(b)) => {
+                a == b || self.unit.types.records[*b].flexible == Some(*a)
+            }
             (Type::Record(_), _) => matches!(value.kind, ExprKind::Refused(_)),
             _ => true,
         }

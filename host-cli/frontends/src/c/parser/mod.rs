@@ -21,7 +21,7 @@ mod assembly;
 mod atomic;
 mod attribute;
 mod bodies;
-mod compatible;
+pub(super) mod compatible;
 mod cursor;
 mod declarator;
 mod exclusive;
@@ -393,7 +393,8 @@ impl Parser {
         known.volatile |= declarator.volatile;
         known.atomic |= declarator.atomic;
         if !foreign {
-            known.span = span;
+            // Whether it can be written is up to who defines it.
+            (known.span, known.constant) = (span, declarator.constant);
         }
         if self.unit.types.size(&known.ty).is_none() {
             known.ty = declarator.ty.clone();
@@ -553,7 +554,7 @@ impl Parser {
             let (name, span) = param.name.clone().unwrap_or((format!("#{i}").into(), span));
             self.declare_local(name.clone(), Name::Local(i), span)?;
             constants.extend(param.constant.then_some(i));
-            locals.push(Local { name, ty: param.ty.clone(), span, length: None });
+            locals.push(Local { name, ty: param.ty.clone(), span, length: None, constant: false });
         }
         let result = signature.result.clone();
         let function = &mut self.unit.functions[id];
@@ -601,7 +602,7 @@ impl Parser {
     fn local(&mut self, name: Rc<str>, ty: Type, span: Span) -> Result<LocalId, Fail> {
         match &mut self.current {
             Some(current) => {
-                current.locals.push(Local { name, ty, span, length: None });
+                current.locals.push(Local { name, ty, span, length: None, constant: false });
                 Ok(current.locals.len() - 1)
             }
             None => Err(fail("this needs a function around it", span, "not at file scope")),
@@ -666,6 +667,7 @@ fn unnamed(params: &[Type], span: Span) -> Vec<Local> {
         ty: ty.clone(),
         span,
         length: None,
+        constant: false,
     };
     params.iter().enumerate().map(local).collect()
 }

@@ -230,6 +230,15 @@ impl Parser {
         self.expect("(")?;
         let of = self.assignment()?;
         let of = self.rvalue(of).ty;
+        // An enumeration is compatible with its integer type.
+        let integer = |ty: &Type| match *ty {
+            Type::Enum { bits, signed, .. } => Type::Int { bits, signed },
+            _ => ty.clone(),
+        };
+        let is_meant = |ty: &Type| match (ty, &of) {
+            (Type::Enum { .. }, Type::Enum { .. }) => *ty == of,
+            _ => integer(ty) == integer(&of),
+        };
         let (mut chosen, mut other) = (vec![], None);
         while self.eat(",") {
             if self.eat("default") {
@@ -239,13 +248,14 @@ impl Parser {
                 let ty = self.type_name()?;
                 self.expect(":")?;
                 let value = self.assignment()?;
-                chosen.extend((ty == of).then_some(value));
+                chosen.extend(is_meant(&ty).then_some(value));
             }
         }
         self.expect(")")?;
         let span = self.since(start);
+        // Pointers do not tell either whether what they point to is volatile.
         let bits = of.integer().map_or(0, |i| i.0);
-        let twice = bits == 8 || bits == self.unit.types.word();
+        let twice = bits == 8 || bits == self.unit.types.word() || of.pointee().is_some();
         match (chosen.len(), other) {
             (1, None) => Ok(chosen.remove(0)),
             (1, Some(_)) if !twice => Ok(chosen.remove(0)),
@@ -259,7 +269,7 @@ impl Parser {
                 ))
             }
             _ => Err(fail(
-                "a choice between types of the same size and sign is not supported",
+                "a choice between types that are told apart by more than size and sign is not supported",
                 span,
                 "which one is meant?",
             )),

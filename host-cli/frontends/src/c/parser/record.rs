@@ -229,6 +229,12 @@ impl Parser {
         self.unit.types.enums.push(names);
         let id = self.unit.types.enums.len() - 1;
         let ty = attributes.retype(Type::Enum { bits, signed, id });
+        // As gcc does it: once all are known, those that do not fit `int` are of the enumeration's own type.
+        for (name, value) in self.unit.types.enums[id].clone() {
+            if i32::try_from(value).is_err() {
+                self.declare_name(name, Name::Constant(value, Type::Int { bits, signed }));
+            }
+        }
         if let (Some((name, _)), Some(scope)) = (tag, self.tags.last_mut()) {
             scope.insert(name, Tag::Enum(ty.clone()));
         }

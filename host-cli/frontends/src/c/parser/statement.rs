@@ -212,6 +212,7 @@ impl Parser {
         self.declare_local(name, Name::Local(local), span)?;
         if let Some(current) = &mut self.current {
             current.constants.extend(declarator.constant.then_some(local));
+            current.locals[local].constant = declarator.constant;
         }
         if !self.eat("=") {
             return Ok((local, None));

@@ -101,6 +101,11 @@ impl Parser {
                     }
                 }
             }
+            // What has room for a flexible array member is of its type without.
+            Type::Record(id) => match self.unit.types.records[*id].flexible {
+                Some(plain) => Expr { ty: Type::Record(plain), ..expr },
+                None => expr,
+            },
             _ => match field_type(&expr) {
                 Some(ty) => self.convert(expr, &ty),
                 None => expr,
@@ -249,6 +254,14 @@ impl Parser {
     /// The constant that an expression is, if it is one.
     pub(super) fn fold(&self, expr: Expr) -> Expr {
         match constant::raw(&self.unit.types, &expr) {
+            // A run that computes what does not fit is to be found.
+            Some(_)
+                if self.current.is_some()
+                    && !self.lives_forever
+                    && constant::overflows(&self.unit.types, &expr) =>
+            {
+                expr
+            }
             Some(value) if expr.ty.is_integer() => {
                 Expr { kind: ExprKind::Int(value), ty: expr.ty, span: expr.span }
             }
@@ -262,7 +275,13 @@ impl Parser {
         let (a, b) = (self.rvalue(a), self.rvalue(b));
         let ty = match (&a.ty, &b.ty) {
             (Type::Void, _) | (_, Type::Void) => Type::Void,
-            (Type::Pointer(to, _), Type::Pointer(..)) if **to != Type::Void => a.ty.clone(),
+            // `void *` wins, but for a null pointer.
+            (Type::Pointer(to, _), Type::Pointer(other, _)) => match (&**to, &**other) {
+                (Type::Void, _) if !matches!(a.kind, ExprKind::Int(0)) => a.ty.clone(),
+                (Type::Void, _) => b.ty.clone(),
+                (_, Type::Void) if !matches!(b.kind, ExprKind::Int(0)) => b.ty.clone(),
+                _ => a.ty.clone(),
+            },
             (_, Type::Pointer(..)) => b.ty.clone(),
             (Type::Pointer(..), _) => a.ty.clone(),
             (x @ Type::Record(_), y @ Type::Record(_))

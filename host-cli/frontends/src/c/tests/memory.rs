@@ -6,7 +6,7 @@ use crate::Overflow;
 use crate::c::Checks;
 
 /// Where the run of `main` ends when bounds are not checked, and when they are.
-fn hazard(declarations: &str, statements: &str) -> (String, String) {
+pub fn hazard(declarations: &str, statements: &str) -> (String, String) {
     let text = format!("{declarations}\nint main(void) {{ {statements} return 0; }}");
     let mut checked = options("main");
     checked.c.checks = Checks { bounds: true, ..Checks::default() };
@@ -14,12 +14,12 @@ fn hazard(declarations: &str, statements: &str) -> (String, String) {
     (ends(&options("main")), ends(&checked))
 }
 
-fn leaves(declarations: &str, statements: &str) {
+pub fn leaves(declarations: &str, statements: &str) {
     let found = hazard(declarations, statements);
     assert_eq!(found, ("error memory_limit".into(), "error bounds".into()), "{statements}");
 }
 
-fn stays(declarations: &str, statements: &str) {
+pub fn stays(declarations: &str, statements: &str) {
     let found = hazard(declarations, statements);
     assert_eq!(found, ("end".into(), "end".into()), "{statements}");
 }

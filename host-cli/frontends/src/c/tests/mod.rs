@@ -18,6 +18,7 @@ mod random;
 mod registers;
 mod rejected;
 mod share;
+mod undefined;
 mod unknown;
 
 use super::COptions;

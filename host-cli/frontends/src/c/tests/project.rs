@@ -414,3 +414,19 @@ fn macros_and_includes_can_be_given() {
     let (compiled, _) = compile_in(folder.path(), &[("a.c", text)], &given).unwrap();
     assert_eq!(run(&compiled.cfa, 0, 100).values["main::result"], 5);
 }
+
+/// Whoever defines a variable says whether it can be written.
+#[test]
+fn what_another_file_defines_as_constant_is_not_written() {
+    let ends = |files: &[(&str, &str)]| {
+        let folder = tempfile::tempdir().unwrap();
+        let compiled = compile_in(folder.path(), files, &options("main"));
+        let (compiled, _) = compiled.unwrap_or_else(|(errors, _)| panic!("{errors:?}"));
+        run(&compiled.cfa, 0, 1000).location
+    };
+    let writes = "extern int x; int main(void) { x = 1; return x; }";
+    assert_eq!(ends(&[("a.c", writes), ("b.c", "const int x = 5;")]), "error memory_limit");
+    let reads = "extern const int x; void set(void); int main(void) { set(); return x; }";
+    let sets = "int x; void set(void) { int *p = &x; *p = 1; x++; }";
+    assert_eq!(ends(&[("a.c", reads), ("b.c", sets)]), "end");
+}
