@@ -136,13 +136,7 @@ fn spell_out_stores(unit: &mut Unit) {
             let Some(to) = args.get_mut(2).filter(|_| storing.contains(id)) else { return };
             let Some(stored) = to.ty.pointee().cloned() else { return };
             let mut local = |ty: Type| {
-                locals.push(Local {
-                    name: "(held)".into(),
-                    ty: ty.clone(),
-                    span,
-                    length: None,
-                    constant: false,
-                });
+                locals.push(Local::new("(held)".into(), ty.clone(), span));
                 expr(ExprKind::Local(locals.len() - 1), ty, span)
             };
             let assign = |place: &Expr, value: Expr| {
@@ -162,13 +156,7 @@ fn spell_out_stores(unit: &mut Unit) {
 }
 
 fn add_pause(unit: &mut Unit) -> FunctionId {
-    let torn = Local {
-        name: "torn".into(),
-        ty: INT,
-        span: Span::default(),
-        length: None,
-        constant: false,
-    };
+    let torn = Local::new("torn".into(), INT, Span::default());
     unit.functions.push(Function::inner(PAUSE, Type::Void, vec![torn]));
     unit.functions.len() - 1
 }
@@ -488,13 +476,7 @@ impl Pauses<'_> {
 
     /// A variable that nobody else knows of.
     fn temporary(&mut self, ty: &Type, span: Span) -> Expr {
-        self.locals.push(Local {
-            name: "(held)".into(),
-            ty: ty.clone(),
-            span,
-            length: None,
-            constant: false,
-        });
+        self.locals.push(Local::new("(held)".into(), ty.clone(), span));
         expr(ExprKind::Local(self.locals.len() - 1), ty.clone(), span)
     }
 

@@ -278,13 +278,7 @@ impl Orders<'_> {
     }
 
     fn temporary(&mut self, ty: &Type, span: Span) -> Expr {
-        self.locals.push(Local {
-            name: "(operand)".into(),
-            ty: ty.clone(),
-            span,
-            length: None,
-            constant: false,
-        });
+        self.locals.push(Local::new("(operand)".into(), ty.clone(), span));
         expr(ExprKind::Local(self.locals.len() - 1), ty.clone(), span)
     }
 

@@ -268,6 +268,13 @@ pub struct Local {
     pub constant: bool,
 }
 
+impl Local {
+    /// One that has a length of its own and can be written.
+    pub fn new(name: Rc<str>, ty: Type, span: Span) -> Local {
+        Local { name, ty, span, length: None, constant: false }
+    }
+}
+
 /// A function: defined, declared only, or called without a declaration.
 #[derive(Clone, Debug)]
 pub struct Function {

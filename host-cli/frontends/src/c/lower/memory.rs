@@ -495,11 +495,22 @@ impl Lower<'_> {
     }
 
     fn read_raw(&mut self, place: &Place, width: u32, span: Span) -> Result<ExprId, Fail> {
+        self.read_by(place, width, span, Self::read_bits)
+    }
+
+    /// The bits of a place, wherever it may be, as `read_here` has them from an object at an offset.
+    pub(super) fn read_by(
+        &mut self,
+        place: &Place,
+        width: u32,
+        span: Span,
+        read_here: impl Fn(&mut Self, ObjectId, u64, u32) -> ExprId,
+    ) -> Result<ExprId, Fail> {
         let candidates = self.candidates(place, width, false, span)?;
         let read: Vec<_> = candidates.iter().map(|c| (c.object, c.offset, c.when)).collect();
         let mut value = None;
         for candidate in candidates.into_iter().rev() {
-            let here = self.read_bits(candidate.object, candidate.offset, width);
+            let here = read_here(self, candidate.object, candidate.offset, width);
             value = Some(match (value, candidate.when) {
                 (Some(other), Some(when)) => self.cfa.pool.ite(when, here, other),
                 _ => here,

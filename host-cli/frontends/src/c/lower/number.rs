@@ -58,19 +58,7 @@ impl Lower<'_> {
     ) -> Result<ExprId, Fail> {
         let size = self.unit.types.size(ty).unwrap_or(1);
         let bits = size as u32 * 8;
-        let mut value = None;
-        let candidates = self.candidates(place, bits, false, span)?;
-        let read: Vec<_> = candidates.iter().map(|c| (c.object, c.offset, c.when)).collect();
-        for candidate in candidates.into_iter().rev() {
-            let here = self.read_as_number(candidate.object, candidate.offset, bits);
-            value = Some(match (value, candidate.when) {
-                (Some(other), Some(when)) => self.cfa.pool.ite(when, here, other),
-                _ => here,
-            });
-        }
-        self.clear_read(&read, bits);
-        // Without any, no run gets here.
-        let value = value.unwrap_or_else(|| self.cfa.pool.constant(0, bits));
+        let value = self.read_by(place, bits, span, Self::read_as_number)?;
         let (width, signed) = ty.integer().unwrap_or((bits, false));
         Ok(self.cfa.pool.resize(value, width, signed))
     }

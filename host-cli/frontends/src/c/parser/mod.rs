@@ -554,7 +554,7 @@ impl Parser {
             let (name, span) = param.name.clone().unwrap_or((format!("#{i}").into(), span));
             self.declare_local(name.clone(), Name::Local(i), span)?;
             constants.extend(param.constant.then_some(i));
-            locals.push(Local { name, ty: param.ty.clone(), span, length: None, constant: false });
+            locals.push(Local::new(name, param.ty.clone(), span));
         }
         let result = signature.result.clone();
         let function = &mut self.unit.functions[id];
@@ -602,7 +602,7 @@ impl Parser {
     fn local(&mut self, name: Rc<str>, ty: Type, span: Span) -> Result<LocalId, Fail> {
         match &mut self.current {
             Some(current) => {
-                current.locals.push(Local { name, ty, span, length: None, constant: false });
+                current.locals.push(Local::new(name, ty, span));
                 Ok(current.locals.len() - 1)
             }
             None => Err(fail("this needs a function around it", span, "not at file scope")),

@@ -170,13 +170,7 @@ fn scan(unit: &Unit, parts: &Parts, locals: &mut Vec<Local>, e: &mut Expr) {
     let mut steps = vec![];
     let mut keep = |value: Expr, steps: &mut Vec<Expr>| {
         let ty = value.ty.clone();
-        locals.push(Local {
-            name: "(read)".into(),
-            ty: ty.clone(),
-            span,
-            length: None,
-            constant: false,
-        });
+        locals.push(Local::new("(read)".into(), ty.clone(), span));
         let kept = make(ExprKind::Local(locals.len() - 1), ty.clone());
         steps.push(make(ExprKind::Assign(Box::new(kept.clone()), Box::new(value)), ty));
         kept
