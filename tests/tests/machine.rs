@@ -158,6 +158,51 @@ fn jumps_of_armv7m() {
     }
 }
 
+/// Callers extend arguments that are narrower than a register; in Rust an enum has no values but its own.
+#[test]
+fn arguments_have_the_values_of_their_types() {
+    let (folder, options) = (tempfile::tempdir().unwrap(), options(None));
+    for (level, which) in
+        [("-O0", "-DALL"), ("-O2", "-DALL"), ("-O0", "-DOTHERS"), ("-O2", "-DOTHERS")]
+    {
+        let build = |flags: &[&str]| {
+            let all = [&["-mcpu=cortex-m3", level, which], flags].concat();
+            programs::c("narrow", &all, folder.path())
+        };
+        agrees(&build(&[]), &options, Verdict::Safe);
+        assert_eq!(verdict(&build(&["-DBROKEN"]), &options), Verdict::Unsafe);
+        // Without debug information nobody knows how wide they are, and GCC looks only if it does not optimise.
+        if level == "-O2" {
+            assert_eq!(verdict(&build(&["-g0"]), &options), Verdict::Unsafe);
+        }
+        for target in ["thumbv6m-none-eabi", "riscv32-none-elf"] {
+            let flags = [level, which, "-fshort-enums"];
+            let clang = programs::clang("narrow", target, &flags, folder.path());
+            agrees(&clang, &options, Verdict::Safe);
+        }
+    }
+    for target in ["thumbv6m-none-eabi", "riscv32imac-unknown-none-elf"] {
+        for level in ["-Copt-level=0", "-Copt-level=s"] {
+            let build = |flags: &[&str]| {
+                programs::rust("narrow", target, &[&[level], flags].concat(), folder.path())
+            };
+            agrees(&build(&[]), &options, Verdict::Safe);
+            assert_eq!(verdict(&build(&["--cfg=broken"]), &options), Verdict::Unsafe);
+        }
+    }
+}
+
+/// Compilers change what functions take that are called from the same file alone: then the first register has not the first parameter.
+#[test]
+fn arguments_that_a_compiler_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    for (level, name) in [("-O0", "part"), ("-O2", "part.constprop.0")] {
+        let elf = programs::c("left_out", &["-mcpu=cortex-m3", level], folder.path());
+        let options = ElfOptions { entry: Some(name.into()), ..options(Some("init")) };
+        assert_eq!(verdict(&elf, &options), Verdict::Unsafe, "{name}");
+    }
+}
+
 /// A pointer in a loop that may be missing.
 #[test]
 fn two_pieces_in_c() {
@@ -172,6 +217,22 @@ fn a_part_of_an_address_where_nobody_looks() {
         assert_eq!(verdict(&good, &options(None)), Verdict::Safe, "{}", good.display());
         let broken = programs::c("leftover", &[cpu, "-Os", "-DBROKEN"], folder.path());
         assert_ne!(verdict(&broken, &options(None)), Verdict::Safe, "{}", broken.display());
+    }
+}
+
+/// GCC keeps values in registers that a function in the same file does not write, also if that is an input.
+#[test]
+fn inputs_in_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        for level in ["-O0", "-O2", "-O3"] {
+            let build = |flags: &[&str]| {
+                let all = [&[cpu, level, "-DALONE"], flags].concat();
+                programs::c("same", &all, folder.path())
+            };
+            agrees(&build(&[]), &options(None), Verdict::Safe);
+            assert_eq!(verdict(&build(&["-DBROKEN"]), &options(None)), Verdict::Unsafe);
+        }
     }
 }
 
@@ -191,6 +252,23 @@ fn pointers_that_change_in_c() {
             agrees(&programs::c("pointers", &[cpu, level], folder.path()), &options, Verdict::Safe);
             let broken = programs::c("pointers", &[cpu, level, "-DBROKEN"], folder.path());
             assert_eq!(verdict(&broken, &options), Verdict::Unsafe, "{}", broken.display());
+        }
+    }
+}
+
+/// Bytes that are a pointer at times, and something else at others.
+#[test]
+fn pointers_in_unions_in_c() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(Some("init"));
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        for level in ["-O0", "-O2"] {
+            let good = programs::c("variant", &[cpu, level], folder.path());
+            assert_eq!(verdict(&good, &options), Verdict::Safe, "{}", good.display());
+            let broken = programs::c("variant", &[cpu, level, "-DBROKEN"], folder.path());
+            assert_eq!(verdict(&broken, &options), Verdict::Unsafe, "{}", broken.display());
+            // From arbitrary states most steps leave what is modelled: the union is no pointer there.
+            compare(&good, &options, 200, 1).unwrap_or_else(|e| panic!("{e}"));
         }
     }
 }
@@ -219,6 +297,26 @@ fn a_door_in_rust() {
             let broken = programs::rust("door", target, &[level, "--cfg=broken"], folder.path());
             assert_eq!(verdict(&broken, &options(None)), Verdict::Unsafe, "{}", broken.display());
         }
+    }
+}
+
+/// What waits is a state that the compiler makes, in bytes of which only it knows what they are.
+#[test]
+fn an_async_function_in_rust() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(Some("init"));
+    for (target, level) in [("thumbv7m-none-eabi", "s"), ("riscv32imac-unknown-none-elf", "3")] {
+        let build = |flags: &[&str]| {
+            let level = format!("-Copt-level={level}");
+            programs::rust(
+                "async",
+                target,
+                &[&[&*level, "-Clink-arg=-uinit"], flags].concat(),
+                folder.path(),
+            )
+        };
+        assert_eq!(verdict(&build(&[]), &options), Verdict::Safe, "{target}");
+        assert_eq!(verdict(&build(&["--cfg=broken"]), &options), Verdict::Unsafe);
     }
 }
 

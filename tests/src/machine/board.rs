@@ -2,9 +2,9 @@
 
 use crate::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
-use vouch_host::frontend::elf::Source;
-use vouch_host::frontend::elf::isa::Isa;
-use vouch_host::frontend::elf::reader::Elf;
+use vouch_host::frontend::elf::isa::{Isa, Reg};
+use vouch_host::frontend::elf::reader::{Elf, Symbol};
+use vouch_host::frontend::elf::{self, Source};
 use vouch_host::replay::board::{self, Register};
 use vouch_host::replay::machines::{MACHINES, Machine};
 
@@ -24,8 +24,9 @@ pub struct Board {
     board: board::Board,
     convention: &'static Convention,
     global_pointer: Option<u32>,
-    /// Functions that are inputs, with the bits of their results; negative if these have a sign.
-    inputs: BTreeMap<u32, i32>,
+    /// Functions that are inputs, with the bits of their results, negative if these have a sign, and the registers that they
+    /// change besides.
+    inputs: BTreeMap<u32, (i32, Vec<u32>)>,
     failures: BTreeSet<u32>,
     /// RAM at reset, after initialisation: section by section.
     ram: Vec<(u32, Vec<u8>)>,
@@ -102,7 +103,13 @@ impl Board {
             Some("i16") => -16,
             _ => 32,
         };
-        let inputs: BTreeMap<u32, i32> = inputs.map(|f| (f.start, bits(&f.name))).collect();
+        // What calls do not preserve, as far as the function's own code does not: compilers look at it.
+        let lost = |f: &Symbol| {
+            let all = convention.lost.iter().copied();
+            all.filter(|reg| elf::writes(elf, f, Reg(*reg as u8))).collect()
+        };
+        let inputs: BTreeMap<u32, (i32, Vec<u32>)> =
+            inputs.map(|f| (f.start, (bits(&f.name), lost(f)))).collect();
         let fails = |name: &str| {
             ["vouch_fail", "vouch_panic", "abort"].contains(&name) || name.contains("panicking")
         };
@@ -173,7 +180,7 @@ impl Board {
         for register in self.convention.any {
             self.set(*register, rng.bits() as u32);
         }
-        while let Some((Source::Argument(number), value)) = reads.peek() {
+        while let Some((Source::Argument { number, .. }, value)) = reads.peek() {
             self.set(argument + *number, *value);
             reads.next();
         }
@@ -205,7 +212,7 @@ impl Board {
             }
             match reads.next() {
                 Some((Source::Function(function), value)) if *function == pc => {
-                    let bits = self.inputs.get(&pc).copied().unwrap_or(32);
+                    let bits = self.inputs.get(&pc).map_or(32, |input| input.0);
                     // Callees extend what they return.
                     let shift = 32 - bits.unsigned_abs();
                     let signed = ((*value << shift) as i32 >> shift) as u32;
@@ -213,9 +220,9 @@ impl Board {
                 }
                 other => return End::Odd(format!("it reads from {pc:#x}, predicted {other:x?}")),
             }
-            // What calls do not preserve.
-            for register in self.convention.lost {
-                self.set(*register, rng.bits() as u32);
+            let lost = self.inputs.get(&pc).map(|input| input.1.clone());
+            for register in lost.into_iter().flatten() {
+                self.set(register, rng.bits() as u32);
             }
             let back = self.get(link) & !1;
             self.set(counter, back);

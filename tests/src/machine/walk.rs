@@ -1,9 +1,9 @@
 //! Steps of an automaton that was lifted from a program.
 
 use crate::rng::Rng;
-use vouch_host::frontend::elf::{Cell, Program, Slot, Source};
+use vouch_host::frontend::elf::{Cell, Program, Read, Slot, Source};
 use vouch_host::ir::eval;
-use vouch_host::ir::{EdgeId, InputId, LocId, Word, mask};
+use vouch_host::ir::{EdgeId, InputId, LocId, Type, Word, mask};
 
 /// Where a step came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,13 +56,20 @@ impl Walk<'_> {
         let cfa = &self.program.cfa;
         let (mut at, mut reads) = (at, vec![]);
         for _ in 0..MOST {
-            let inputs: Vec<Word> = cfa.inputs.iter().map(|i| value(rng, i.width)).collect();
-            let input = |i: InputId| inputs[i.index()];
+            let mut inputs: Vec<Word> = cfa.inputs.iter().map(|i| value(rng, i.width)).collect();
             let here: Vec<_> = self.program.reads.iter().filter(|read| read.from == at).collect();
+            for read in here.iter().filter(|r| matches!(r.source, Source::Argument { .. })) {
+                if let Type::Enum(names) = &cfa.inputs[read.input.index()].ty {
+                    // In Rust an argument has no others.
+                    inputs[read.input.index()] = names[rng.below(names.len())].0;
+                }
+            }
+            let input = |i: InputId| inputs[i.index()];
             let roots: Vec<_> = here.iter().map(|read| read.when).collect();
             let when = eval::expressions(&cfa.pool, &roots, |v| state[v.index()], input);
             let read = here.iter().zip(when).filter(|(_, when)| *when == 1);
-            reads.extend(read.map(|(read, _)| (read.source, input(read.input) as u32)));
+            let word = |read: &Read| read.source.word(input(read.input) as u32);
+            reads.extend(read.map(|(read, _)| (read.source, word(read))));
             let mut taken = None;
             for (i, edge) in cfa.edges.iter().enumerate().filter(|(_, e)| e.from == at) {
                 let Some(next) = eval::step(cfa, &state, EdgeId(i as u32), input) else { continue };

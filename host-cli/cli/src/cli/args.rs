@@ -3,10 +3,11 @@
 
 use super::c_args::CArgs;
 use super::certify::CertifyArgs;
-use super::compile::{CodeArgs, CompileArgs, SignArgs};
+use super::compile::CompileArgs;
 use super::conform::ConformArgs;
 use super::device_args::{DeviceArgs, EmulatorArgs};
 use super::export::ExportArgs;
+use super::flash::{FlashArgs, ProvisionArgs};
 use super::help;
 use super::init::InitArgs;
 use super::keys::{KeygenArgs, RekeyArgs, VerifyArgs};
@@ -523,29 +524,6 @@ pub struct CheckArgs {
     pub reports: ReportArgs,
     #[command(flatten)]
     pub project: ProjectArgs,
-}
-
-/// Arguments of `flash`.
-#[derive(Args, Debug)]
-pub struct FlashArgs {
-    #[command(flatten)]
-    pub model: ModelArgs,
-    #[command(flatten)]
-    pub code: CodeArgs,
-    #[command(flatten)]
-    pub sign: SignArgs,
-    #[command(flatten)]
-    pub device: DeviceArgs,
-}
-
-/// Arguments of `provision`.
-#[derive(Args, Debug)]
-pub struct ProvisionArgs {
-    /// The public key, as `vouch keygen` writes it
-    #[arg(value_name = "KEY.pub", value_hint = ValueHint::FilePath)]
-    pub key: PathBuf,
-    #[command(flatten)]
-    pub device: DeviceArgs,
 }
 
 /// Arguments of `inspect`.

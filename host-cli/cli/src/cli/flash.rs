@@ -1,11 +1,14 @@
 //! `vouch flash` and `vouch provision`: what a device keeps.
 
-use super::args::{FlashArgs, ProvisionArgs};
+use super::args::ModelArgs;
+use super::compile::{CodeArgs, SignArgs};
 use super::context::{self, Context};
+use super::device_args::DeviceArgs;
 use super::failure::{Failure, Kind};
 use super::{compile, keys, run};
+use clap::{Args, ValueHint};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use vouch_core::image::ImageError;
 use vouch_core::link::store::StoreInfo;
@@ -18,17 +21,46 @@ use vouch_host::signing::{self, SigningError, fingerprint};
 use vouch_host::transport::Target;
 use vouch_host::transport::qemu::BOARDS;
 
+/// Arguments of `flash`.
+#[derive(Args, Debug)]
+pub struct FlashArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub code: CodeArgs,
+    #[command(flatten)]
+    pub sign: SignArgs,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// Arguments of `provision`.
+#[derive(Args, Debug)]
+pub struct ProvisionArgs {
+    /// The public key, as `vouch keygen` writes it
+    #[arg(value_name = "KEY.pub", value_hint = ValueHint::FilePath)]
+    pub key: PathBuf,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
 /// `vouch flash`.
 pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
     let path = &args.model.model;
     let file = keys::read_bytes(path)?;
     if signing::is_about_key(&file).is_some() {
+        nothing_compiled(args)?;
+        if args.sign.sign.is_some() {
+            return Err(Failure::usage(
+                "a change of keys is signed when it is made, by a key that the device trusts\n\
+                 help: leave `--sign` out, here and in the environment; `vouch rekey --sign KEY` signs it",
+            ));
+        }
         return change_keys(args, &file, context);
     }
     let file = match signing::to_package(&file) {
         Ok(_) => {
-            args.model.options().apply_to(path, None)?;
-            compile::without_code(&args.code)?;
+            nothing_compiled(args)?;
             file
         }
         Err(SigningError::File(DebugError::Image(ImageError::NotAnImage))) => {
@@ -73,6 +105,12 @@ pub fn command(args: &FlashArgs, context: &mut Context) -> Result<u8, Failure> {
         model.sequence, model.counter
     ));
     Ok(0)
+}
+
+/// Refuses what is for sources and programs: the file is ready to be stored.
+fn nothing_compiled(args: &FlashArgs) -> Result<(), Failure> {
+    args.model.options().apply_to(&args.model.model, None)?;
+    compile::without_code(&args.code)
 }
 
 /// Has a device trust a key, or not any more.

@@ -1,14 +1,15 @@
 //! What people want to know of a program besides its automaton.
 
-use super::debug::Debug;
 use super::failure::OVERFLOW;
 use super::isa::Isa;
 use super::lift::{Lifted, Task};
 use super::outcome::Bad;
 use super::reader::Symbol;
+use crate::Diagnostic;
+use vouch_ir::Span;
 
 /// Headings and texts.
-pub fn about(task: &Task, lifted: &Lifted, debug: &Debug) -> Vec<(&'static str, String)> {
+pub fn about(task: &Task, lifted: &Lifted) -> Vec<(&'static str, String)> {
     let processor = match task.elf.isa {
         Isa::V6m => "ARMv6-M",
         Isa::V7m => "ARMv7-M",
@@ -28,12 +29,28 @@ pub fn about(task: &Task, lifted: &Lifted, debug: &Debug) -> Vec<(&'static str, 
         ("stack", format!("{} bytes at most, {interrupts}", lifted.depth)),
         ("functions", functions.join(", ")),
     ];
-    let is_rust = debug.function(task.entry).is_some_and(|function| function.is_rust);
-    let is_overflow = |bad: &Bad| matches!(bad, Bad::Failure(what, _) if *what == OVERFLOW);
-    if is_rust && !lifted.bad.iter().any(|(_, bad, _)| is_overflow(bad)) {
-        let text = "no check is in the step, so that arithmetic wraps: build with `overflow-checks = true` to have it proved \
-                    that nothing overflows";
-        about.push(("overflow", text.to_owned()));
+    if wraps(task, lifted) {
+        about.push(("overflow", format!("{WRAPS}: {CHECKED}")));
     }
     about
+}
+
+/// Whether a step in Rust has no check of arithmetic.
+fn wraps(task: &Task, lifted: &Lifted) -> bool {
+    let is_rust = task.debug.function(task.entry).is_some_and(|function| function.is_rust);
+    let is_overflow = |bad: &Bad| matches!(bad, Bad::Failure(what, _) if *what == OVERFLOW);
+    is_rust && !lifted.bad.iter().any(|(_, bad, _)| is_overflow(bad))
+}
+
+const WRAPS: &str = "no check is in the step, so that arithmetic wraps";
+const CHECKED: &str =
+    "build with `overflow-checks = true` to have it proved that nothing overflows";
+
+/// What the user should know who has asked for nothing.
+pub fn warnings(task: &Task, lifted: &Lifted) -> Vec<Diagnostic> {
+    let wraps = wraps(task, lifted).then(|| {
+        let warning = Diagnostic::warning("arithmetic in the step wraps", Span::default(), "");
+        warning.help(format!("{WRAPS}; {CHECKED}"))
+    });
+    wraps.into_iter().collect()
 }

@@ -280,7 +280,11 @@ impl Executor<'_> {
                 self.read.extend(start..start.saturating_add(bytes));
                 let cells: Vec<Cell> =
                     (0..bytes).map(|i| Cell::Ram(start.wrapping_add(i))).collect();
-                self.read_cells(&cells, start)
+                let value = self.read_cells(&cells, start)?;
+                if bytes == WORD && start.is_multiple_of(WORD) {
+                    self.loads(start, value);
+                }
+                Ok(value)
             }
             Area::Stack => {
                 let start = i32::try_from(start).map_err(|_| Stop::Memory)?;
@@ -359,6 +363,9 @@ impl Executor<'_> {
                 return Err(Stop::Escape(address));
             }
             self.stored.entry(address).or_default().insert(value);
+            if bytes == WORD && address.is_multiple_of(WORD) {
+                self.stores(address, value);
+            }
         }
         let conditions = self.values.pool.as_const(when) != Some(1);
         for at in 0..bytes {
@@ -391,24 +398,30 @@ impl Executor<'_> {
             }
             let sum = self.values.sum(x);
             constants.extend(self.values.as_word(x));
+            let mut when = when;
             let stop = if self.values.as_word(x).is_some_and(|address| self.walks_off(address)) {
                 Stop::Memory
             } else if let Some(target) = self.target(&sum, LOWEST) {
                 targets.push((when, target));
                 continue;
-            } else if let Some((condition, ways)) = self.values.choice(x) {
-                for (x, holds) in ways.into_iter().zip([true, false]) {
-                    let here = if holds { condition } else { self.values.pool.not(condition) };
-                    let here = self.values.pool.and(when, here);
-                    let before = todo.get(&x).copied();
-                    todo.insert(x, before.map_or(here, |before| self.values.pool.or(before, here)));
-                }
-                continue;
-            } else if let Some(target) = self.target(&sum, 0) {
-                // Some have flash there.
-                targets.push((when, target));
+            } else if let Some((condition, [yes, no])) = self.values.choice(x) {
+                let not = self.values.pool.not(condition);
+                self.or_here(&mut todo, when, [(condition, yes), (not, no)]);
                 continue;
             } else {
+                let ways = self.guessed(x);
+                if ways.is_empty()
+                    && let Some(target) = self.target(&sum, 0)
+                {
+                    // Some have flash there.
+                    targets.push((when, target));
+                    continue;
+                }
+                self.or_here(&mut todo, when, ways.iter().copied());
+                for (condition, _) in ways {
+                    let not = self.values.pool.not(condition);
+                    when = self.values.pool.and(when, not);
+                }
                 self.values.as_word(x).map_or(Stop::Address, Stop::Unknown)
             };
             let no = self.values.pool.bool(false);
@@ -420,6 +433,20 @@ impl Executor<'_> {
             self.require_not(when, stop)?;
         }
         if targets.is_empty() { Err(Stop::NoWay) } else { Ok(targets) }
+    }
+
+    /// Adds addresses to look at, each with when besides `when`.
+    fn or_here(
+        &mut self,
+        todo: &mut BTreeMap<ExprId, ExprId>,
+        when: ExprId,
+        ways: impl IntoIterator<Item = (ExprId, ExprId)>,
+    ) {
+        for (condition, x) in ways {
+            let here = self.values.pool.and(when, condition);
+            let before = todo.get(&x).copied();
+            todo.insert(x, before.map_or(here, |before| self.values.pool.or(before, here)));
+        }
     }
 
     /// The object that the constant part of an address is in; constants below `lowest` are offsets.

@@ -119,7 +119,8 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Result<Pro
     let span = Span::default();
     let names = Names::new(task);
     let mut cfa = Cfa::new(name);
-    let about = about::about(task, &lifted, &names.debug);
+    let about = about::about(task, &lifted);
+    let warnings = about::warnings(task, &lifted);
     cfa.pool = lifted.values.pool;
     cfa.inputs = lifted.inputs;
     names.inputs(&lifted.consumed, &mut cfa.inputs);
@@ -200,7 +201,6 @@ pub fn build(task: &Task, lifted: Lifted, name: &str, whole: bool) -> Result<Pro
     let outside = Outside { instructions: lifted.outside, ..Outside::default() };
     let step = locations.get(&Place::Step).copied();
     parametrise(task, &mut cfa, &mut slots)?;
-    let warnings = vec![];
     let program = Program {
         cfa,
         step,

@@ -1,9 +1,11 @@
-//! What DWARF says of statics and functions. It is for names alone: nothing that is proved depends on it, and what
-//! cannot be read has no names.
+//! What DWARF says of statics and functions. It is for names, and for the values that arguments of an entry can have;
+//! nothing else that is proved depends on it, and what cannot be read has no names.
 
 use super::lines::Reader;
 use super::types::{Choice, Found, Kind, Part, Shape, Variant, part_name};
-use gimli::{AttributeValue, DebuggingInformationEntry, DwAt, Dwarf, Operation, Unit, UnitOffset};
+use gimli::{
+    AttributeValue, DebuggingInformationEntry, DwAt, DwAte, Dwarf, Operation, Unit, UnitOffset,
+};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,12 +24,67 @@ struct Static {
 
 /// The signature of a function, from the debug information.
 pub struct Function {
-    /// Names and types of its parameters.
-    pub parameters: Vec<(String, Rc<Kind>)>,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
     /// The type of its result.
     pub result: Option<Rc<Kind>>,
     /// Whether it is in Rust.
     pub is_rust: bool,
+}
+
+/// A parameter of a function.
+pub struct Parameter {
+    name: String,
+    kind: Rc<Kind>,
+    domain: Domain,
+    /// Where it is when the function begins.
+    held: Held,
+}
+
+/// Where a parameter is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Register(u16),
+    /// In the function's frame, where its beginning puts it.
+    Frame,
+    /// Nowhere, or the compiler has made something else of it.
+    Nowhere,
+}
+
+/// The values that a register can have in which an argument is handed over: those of a type, extended to 32 bits, as
+/// callers do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Domain {
+    /// Bits of the type.
+    pub width: u32,
+    /// Whether it has a sign.
+    pub signed: bool,
+    /// Nothing else, if not all of them.
+    pub only: Option<Vec<Word>>,
+}
+
+impl Domain {
+    /// Any value of 32 bits.
+    pub const ANY: Domain = Domain { width: 32, signed: false, only: None };
+
+    /// What can be in a register for a value of a type that is kept like this.
+    fn of(kind: &Kind, kept: DwAte, is_rust: bool) -> Domain {
+        let Shape::Value(ty) = &kind.shape else { return Domain::ANY };
+        let (width, signed) = match (kept, kind.size) {
+            (gimli::DW_ATE_boolean, 1) => (1, false),
+            (gimli::DW_ATE_unsigned | gimli::DW_ATE_unsigned_char, 1 | 2) => (8 * kind.size, false),
+            (gimli::DW_ATE_signed | gimli::DW_ATE_signed_char, 1 | 2) => (8 * kind.size, true),
+            _ => return Domain::ANY,
+        };
+        // In C an enumeration can have every value of the type that it is kept in.
+        let only = match ty {
+            Type::Enum(names) if is_rust && (1..NAMES).contains(&names.len()) => {
+                Some(names.iter().map(|(value, _)| *value).collect())
+            }
+            _ => None,
+        };
+        Domain { width, signed, only }
+    }
 }
 
 /// What debug information says.
@@ -93,8 +150,12 @@ impl Debug {
                     else {
                         continue;
                     };
-                    let function = types.function(number, entry, is_rust)?;
-                    self.functions.entry(start).or_insert(function);
+                    let mut function = types.function(number, entry, start, is_rust)?;
+                    if let Some(other) = self.functions.remove(&start) {
+                        // One body for several: with which arguments it is called, nobody knows.
+                        function = Function { parameters: vec![], ..other };
+                    }
+                    self.functions.insert(start, function);
                 }
                 gimli::DW_TAG_inlined_subroutine => {
                     let first = types.dwarf.die_ranges(unit, entry)?.next()?;
@@ -139,7 +200,7 @@ impl Function {
             return None;
         }
         let mut registers = 0;
-        for (name, kind) in &self.parameters {
+        for Parameter { name, kind, .. } in &self.parameters {
             let ty = match &kind.shape {
                 _ if kind.size == 0 => continue,
                 Shape::Value(ty) if kind.size <= 4 => ty,
@@ -151,6 +212,60 @@ impl Function {
             registers += 1;
         }
         None
+    }
+
+    /// The values that can be in a register when the function is called. Where a compiler has changed what a function
+    /// takes, its parameters are elsewhere than their order says: what counts is where they are said to be.
+    pub fn domain(&self, registers: &[u8], number: u32) -> Domain {
+        let register = registers.get(number as usize).map(|register| u16::from(*register));
+        let mut held =
+            self.parameters.iter().filter(|p| Some(p.held) == register.map(Held::Register));
+        if let Some(parameter) = held.next() {
+            return parameter.domain.clone();
+        }
+        // Not optimised: all of them are there, in the order of the source.
+        if self.result.as_ref().is_some_and(|result| result.size > 4)
+            || self.parameters.iter().any(|p| p.held != Held::Frame)
+        {
+            return Domain::ANY;
+        }
+        let before = self.parameters.iter().take(number as usize);
+        let in_one =
+            |kind: &Kind| matches!(kind.shape, Shape::Value(_)) && (1..=4).contains(&kind.size);
+        match self.parameters.get(number as usize) {
+            Some(own) if before.into_iter().all(|p| in_one(&p.kind)) => own.domain.clone(),
+            _ => Domain::ANY,
+        }
+    }
+}
+
+/// Where a parameter is at an address.
+fn held(dwarf: &Dwarf<Reader>, unit: &Unit<Reader>, entry: &Entry, at: u32) -> Held {
+    let location = entry.attr_value(gimli::DW_AT_location).ok().flatten();
+    let expression = match location {
+        Some(AttributeValue::Exprloc(expression)) => Some(expression),
+        Some(value) => dwarf.attr_locations(unit, value).ok().flatten().and_then(|mut list| {
+            while let Ok(Some(one)) = list.next() {
+                deadline::tick();
+                let range = one.range.begin & !1..one.range.end;
+                if range.contains(&u64::from(at)) {
+                    return Some(one.data);
+                }
+            }
+            None
+        }),
+        None => None,
+    };
+    let Some(expression) = expression else { return Held::Nowhere };
+    let mut operations = expression.operations(unit.encoding());
+    let (first, second) = (operations.next(), operations.next());
+    match (first, second) {
+        (Ok(Some(Operation::Register { register })), Ok(None)) => Held::Register(register.0),
+        // From the stack pointer, or what the function has instead.
+        (Ok(Some(Operation::FrameOffset { .. } | Operation::RegisterOffset { .. })), Ok(None)) => {
+            Held::Frame
+        }
+        _ => Held::Nowhere,
     }
 }
 
@@ -255,6 +370,7 @@ impl<'a> Types<'a> {
         &mut self,
         unit: usize,
         entry: &Entry,
+        start: u32,
         is_rust: bool,
     ) -> Result<Function, gimli::Error> {
         let result = self.attribute(unit, entry, gimli::DW_AT_type).is_some();
@@ -263,10 +379,43 @@ impl<'a> Types<'a> {
         self.children(unit, entry.offset(), |types, child| {
             if child.tag() == gimli::DW_TAG_formal_parameter {
                 let name = types.name(unit, child).unwrap_or_default();
-                parameters.push((name, types.of(unit, child, DEPTH)));
+                let held = held(types.dwarf, &types.units[unit], child, start);
+                let kind = types.of(unit, child, DEPTH);
+                let kept = types.kept(unit, child);
+                let domain = kept.map_or(Domain::ANY, |kept| Domain::of(&kind, kept, is_rust));
+                parameters.push(Parameter { name, kind, domain, held });
             }
         });
         Ok(Function { parameters, result, is_rust })
+    }
+
+    /// How a scalar is kept: names of types and enumerations lead to the type that has no others.
+    fn kept(&self, unit: usize, entry: &Entry) -> Option<DwAte> {
+        let (mut unit, mut target) = self.attribute(unit, entry, gimli::DW_AT_type)?;
+        for _ in 0..DEPTH {
+            deadline::tick();
+            let at;
+            (unit, at) = self.target(unit, target)?;
+            let entry = self.units[unit].entry(at).ok()?;
+            match entry.tag() {
+                gimli::DW_TAG_base_type => {
+                    let (_, encoding) = self.attribute(unit, &entry, gimli::DW_AT_encoding)?;
+                    return match encoding {
+                        AttributeValue::Encoding(encoding) => Some(encoding),
+                        _ => None,
+                    };
+                }
+                gimli::DW_TAG_typedef
+                | gimli::DW_TAG_enumeration_type
+                | gimli::DW_TAG_const_type
+                | gimli::DW_TAG_volatile_type
+                | gimli::DW_TAG_atomic_type => {
+                    (unit, target) = self.attribute(unit, &entry, gimli::DW_AT_type)?;
+                }
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// Looks at the entries in an entry, as far as they can be read.

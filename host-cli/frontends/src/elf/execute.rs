@@ -9,10 +9,11 @@ use super::base::{Base, Partition};
 use super::context::{Context, Interrupts};
 use super::failure;
 use super::graph::{Graph, Graphs, instruction};
+use super::guess::Guesses;
 use super::isa::{Demand, Flag, It, Machine, Next, Reg, Special, Transfer};
 use super::layout::Layout;
 use super::outcome::{Bad, Consumed, Outcome, Restart, Source, Stop};
-use super::reader::Elf;
+use super::reader::{Elf, Symbol};
 use super::state::{Cell, Frame, Point, State};
 use super::value::Values;
 use rustc_hash::{FxHashMap as HashMap, FxHasher};
@@ -67,6 +68,9 @@ pub struct Executor<'a> {
     pub stored: BTreeMap<u32, BTreeSet<ExprId>>,
     /// Values that were given to devices, by the address of the instruction.
     pub given: BTreeMap<u32, BTreeSet<ExprId>>,
+    /// Where pointers in statics may lead, and the words of RAM that values were read from.
+    pub guesses: Guesses,
+    pub loaded: HashMap<ExprId, u32>,
     /// Instructions whose effect is not the program's own.
     pub outside: BTreeSet<u32>,
     outcome: Outcome,
@@ -126,6 +130,8 @@ impl<'a> Executor<'a> {
             read: BTreeSet::new(),
             stored: BTreeMap::new(),
             given: BTreeMap::new(),
+            guesses: Guesses::default(),
+            loaded: HashMap::default(),
             outside: BTreeSet::new(),
             outcome: Outcome::default(),
             queue: BTreeMap::new(),
@@ -468,7 +474,7 @@ impl<'a> Executor<'a> {
                 return Ok(Flow::Done);
             }
             if let Some((name, width, signed)) = self.functions.get(&to).cloned() {
-                return self.input(to, &name, width, signed, back);
+                return self.input(function, &name, width, signed, back);
             }
         }
         if !self.elf.is_code(to) {
@@ -488,23 +494,25 @@ impl<'a> Executor<'a> {
         Ok(Flow::Done)
     }
 
-    /// A function whose result is an input. What a function may change it has changed: registers that calls do
-    /// not preserve, and the flags.
+    /// A function whose result is an input. What a function may change, registers that calls do not preserve and the
+    /// flags, it has changed as far as its own code does.
     fn input(
         &mut self,
-        function: u32,
+        function: &Symbol,
         name: &str,
         width: u32,
         signed: bool,
         back: Option<u32>,
     ) -> Result<Flow, Stop> {
-        let value = self.fresh(name.to_owned(), width, Source::Function(function));
+        let value = self.fresh(name.to_owned(), width, Source::Function(function.start));
         let value = self.values.pool.extend(value, 32, signed);
         let link = self.now.reg(self.abi.link);
-        for reg in self.abi.lost {
-            *self.now.reg_mut(Reg(*reg)) = self.unknown("clobbered", 32);
+        let written = self.graphs.written(self.elf, function);
+        for reg in self.abi.lost.iter().map(|reg| Reg(*reg)).filter(|reg| written.has(*reg)) {
+            *self.now.reg_mut(reg) = self.unknown("clobbered", 32);
         }
-        for flag in [Flag::N, Flag::Z, Flag::C, Flag::V] {
+        let flags = [Flag::N, Flag::Z, Flag::C, Flag::V];
+        for flag in flags.into_iter().filter(|flag| written.has_flag(*flag)) {
             *self.now.flag_mut(flag) = self.unknown("clobbered", 1);
         }
         *self.now.reg_mut(self.abi.result()) = value;

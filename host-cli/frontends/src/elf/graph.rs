@@ -7,7 +7,8 @@
 
 use super::failure;
 use super::isa::{Decoded, Demand, Flag, It, Machine, Next, Reg, Special, Transfer, decode};
-use super::reader::Elf;
+use super::preserved::{Written, written};
+use super::reader::{Elf, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use vouch_ir::{ExprId, InputId, Pool, deadline};
@@ -51,6 +52,7 @@ impl Graph {
 pub struct Graphs {
     known: BTreeMap<u32, Rc<Graph>>,
     computed: BTreeMap<u32, BTreeSet<u32>>,
+    written: BTreeMap<u32, Written>,
 }
 
 impl Graphs {
@@ -60,6 +62,11 @@ impl Graphs {
         let graph =
             self.known.entry(entry).or_insert_with(|| Rc::new(explore(elf, entry, computed)));
         graph.clone()
+    }
+
+    /// What the code of a function writes.
+    pub fn written(&mut self, elf: &Elf, function: &Symbol) -> Written {
+        *self.written.entry(function.start).or_insert_with(|| written(elf, function))
     }
 
     /// Learns that a computed jump may go there. Whether that is new.
@@ -156,8 +163,11 @@ pub fn is_jump(elf: &Elf, pc: u32, length: u32) -> bool {
     // Even to the instruction behind it, as the last of a row.
     let mut opaque = Opaque::default();
     let next = decoded.execute(&mut opaque);
-    let is_known = |x| opaque.pool.as_const(x).is_some();
-    matches!(next, Ok(Next::Go { taken, to, transfer: Transfer::Jump }) if is_known(taken) && is_known(to))
+    matches!(
+        next,
+        Ok(Next::Go { taken, to, transfer: Transfer::Jump })
+            if opaque.is_known(taken) && opaque.is_known(to)
+    )
 }
 
 /// Where an instruction may lead within its function, as far as the instruction itself tells.
@@ -280,11 +290,18 @@ fn components(
 #[derive(Default)]
 pub struct Opaque {
     pool: Pool,
+    /// What was written.
+    pub written: Written,
 }
 
 impl Opaque {
     fn any(&mut self, number: u32, width: u32) -> ExprId {
         self.pool.input(InputId(number), width)
+    }
+
+    /// Whether a value is a constant.
+    pub fn is_known(&self, x: ExprId) -> bool {
+        self.pool.as_const(x).is_some()
     }
 }
 
@@ -296,11 +313,15 @@ impl Machine for Opaque {
     fn reg(&mut self, reg: Reg) -> ExprId {
         self.any(reg.0.into(), 32)
     }
-    fn set_reg(&mut self, _: Reg, _: ExprId) {}
+    fn set_reg(&mut self, reg: Reg, _: ExprId) {
+        self.written.add(reg);
+    }
     fn flag(&mut self, flag: Flag) -> ExprId {
         self.any(40 + flag as u32, 1)
     }
-    fn set_flag(&mut self, _: Flag, _: ExprId) {}
+    fn set_flag(&mut self, flag: Flag, _: ExprId) {
+        self.written.add_flag(flag);
+    }
     fn special(&mut self, special: Special) -> ExprId {
         self.any(50 + special as u32, 32)
     }

@@ -66,6 +66,11 @@ impl Executor<'_> {
                 (Some(known), _) => targets.push((when, Some(known))),
                 (None, None) => {
                     let mut rest = when;
+                    for (condition, to) in self.guessed(to) {
+                        todo.push((self.values.pool.and(when, condition), to));
+                        let not = self.values.pool.not(condition);
+                        rest = self.values.pool.and(rest, not);
+                    }
                     for at in self.jumps_at(to) {
                         let here = self.values.is_equal(to, at.into());
                         targets.push((self.values.pool.and(when, here), Some(at)));

@@ -9,8 +9,10 @@ use super::abi::Abi;
 use super::base::{Base, FIXED, Known, MONITOR, Partition, SPECIALS, Shape, Slot, reset};
 use super::choice::Param;
 use super::context::{Context, Handler, Interrupts};
+use super::debug::{Debug, Domain};
 use super::execute::{Executor, RETURN};
 use super::graph::Graphs;
+use super::guess::Guesses;
 use super::isa::{Flag, Reg};
 use super::kept::Kept;
 use super::layout::{LOWEST, Layout};
@@ -22,7 +24,7 @@ use super::returns::{OPEN, returned};
 use super::state::{Cell, Frame, Point, State};
 use super::value::{Sum, Values};
 use std::collections::{BTreeMap, BTreeSet};
-use vouch_ir::{Expr, ExprId, Input, deadline};
+use vouch_ir::{BinOp, Expr, ExprId, Input, Pool, Word, deadline};
 
 /// A point between stretches of execution: what becomes a location of the automaton.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -126,6 +128,8 @@ pub struct Task<'a> {
     pub always: Vec<u32>,
     /// Statics that are fixed before the first step, each within its range.
     pub params: Vec<Param>,
+    /// Debug information of the functions above.
+    pub debug: Debug,
 }
 
 /// Rounds that are tried; each makes at least one byte a variable, or learns of a jump or loop.
@@ -140,6 +144,7 @@ pub fn lift(task: &Task) -> Option<Lifted> {
     task.params.iter().for_each(|param| partition.note(param.start, param.bytes));
     let mut interrupts = Interrupts::new(&task.handlers);
     let mut depths = BTreeMap::new();
+    let mut guesses = Guesses::default();
     shapes.insert(Place::Init, beginning());
     for round in 0..MOST_ROUNDS {
         deadline::phase(format!("lifting machine code, round {}", round + 1));
@@ -149,6 +154,7 @@ pub fn lift(task: &Task) -> Option<Lifted> {
         let Task { elf, layout, functions, .. } = task;
         let mut executor =
             Executor::new(elf, layout, &mut graphs, functions, &mut cuts, &mut interrupts, base);
+        executor.guesses = guesses.clone();
         let before = shapes.clone();
         let mut outcomes = vec![];
         let mut restart = None;
@@ -171,6 +177,8 @@ pub fn lift(task: &Task) -> Option<Lifted> {
         for bound in executor.partition.bounds() {
             partition.bound(bound);
         }
+        let has_learnt = executor.guesses.has_learnt(&guesses);
+        guesses = executor.guesses.clone();
         if restart == Some(Restart::Order) {
             shapes.retain(|place, _| !matches!(place, Place::Loop(_)));
             drop(executor);
@@ -179,7 +187,8 @@ pub fn lift(task: &Task) -> Option<Lifted> {
             continue;
         }
         meet(task, &mut shapes, &mut executor);
-        if restart.is_none() && shapes == before && *executor.interrupts == shared {
+        let is_same = shapes == before && *executor.interrupts == shared && !has_learnt;
+        if restart.is_none() && is_same {
             separate(&shapes, &mut partition);
             if partition == bytes {
                 let depth = depth(&depths, &task.handlers);
@@ -290,9 +299,19 @@ fn run(
     };
     // A handler finds in them whatever was there.
     let arguments = if let Context::Handler(_) = context { &[] } else { abi.arguments };
-    for (number, reg) in arguments.iter().enumerate() {
-        let source = Source::Argument(number as u32);
-        *state.reg_mut(Reg(*reg)) = executor.fresh(format!("argument {number}"), 32, source);
+    // What the former stretch has left is not this one's.
+    executor.now.conditions.clear();
+    let function = task.debug.function(entry);
+    for (number, reg) in (0..).zip(arguments) {
+        let domain = function.map(|f| f.domain(abi.arguments, number));
+        let Domain { width, signed, only } = domain.unwrap_or(Domain::ANY);
+        let source = Source::Argument { number, width, signed };
+        let value = executor.fresh(format!("argument {number}"), width, source);
+        let pool = &mut executor.values.pool;
+        *state.reg_mut(Reg(*reg)) = pool.extend(value, 32, signed);
+        if let Some(only) = only {
+            state.conditions.push(is_one_of(pool, value, only));
+        }
     }
     *state.reg_mut(abi.stack) = executor.values.stack;
     *state.reg_mut(abi.link) = executor.values.word(RETURN | 1);
@@ -303,6 +322,23 @@ fn run(
     state.frames = vec![Frame { order: 0, site: 0, entry, back: Some(RETURN) }];
     let outcome = executor.run(state)?;
     Ok(returned(task, executor, context, outcome))
+}
+
+/// Whether a value is one of these (1 bit).
+fn is_one_of(pool: &mut Pool, value: ExprId, mut these: Vec<Word>) -> ExprId {
+    let width = pool.width(value);
+    these.sort_unstable();
+    these.dedup();
+    if let Some(last) = these.last().filter(|last| **last == these.len() as Word - 1) {
+        let last = pool.constant(*last, width);
+        return pool.binary(BinOp::Ule, value, last);
+    }
+    let no = pool.bool(false);
+    these.into_iter().fold(no, |any, one| {
+        let one = pool.constant(one, width);
+        let is = pool.equal(value, one);
+        pool.or(any, is)
+    })
 }
 
 /// The width of a register or flag.

@@ -9,9 +9,9 @@
 //! - `value`: expressions, simplified. `range`: which values conditions leave. `state`: what a path knows.
 //! - `graph`: the order in which instructions are run. `base`: where values come from.
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
-//!   something.
+//!   something. `preserved`: what those that are inputs leave alone.
 //! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
-//! - `lift`, `meet`, `pointers`, `returns`: locations, and what is known at each. `constants`: addresses in code, `kept`: those in memory. `shared`: what other code may change. `build`, `names`: the automaton.
+//! - `lift`, `meet`, `pointers`, `returns`: locations, and what is known at each. `guess`: where a pointer leads that is not known. `constants`: addresses in code, `kept`: those in memory. `shared`: what other code may change. `build`, `names`: the automaton.
 //!   `about`: what people want to know of it. [`flashed`]: the bytes that it depends on.
 //! - [`linked`]: a model that was made of source, in the program that a compiler made of the same.
 
@@ -28,6 +28,7 @@ mod execute;
 mod failure;
 pub mod flashed;
 mod graph;
+mod guess;
 pub mod isa;
 mod jump;
 mod kept;
@@ -41,6 +42,7 @@ mod names;
 mod outcome;
 mod pause;
 mod pointers;
+mod preserved;
 mod range;
 pub mod reader;
 mod returns;
@@ -55,6 +57,7 @@ use super::{Compiled, Diagnostic, Origin};
 pub use base::Slot;
 pub use build::{At, Outside, Program, Read};
 use choice::Choice;
+use debug::Debug;
 use layout::Layout;
 pub use outcome::Source;
 use outcome::{Bad, Stop};
@@ -123,6 +126,11 @@ pub fn fails(function: &reader::Symbol) -> bool {
     failure::failure(&function.name, &function.shown()).is_some()
 }
 
+/// Whether the code of a function writes a register, as far as callers may count on it.
+pub fn writes(elf: &Elf, function: &reader::Symbol, reg: isa::Reg) -> bool {
+    preserved::written(elf, function).has(reg)
+}
+
 /// Whether the outside decides about what is read at an address that is not on the stack.
 pub fn is_outside(elf: &Elf, outside: &Outside, address: u32) -> bool {
     let kind = Layout::new(elf, outside).kind(address);
@@ -146,7 +154,9 @@ pub fn lift(
     let Choice { entry, init, handlers, always, params, outside, warnings } = choice;
     let layout = Layout::new(&elf, &outside);
     let (elf, layout, functions) = (&elf, &layout, &outside.functions);
-    let task = lift::Task { elf, layout, functions, entry, init, handlers, always, params };
+    let is_entry = |at: u32| at == entry || Some(at) == init;
+    let debug = Debug::read(elf.lines.dwarf(), &|at| is_entry(at) || functions.contains_key(&at));
+    let task = lift::Task { elf, layout, functions, entry, init, handlers, always, params, debug };
     let Some(lifted) = lift::lift(&task) else {
         return Err(error(
             "the program cannot be lifted: lifting does not terminate",
@@ -183,6 +193,7 @@ pub fn lift(
     let program = program.map_err(|build::Refused(message, help)| error(message, help))?;
     let instructions = program.outside.instructions;
     let outside = Outside { instructions, ..outside };
+    warnings.extend(program.warnings);
     Ok(Program { outside, warnings, ..program })
 }
 

@@ -2,7 +2,6 @@
 
 use super::abi::Abi;
 use super::base::{FIXED_BANK, Slot};
-use super::debug::Debug;
 use super::lift::{Pause, Place, Task, register, width};
 use super::outcome::{Consumed, Source};
 use super::reader::Symbol;
@@ -14,17 +13,12 @@ use vouch_ir::{Input, Type, Var, VarKind};
 pub struct Names<'a> {
     task: &'a Task<'a>,
     abi: Abi,
-    /// What debug information says.
-    pub debug: Debug,
 }
 
 impl<'a> Names<'a> {
-    /// Reads the debug information.
+    /// Those that the debug information has.
     pub fn new(task: &'a Task<'a>) -> Names<'a> {
-        let is_entry = |at: u32| at == task.entry || Some(at) == task.init;
-        let wanted = |at: u32| is_entry(at) || task.functions.contains_key(&at);
-        let debug = Debug::read(task.elf.lines.dwarf(), &wanted);
-        Names { task, abi: Abi::of(task.elf.isa), debug }
+        Names { task, abi: Abi::of(task.elf.isa) }
     }
 
     /// The variable for a slot.
@@ -36,7 +30,7 @@ impl<'a> Names<'a> {
                 (unsigned(register(&self.abi, index)), width(index as usize))
             }
             Slot::Memory(Cell::Ram(at), bytes) => {
-                let known = self.debug.find(at, bytes);
+                let known = self.task.debug.find(at, bytes);
                 (known.unwrap_or_else(|| unsigned(self.task.layout.name(at))), 8 * bytes)
             }
             Slot::Memory(Cell::Stack(at), bytes) => (unsigned(format!("stack{at:+}")), 8 * bytes),
@@ -50,10 +44,10 @@ impl<'a> Names<'a> {
         for (place, Consumed { input, source, .. }) in consumed {
             let Some(input) = inputs.get_mut(input.index()) else { continue };
             match (source, place) {
-                (Source::Argument(number), Place::Init | Place::Step) => {
+                (Source::Argument { number, .. }, Place::Init | Place::Step) => {
                     let task = self.task;
                     let entry = if *place == Place::Init { task.init } else { Some(task.entry) };
-                    let function = entry.and_then(|entry| self.debug.function(entry));
+                    let function = entry.and_then(|entry| self.task.debug.function(entry));
                     if let Some((name, ty)) = function.and_then(|f| f.argument(*number)) {
                         (input.name, input.ty) = (name.to_owned(), ty);
                     }
@@ -62,7 +56,7 @@ impl<'a> Names<'a> {
                     if self.task.functions.get(at).is_some_and(|(_, _, signed)| *signed) {
                         input.ty = Type::Signed;
                     }
-                    let result = self.debug.function(*at).and_then(|f| f.result.as_ref());
+                    let result = self.task.debug.function(*at).and_then(|f| f.result.as_ref());
                     if let Some(Shape::Value(ty)) = result.map(|kind| &kind.shape) {
                         input.ty = ty.clone();
                     }

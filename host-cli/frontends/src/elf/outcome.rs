@@ -90,14 +90,34 @@ pub enum Source {
     Function(u32),
     /// What a load reads that is at this address in the code.
     Load(u32),
-    /// An argument of the entry.
-    Argument(u32),
+    /// An argument of the entry: which of the registers for them, and the bits of its type, which are extended to those of
+    /// the register.
+    Argument {
+        /// 0 is the first.
+        number: u32,
+        /// Bits of the type.
+        width: u32,
+        /// Whether it has a sign.
+        signed: bool,
+    },
     /// What a word of the stack held before, by its distance from the stack pointer at the entry.
     Stack(i32),
     /// Whether a store-exclusive at this address in the code stores.
     Monitor(u32),
     /// Whether interrupts are enabled between two steps that the first has left disabled.
     Open,
+}
+
+impl Source {
+    /// What is in the register or word for a value of the input.
+    pub fn word(self, value: u32) -> u32 {
+        let Source::Argument { width, signed, .. } = self else { return value };
+        let unused = 32u32.saturating_sub(width).min(31);
+        match signed {
+            true => ((value << unused) as i32 >> unused) as u32,
+            false => value << unused >> unused,
+        }
+    }
 }
 
 /// An input that a path has read, in the order of reading.

@@ -328,7 +328,7 @@ impl Drive<'_> {
             }
         }
         for read in first {
-            if let Source::Argument(number) = read.source {
+            if let Source::Argument { number, .. } = read.source {
                 registers.insert(self.result().0 + number, read.value);
             }
         }
@@ -410,7 +410,7 @@ impl Drive<'_> {
             Source::Function(at) => self.elf.place(at),
             Source::Load(at) => format!("by the load at {}", self.elf.place(at)),
             Source::Monitor(at) => format!("the monitor at {}", self.elf.place(at)),
-            Source::Argument(number) => format!("argument {number}"),
+            Source::Argument { number, .. } => format!("argument {number}"),
             Source::Stack(offset) => format!("the stack at {offset:+}"),
             Source::Open => "whether interrupts are enabled".into(),
         }
@@ -419,7 +419,7 @@ impl Drive<'_> {
 
 /// Whether something is there from the beginning.
 fn is_first(read: &Read) -> bool {
-    matches!(read.source, Source::Stack(_) | Source::Argument(_))
+    matches!(read.source, Source::Stack(_) | Source::Argument { .. })
 }
 
 fn nothing_left(drive: &Drive, reads: &VecDeque<Read>) -> Result<(), Odd> {

@@ -84,7 +84,8 @@ impl Making<'_> {
         self.by_chance |= taken.inputs.iter().any(|given| !is_known(given.0));
         let Some((_, list, _)) = &mut self.open else { return };
         for (read, _) in here.iter().zip(when).filter(|(_, when)| *when == 1) {
-            let (source, value) = (read.source, input(read.input) as u32);
+            let source = read.source;
+            let value = source.word(input(read.input) as u32);
             let matters = given(read.input).is_some();
             let is_stack = matches!(source, Source::Stack(_));
             let is_other = |r: &Read| r.source == source && r.value != value;

@@ -17,7 +17,7 @@ pub fn write(story: &Story) -> String {
         .flat_map(|call| &call.reads)
         .filter_map(|read| match read.source {
             Source::Function(at) | Source::Load(at) | Source::Monitor(at) => Some(at),
-            Source::Argument(_) | Source::Stack(_) | Source::Open => None,
+            Source::Argument { .. } | Source::Stack(_) | Source::Open => None,
         })
         .chain(story.failures.iter().copied())
         .collect();
@@ -41,7 +41,7 @@ pub fn write(story: &Story) -> String {
         text += &format!("\n# Call {} is of {name}.\nset $sp = $vouch_sp\n", number + 1);
         for read in call.reads.iter().filter(|read| read.matters) {
             match read.source {
-                Source::Argument(n) => {
+                Source::Argument { number: n, .. } => {
                     text += &format!("set {} = {:#x}\n", argument(n), read.value)
                 }
                 Source::Stack(at) => {
@@ -67,7 +67,7 @@ pub fn write(story: &Story) -> String {
                         read.value, read.value
                     );
                 }
-                Source::Argument(_) | Source::Stack(_) | Source::Open => {}
+                Source::Argument { .. } | Source::Stack(_) | Source::Open => {}
             }
         }
         text += match number == last {

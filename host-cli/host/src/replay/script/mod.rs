@@ -138,7 +138,7 @@ impl Story {
                 let number = number + 1;
                 others.push(match source {
                     // Handlers matter then, and such runs are not written.
-                    Source::Function(_) | Source::Argument(_) | Source::Open => continue,
+                    Source::Function(_) | Source::Argument { .. } | Source::Open => continue,
                     Source::Load(at) => {
                         let place = self.elf.place(*at);
                         format!("call {number}: the load at {place} reads {value:#x}")
@@ -161,7 +161,7 @@ impl Story {
 /// The arguments up to the last that matters.
 fn arguments(reads: &[Read]) -> Vec<u32> {
     let given = reads.iter().filter_map(|read| match read.source {
-        Source::Argument(number) => Some((number as usize, read.value, read.matters)),
+        Source::Argument { number, .. } => Some((number as usize, read.value, read.matters)),
         _ => None,
     });
     let given: Vec<(usize, u32, bool)> = given.collect();
