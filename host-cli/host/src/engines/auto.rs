@@ -5,7 +5,9 @@
 //! [executed](super::execute), and a model without much to choose may have few states ([explicit](super::explicit) search). When IC3 has had a share of the time it pauses, and each
 //! of these has a share, too; then it continues where it was. Where the model can be compiled again, [`crate::check`]
 //! has [predicates](super::cegar) after them. The first pauses are early and short, the last one is longer: most of
-//! what another engine decides takes it a moment.
+//! what another engine decides takes it a moment. On programs IC3 begins as the device runs it, and goes on with
+//! [more work](super::Engine::Eager) on each lemma: either decides as many, and predicates, which are asked anyway, decide more of what
+//! only the first of them does.
 //!
 //! With several threads, IC3 does not pause: another configuration of it does, in a thread of its own.
 //!
@@ -21,6 +23,8 @@ use vouch_core::ic3::Verdict;
 
 /// Who is asked, and for how long.
 pub struct Turns {
+    /// Who is asked first, each with one of so many parts of the time.
+    first: &'static [(Engine, u32)],
     /// Whether IC3 does [more work](super::Engine::Eager) on each lemma.
     eager: bool,
     /// When IC3 pauses.
@@ -64,16 +68,17 @@ impl Pause {
 }
 
 /// For programs and machines.
-pub const PROGRAMS: Turns =
-    Turns { eager: false, pauses: &[Pause::EASY, Pause::first(24), Pause::second(6)] };
+pub const PROGRAMS: Turns = Turns { first: &[(Engine::Ic3Cfa, 32)], eager: true, pauses: PAUSES };
+const PAUSES: &[Pause] = &[Pause::EASY, Pause::first(24), Pause::second(6)];
 /// For circuits. Most of what IC3 decides takes it a while.
 pub const CIRCUITS: Turns =
-    Turns { eager: false, pauses: &[Pause::EASY_CIRCUITS, Pause::of_circuits(4)] };
+    Turns { first: &[], eager: false, pauses: &[Pause::EASY_CIRCUITS, Pause::of_circuits(4)] };
 /// For programs and machines, in a thread beside an IC3 that does not pause.
 pub const PROGRAMS_BESIDE: Turns =
-    Turns { eager: true, pauses: &[Pause::EASY, Pause::first(60), Pause::second(12)] };
+    Turns { first: &[], eager: true, pauses: &[Pause::EASY, Pause::first(60), Pause::second(12)] };
 /// For circuits, beside the same.
-pub const CIRCUITS_BESIDE: Turns = Turns { eager: true, pauses: &[Pause::of_circuits(6)] };
+pub const CIRCUITS_BESIDE: Turns =
+    Turns { first: &[], eager: true, pauses: &[Pause::of_circuits(6)] };
 /// The time that these are parts of if there is no end to it.
 const ENDLESS: Duration = Duration::from_secs(64);
 
@@ -110,13 +115,16 @@ pub fn run<T>(
     }
     let count = with_view!(image, view => Ok(view.header.properties as usize))?;
     let mut found = Found::new(count, setup.property);
+    if let Some(engine) = others(image, setup, (own, turns.first), &mut found, watch) {
+        return Ok(Decided::Here(engine, Box::new(found.answer(Ended::Itself))));
+    }
     let (mut pauses, mut by, mut elsewhere) = (turns.pauses.iter(), None, None);
     // When IC3 began, but for the time of the others.
     let (mut start, mut pause) = (Instant::now(), pauses.next());
     let answer = own.run(image, setup, &mut |stats| {
         if let Some(now) = pause.take_if(|p| start.elapsed() >= share(setup.timeout, p.after)) {
             let begun = Instant::now();
-            by = others(image, setup, (own, now), &mut found, watch);
+            by = others(image, setup, (own, now.others), &mut found, watch);
             elsewhere = if by.is_none() { last(now.last, watch) } else { None };
             start += begun.elapsed();
             pause = pauses.next();
@@ -141,11 +149,11 @@ pub fn run<T>(
 fn others(
     image: &AlignedImage,
     setup: &Setup,
-    (own, pause): (Engine, &Pause),
+    (own, others): (Engine, &[(Engine, u32)]),
     found: &mut Found,
     watch: Watch<'_>,
 ) -> Option<Engine> {
-    for &(engine, parts) in pause.others {
+    for &(engine, parts) in others {
         let is_suitable = match engine {
             Engine::Explicit => explicit::is_suitable(image, setup).unwrap_or(false),
             other => other != own,

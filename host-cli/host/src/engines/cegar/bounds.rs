@@ -25,8 +25,8 @@ use vouch_ir::{EdgeId, Term, VarId};
 const AT_ONCE: usize = 24;
 /// Steps down at a location after which there is no bound.
 const STEPS: usize = 8;
-/// One of so many parts of the time and of the work that is left goes into each stage; the time if there is no end to it.
-const SHARE: u32 = 2;
+/// One of so many parts of the time and of the work that is left is kept from each stage; the time if there is no end to it.
+const SHARE: u32 = 4;
 const ENDLESS: Duration = Duration::from_secs(60);
 /// A level whose frame before has lemmas.
 const SECOND: usize = 2;
@@ -97,8 +97,9 @@ impl<W: Word> Search<'_, W> {
     ) -> Result<Vec<Vec<Rung>>, Failure> {
         let image = self.job.image;
         let clock = &self.job.clock;
-        let end = Instant::now() + clock.left().unwrap_or(ENDLESS) / SHARE;
-        let least = clock.budget_left() - clock.budget_left() / u64::from(SHARE);
+        let left = clock.left().unwrap_or(ENDLESS);
+        let end = Instant::now() + left - left / SHARE;
+        let least = clock.budget_left() / u64::from(SHARE);
         let (leaving, _) = self.job.leaving(&self.job.errors);
         let rungs = |places: &[Place]| -> Vec<Rung> {
             places.iter().filter_map(|place| place.of(ladders)).copied().collect()
