@@ -111,7 +111,8 @@ pub fn run<T>(
 ) -> Result<Decided<T>, EngineError> {
     let own = if turns.eager { Engine::Eager } else { Engine::Ic3Cfa };
     if setup.budget > 0 || matches!(setup.memory, Memory::Fixed(_)) {
-        return Ok(Decided::Here(own, Box::new(own.run(image, setup, watch)?)));
+        let alone = turns.first.first().map_or(own, |(engine, _)| *engine);
+        return Ok(Decided::Here(alone, Box::new(alone.run(image, setup, watch)?)));
     }
     let count = with_view!(image, view => Ok(view.header.properties as usize))?;
     let mut found = Found::new(count, setup.property);
