@@ -145,7 +145,7 @@ fn models_are_stored_and_used_where_they_lie() {
     place.run(&["rekey", "--add", "other.pub", "--sign", "key", "-o", "add.vkey"]).ended(0);
     let signed = on(&["flash", "add.vkey", "--sign", "key"]).ended(2);
     assert!(signed.err.contains("signed when it is made"), "{}", signed.err);
-    on(&["flash", "add.vkey", "--entry", "step"]).ended(2);
+    on(&["flash", "add.vkey", "--init", "begin"]).ended(2);
     on(&["flash", "add.vkey", "--cover", "main"]).ended(2);
     let trusted = on(&["flash", "add.vkey", "--json"]).ended(0).json();
     assert_eq!(trusted["keys"].as_array().map(Vec::len), Some(2), "{trusted}");
