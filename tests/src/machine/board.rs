@@ -210,9 +210,9 @@ impl Board {
             if !self.inputs.contains_key(&pc) {
                 return End::Odd(format!("it stopped at {pc:#x}"));
             }
+            let (bits, lost) = self.inputs.get(&pc).cloned().unwrap_or((32, vec![]));
             match reads.next() {
                 Some((Source::Function(function), value)) if *function == pc => {
-                    let bits = self.inputs.get(&pc).map_or(32, |input| input.0);
                     // Callees extend what they return.
                     let shift = 32 - bits.unsigned_abs();
                     let signed = ((*value << shift) as i32 >> shift) as u32;
@@ -220,8 +220,7 @@ impl Board {
                 }
                 other => return End::Odd(format!("it reads from {pc:#x}, predicted {other:x?}")),
             }
-            let lost = self.inputs.get(&pc).map(|input| input.1.clone());
-            for register in lost.into_iter().flatten() {
+            for register in lost {
                 self.set(register, rng.bits() as u32);
             }
             let back = self.get(link) & !1;

@@ -195,19 +195,28 @@ impl Function {
     /// Name and type of the argument in a register, by its number among those for arguments. Only as long as each
     /// parameter is in one register.
     pub fn argument(&self, number: u32) -> Option<(&str, Type)> {
+        let parameter = self.parameter(number)?;
+        match &parameter.kind.shape {
+            Shape::Value(ty) => Some((&parameter.name, ty.clone())),
+            _ => None,
+        }
+    }
+
+    /// The parameter that is in a register if all are in the order of the source.
+    fn parameter(&self, number: u32) -> Option<&Parameter> {
         if self.result.as_ref().is_some_and(|result| result.size > 4) {
             // Where the result is to go may be an argument, too.
             return None;
         }
         let mut registers = 0;
-        for Parameter { name, kind, .. } in &self.parameters {
-            let ty = match &kind.shape {
-                _ if kind.size == 0 => continue,
-                Shape::Value(ty) if kind.size <= 4 => ty,
+        for parameter in &self.parameters {
+            match parameter.kind.shape {
+                _ if parameter.kind.size == 0 => continue,
+                Shape::Value(_) if parameter.kind.size <= 4 => {}
                 _ => return None,
-            };
+            }
             if registers == number {
-                return Some((name, ty.clone()));
+                return Some(parameter);
             }
             registers += 1;
         }
@@ -223,19 +232,12 @@ impl Function {
         if let Some(parameter) = held.next() {
             return parameter.domain.clone();
         }
-        // Not optimised: all of them are there, in the order of the source.
-        if self.result.as_ref().is_some_and(|result| result.size > 4)
-            || self.parameters.iter().any(|p| p.held != Held::Frame)
-        {
-            return Domain::ANY;
-        }
-        let before = self.parameters.iter().take(number as usize);
-        let in_one =
-            |kind: &Kind| matches!(kind.shape, Shape::Value(_)) && (1..=4).contains(&kind.size);
-        match self.parameters.get(number as usize) {
-            Some(own) if before.into_iter().all(|p| in_one(&p.kind)) => own.domain.clone(),
-            _ => Domain::ANY,
-        }
+        // Not optimised: all of them are there, in the order of the source. One without a size may be of a type that nobody knows.
+        let mut first = self.parameters.iter().take(number as usize + 1);
+        let is_plain =
+            self.parameters.iter().all(|p| p.held == Held::Frame) && first.all(|p| p.kind.size > 0);
+        let own = self.parameter(number).filter(|_| is_plain);
+        own.map_or(Domain::ANY, |own| own.domain.clone())
     }
 }
 

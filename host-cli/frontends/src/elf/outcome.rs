@@ -111,12 +111,19 @@ pub enum Source {
 impl Source {
     /// What is in the register or word for a value of the input.
     pub fn word(self, value: u32) -> u32 {
-        let Source::Argument { width, signed, .. } = self else { return value };
-        let unused = 32u32.saturating_sub(width).min(31);
-        match signed {
-            true => ((value << unused) as i32 >> unused) as u32,
-            false => value << unused >> unused,
+        match self {
+            Source::Argument { width, signed, .. } => extend(value, width, signed),
+            _ => value,
         }
+    }
+}
+
+/// A value of so many bits as one of 32.
+pub fn extend(value: u32, width: u32, signed: bool) -> u32 {
+    let unused = 32u32.saturating_sub(width).min(31);
+    match signed {
+        true => ((value << unused) as i32 >> unused) as u32,
+        false => value << unused >> unused,
     }
 }
 

@@ -373,11 +373,7 @@ impl Drive<'_> {
 
     /// Returns from a function with this value.
     fn give(&mut self, value: u32, width: u32, signed: bool) -> io::Result<()> {
-        let shift = 32u32.saturating_sub(width).min(31);
-        let value = match signed {
-            true => ((value << shift) as i32 >> shift) as u32,
-            false => value << shift >> shift,
-        };
+        let value = elf::extend(value, width, signed);
         let link = if self.place.machine.is_thumb { 14 } else { 1 };
         self.board.set(self.result(), value)?;
         let back = self.board.get(Register(link))? & !1;

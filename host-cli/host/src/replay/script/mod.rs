@@ -6,7 +6,7 @@ pub mod rust;
 
 use super::plan::{Plan, Read};
 use crate::frontend::elf::reader::Elf;
-use crate::frontend::elf::{Binary, Source};
+use crate::frontend::elf::{self, Binary, Source};
 use crate::pipeline::Origin;
 use crate::validate::Run;
 
@@ -172,11 +172,8 @@ fn arguments(reads: &[Read]) -> Vec<u32> {
 
 /// A value as its type shows it.
 fn shown(value: u32, width: u32, signed: bool) -> String {
-    let shift = 32u32.saturating_sub(width).min(31);
-    match signed {
-        true => ((value << shift) as i32 >> shift).to_string(),
-        false => (value << shift >> shift).to_string(),
-    }
+    let value = elf::extend(value, width, signed);
+    if signed { (value as i32).to_string() } else { value.to_string() }
 }
 
 /// Values with commas, broken into lines.
