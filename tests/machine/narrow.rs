@@ -12,6 +12,13 @@ pub enum Event {
     Lock = 4,
 }
 
+#[derive(Clone, Copy)]
+#[repr(u32)]
+pub enum Key {
+    Up = 1,
+    Down = 4,
+}
+
 static COST: [u8; 5] = [200, 3, 5, 200, 9];
 static LAST: AtomicU32 = AtomicU32::new(0);
 static CHANGE: AtomicU32 = AtomicU32::new(0);
@@ -28,7 +35,7 @@ extern "C" fn vouch_fail() -> ! {
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn step(event: Event, change: i8, open: bool) {
+pub extern "C" fn step(event: Event, change: i8, open: bool, key: Key) {
     let change_was = CHANGE.load(Ordering::Relaxed) as i32;
     if LAST.load(Ordering::Relaxed) > LIMIT
         || !(-128..128).contains(&change_was)
@@ -36,7 +43,7 @@ pub extern "C" fn step(event: Event, change: i8, open: bool) {
     {
         vouch_fail();
     }
-    LAST.store(u32::from(COST[event as usize]), Ordering::Relaxed);
+    LAST.store(u32::from(COST[event as usize].max(COST[key as usize])), Ordering::Relaxed);
     CHANGE.store(change as u32, Ordering::Relaxed);
     OPEN.store(u32::from(open), Ordering::Relaxed);
 }

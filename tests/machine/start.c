@@ -1,5 +1,6 @@
 // What runs before the first step: CASE 0 clears memory, 1 writes the first static as well, 2 has code without a name that does, 3 code after a
-// label, 5 code in RAM; in 4 the static is in a section of its own.
+// label, 5 code in RAM; in 4 the static is in a section of its own. In 6
+// the main loop, which is a part of it, writes the static, in 7 a function does that is called as start-up code often is.
 #include "vouch.h"
 
 #ifndef SECTION
@@ -21,8 +22,19 @@ __attribute__((used, section(".text.step"))) void Reset_Handler(void) {
 #if CASE == 1
     shared = 3;
 #endif
-    for (;;) step();
+    for (;;) {
+        step();
+#if CASE == 6
+        if (vouch_input_u8() & 1) shared = vouch_input_u8();
+#endif
+    }
 }
+
+#if CASE == 7
+__attribute__((used, noinline)) void Reset(void) {
+    for (volatile uint32_t *at = &shared; at < end_of_bss; at++) *at = vouch_input_u8();
+}
+#endif
 
 #if CASE == 5
 __attribute__((used, section(".data.code"))) void in_ram(void) { shared = 3; }

@@ -73,6 +73,8 @@ fn what_starts_a_program() {
         (2, Some("code without")),
         (3, Some("`label`")),
         (5, Some("`in_ram`")),
+        (6, Some("`Reset_Handler`")),
+        (7, Some("`Reset`")),
     ];
     for (case, by) in cases {
         let case = format!("-DCASE={case}");

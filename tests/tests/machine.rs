@@ -192,6 +192,29 @@ fn arguments_have_the_values_of_their_types() {
     }
 }
 
+/// The linker makes one function of two that do the same, and debug information knows the parameters of the other one alone.
+#[test]
+fn arguments_of_a_function_that_was_folded() {
+    let folder = tempfile::tempdir().unwrap();
+    let elf = programs::c("folded", &["-mcpu=cortex-m3", "-O2"], folder.path());
+    assert_eq!(verdict(&elf, &options(None)), Verdict::Unsafe);
+}
+
+/// What is inlined is not called, so that nothing would fail.
+#[test]
+fn a_failure_that_was_inlined() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, level) in [("narrow", "-O1"), ("narrow", "-Os"), ("pump", "-O2"), ("level", "-Os")] {
+        let flags = ["-mcpu=cortex-m3", level, "-flto", "-DBROKEN", "-DALL"];
+        let elf = programs::c(name, &flags, folder.path());
+        let bytes = std::fs::read(&elf).unwrap();
+        match vouch_host::frontend::elf::lift(&bytes, name, &options(None), false) {
+            Ok(_) => assert_eq!(verdict(&elf, &options(None)), Verdict::Unsafe, "{name} {level}"),
+            Err(e) => assert!(format!("{e:?}").contains("was inlined"), "{name} {level}: {e:?}"),
+        }
+    }
+}
+
 /// Compilers change what functions take that are called from the same file alone: then the first register has not the first parameter.
 #[test]
 fn arguments_that_a_compiler_left_out() {

@@ -468,6 +468,20 @@ fn few_valued_variables_become_locations() {
     }
 }
 
+/// Flags that are collected have as many values as sets: they stay a variable.
+#[test]
+fn flags_stay_variables() {
+    let text = "extern int __VERIFIER_nondet_int(void); extern void reach_error(void);\n\
+         int main(void) { int flags = 0; while (1) { if (__VERIFIER_nondet_int()) flags |= 1;\n\
+         if (__VERIFIER_nondet_int()) flags |= 2; if (__VERIFIER_nondet_int()) flags |= 4;\n\
+         if (flags == 8) reach_error(); } }";
+    let source = Source { path: "flags.c".into(), text: text.into() };
+    let passes = Passes::only(Pass::Unfold);
+    let options = pipeline::Options { passes: Some(passes), ..Default::default() };
+    let model = pipeline::compile(source, Language::C, &options).unwrap();
+    assert_eq!(model.simplified.cfa.locations.len(), model.cfa.locations.len());
+}
+
 /// Circuits of automata: where a run stands is found among the states, and verdicts are what they were.
 #[test]
 fn control_of_circuits_becomes_locations() {

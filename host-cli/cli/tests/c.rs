@@ -175,6 +175,35 @@ fn tasks_are_called_in_any_order() {
         said.contains("there is no function `left` to run") && said.contains("`--task`"),
         "{said}"
     );
+    // What the library brings along is not what one would run.
+    let (_, said, _) = task("#include <stdlib.h>\nvoid up(void) { }\n", &["--entry", "left"]);
+    assert!(said.contains("name one with `--entry`; there are up\n"), "{said}");
+}
+
+/// Whether a local of what it interrupts is there, a handler does not know.
+#[test]
+fn a_handler_that_follows_a_pointer_to_a_local() {
+    let text = "int *volatile done_at;\n\
+        void irq(void) { if (done_at) *done_at = 1; }\n\
+        int main(void) { volatile int done = 0; done_at = (int *)&done;\n\
+        for (int i = 0; i < 2 && !done; i++) ; done_at = 0; return 0; }\n";
+    for checks in [&["--checks", "all"][..], &[]] {
+        let (code, said, _) = task(text, &[&["--interrupt", "irq"], checks].concat());
+        assert_eq!(code, Some(3), "{said}");
+        assert!(!said.contains("unsafe"), "{said}");
+    }
+}
+
+/// Markers are for machine code; that they mean nothing here is told.
+#[test]
+fn markers_of_properties_are_warned_of() {
+    let text = "#include \"vouch.h\"\nint n; int ok(void) { return n < 3; }\nVOUCH_ALWAYS(ok);\n\
+        VOUCH_ANY(n);\nint main(void) { n++; return 0; }\n";
+    let (code, said, _) = task(text, &[]);
+    assert_eq!(code, Some(0), "{said}");
+    for marker in ["VOUCH_ALWAYS", "VOUCH_ANY"] {
+        assert!(said.contains(&format!("`{marker}` means nothing")), "{said}");
+    }
 }
 
 /// A call whose value does not matter is still a call: the next one gets the next value.

@@ -34,9 +34,14 @@ pub fn run(cfa: &mut Cfa) -> Step {
 /// Variables that are only assigned constants and what comparisons of each other give, those that most
 /// guards read first. Takes time for the expressions that there are, however often they are shared.
 fn candidates(cfa: &Cfa) -> Vec<VarId> {
-    let counts = |op: BinOp| {
+    // Flags that are set one after the other have as many values as they have sets, and no path through them is
+    // worth a copy of what comes after it.
+    let counts = |op: BinOp, width: u32| {
         use BinOp::*;
-        matches!(op, Add | Sub | Mul | UDiv | URem | SDiv | SRem | Shl | LShr | AShr)
+        match op {
+            And | Or | Xor => width > 1,
+            _ => matches!(op, Add | Sub | Mul | UDiv | URem | SDiv | SRem | Shl | LShr | AShr),
+        }
     };
     let mut guards = vec![0; cfa.vars.len()];
     for edge in &cfa.edges {
@@ -68,7 +73,7 @@ fn candidates(cfa: &Cfa) -> Vec<VarId> {
     let mut stack: Vec<ExprId> = (cone.iter().copied())
         .filter(|id| match cfa.pool.get(*id) {
             Expr::Input(_) | Expr::Unary(UnOp::Neg, _) => true,
-            Expr::Binary(op, ..) => counts(op),
+            Expr::Binary(op, ..) => counts(op, cfa.pool.width(*id)),
             Expr::Var(var) => !is_one[var.index()],
             _ => false,
         })

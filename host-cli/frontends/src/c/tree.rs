@@ -557,11 +557,7 @@ impl Stmt {
                 init.iter().flat_map(|init| &init.items).for_each(|item| literals(&item.value));
                 out.push(*local);
             }
-            // A declaration behind a label is in a block of its own here, but not in C.
-            StmtKind::Label(_, inner) | StmtKind::Case(_, inner) => match &inner.kind {
-                StmtKind::Block(statements) => statements.iter().for_each(|s| s.declared(out)),
-                _ => inner.declared(out),
-            },
+            StmtKind::Label(_, inner) | StmtKind::Case(_, inner) => inner.declared(out),
             _ => {}
         }
     }

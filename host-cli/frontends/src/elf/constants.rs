@@ -23,6 +23,8 @@ pub struct Constants {
     pub found: BTreeSet<(u32, Value)>,
     /// Those of them that are addresses of an access as they are, without an index.
     pub accessed: BTreeSet<(u32, u32)>,
+    /// The instructions that access the same address whenever they run, as far as that is known.
+    pub fixed: BTreeMap<u32, u32>,
     /// Where there were too many to follow, so that some may be missing.
     pub lost: Option<u32>,
 }
@@ -98,6 +100,7 @@ pub fn constants(elf: &Elf, function: &Symbol, follow: Follow) -> Constants {
     let mut search = Search {
         elf,
         range: function.start..function.end,
+        is_outlined: is_outlined(function),
         follow,
         abi: Abi::of(elf.isa),
         code: BTreeMap::new(),
@@ -136,10 +139,16 @@ fn beginning(elf: &Elf) -> State {
     state
 }
 
+/// What a compiler has moved out of functions shares all registers with them.
+fn is_outlined(function: &Symbol) -> bool {
+    function.name.starts_with("OUTLINED_FUNCTION")
+}
+
 struct Search<'a> {
     elf: &'a Elf,
     /// Where its code is.
     range: std::ops::Range<u32>,
+    is_outlined: bool,
     follow: Follow<'a>,
     abi: Abi,
     code: BTreeMap<u32, Decoded>,
@@ -282,6 +291,7 @@ impl Search<'_> {
         let fall = pc.wrapping_add(decoded.length);
         let mut written: BTreeMap<usize, Known> = BTreeMap::new();
         let mut is_computed = false;
+        let mut first_accessed = BTreeSet::new();
         let (mut choices, mut runs) = (vec![], 1);
         for run in 0.. {
             if run >= runs {
@@ -292,6 +302,7 @@ impl Search<'_> {
             let next = decoded.execute(&mut machine);
             let set = machine.end();
             let Constant { pool, mut found, asked, accessed, .. } = machine;
+            first_accessed.extend(accessed.first());
             self.constants.accessed.extend(accessed.into_iter().map(|to| (pc, to)));
             if run == 0 {
                 choices = asked.iter().copied().filter(|r| state[*r].values.len() > 1).collect();
@@ -328,6 +339,11 @@ impl Search<'_> {
             }
             self.constants.found.extend(found.into_iter().map(|value| (pc, value)));
         }
+        // It is run again when more is known to come here.
+        self.constants.fixed.remove(&pc);
+        if let (Some(at), 1) = (first_accessed.first(), first_accessed.len()) {
+            self.constants.fixed.insert(pc, *at);
+        }
         for (reg, mut new) in written {
             if decoded.condition.is_some() {
                 new.join(&state[reg], 0, self.follow);
@@ -342,9 +358,8 @@ impl Search<'_> {
 
     /// Other code gets what is in the registers for arguments and results.
     fn pass_on(&mut self, pc: u32, to: Option<u32>, state: &State) {
-        // What a compiler has moved out of a function shares all registers with it.
         let to = to.and_then(|to| self.elf.function(to));
-        let shares_all = to.is_some_and(|f| f.name.starts_with("OUTLINED_FUNCTION"));
+        let shares_all = self.is_outlined || to.is_some_and(is_outlined);
         let arguments = self.abi.arguments.iter().map(|reg| usize::from(*reg));
         let passed: Vec<usize> = if shares_all { (0..32).collect() } else { arguments.collect() };
         let values = passed.into_iter().flat_map(|reg| state[reg].values.keys());

@@ -72,8 +72,10 @@ impl Domain {
         let Shape::Value(ty) = &kind.shape else { return Domain::ANY };
         let (width, signed) = match (kept, kind.size) {
             (gimli::DW_ATE_boolean, 1) => (1, false),
-            (gimli::DW_ATE_unsigned | gimli::DW_ATE_unsigned_char, 1 | 2) => (8 * kind.size, false),
-            (gimli::DW_ATE_signed | gimli::DW_ATE_signed_char, 1 | 2) => (8 * kind.size, true),
+            (gimli::DW_ATE_unsigned | gimli::DW_ATE_unsigned_char, 1 | 2 | 4) => {
+                (8 * kind.size, false)
+            }
+            (gimli::DW_ATE_signed | gimli::DW_ATE_signed_char, 1 | 2 | 4) => (8 * kind.size, true),
             _ => return Domain::ANY,
         };
         // In C an enumeration can have every value of the type that it is kept in.
@@ -93,6 +95,7 @@ pub struct Debug {
     statics: BTreeMap<u32, Static>,
     functions: BTreeMap<u32, Function>,
     inlined: Vec<(String, u32)>,
+    copied: BTreeMap<String, bool>,
 }
 
 impl Debug {
@@ -144,6 +147,21 @@ impl Debug {
                     }
                 }
                 gimli::DW_TAG_subprogram => {
+                    let inline = entry.attr_value(gimli::DW_AT_inline)?;
+                    let is_copied = [gimli::DW_INL_inlined, gimli::DW_INL_declared_inlined]
+                        .map(AttributeValue::Inline)
+                        .map(Some)
+                        .contains(&inline);
+                    // Where files are compiled together, what has no code is in others.
+                    let has_code = entry.attr_value(gimli::DW_AT_low_pc)?.is_some()
+                        || entry.attr_value(gimli::DW_AT_ranges)?.is_some();
+                    let is_declared = entry.attr_value(gimli::DW_AT_declaration)?.is_some();
+                    if is_copied || !has_code && !is_declared {
+                        let name = types.symbol(number, entry);
+                        if let Some(name) = name {
+                            *self.copied.entry(name).or_default() |= is_copied;
+                        }
+                    }
                     let start = entry.attr_value(gimli::DW_AT_low_pc)?;
                     let start = start.and_then(|at| types.dwarf.attr_address(unit, at).ok()?);
                     let Some(start) = start.map(|at| at as u32 & !1).filter(|at| wanted(*at))
@@ -159,6 +177,9 @@ impl Debug {
                 }
                 gimli::DW_TAG_inlined_subroutine => {
                     let first = types.dwarf.die_ranges(unit, entry)?.next()?;
+                    if let Some(name) = types.symbol(number, entry) {
+                        self.copied.insert(name, true);
+                    }
                     let name = types.name(number, entry);
                     self.inlined.extend(name.zip(first.map(|range| range.begin as u32)));
                 }
@@ -183,6 +204,19 @@ impl Debug {
     /// Functions that are parts of others, and where.
     pub fn inlined(&self) -> impl Iterator<Item = (&str, u32)> {
         self.inlined.iter().map(|(name, at)| (name.as_str(), *at))
+    }
+
+    /// Functions whose symbol is their name, and that a compiler may have copied into those that call them. Whether
+    /// it has; if not it did so, or left the function out, if there is no symbol either.
+    pub fn copied(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.copied.iter().map(|(name, is_sure)| (name.as_str(), *is_sure))
+    }
+
+    /// Nobody knows with which arguments this function is called.
+    pub fn forget_parameters(&mut self, start: u32) {
+        if let Some(function) = self.functions.get_mut(&start) {
+            function.parameters.clear();
+        }
     }
 
     /// A function that was wanted.
@@ -361,6 +395,16 @@ impl<'a> Types<'a> {
         let (unit, name) = self.attribute(unit, entry, gimli::DW_AT_name)?;
         let name = self.dwarf.attr_string(&self.units[unit], name).ok()?;
         Some(String::from_utf8_lossy(&name).into_owned())
+    }
+
+    /// The name of a function in languages where that is its symbol.
+    fn symbol(&self, unit: usize, entry: &Entry) -> Option<String> {
+        let name = self.name(unit, entry)?;
+        let Some((unit, linked)) = self.attribute(unit, entry, gimli::DW_AT_linkage_name) else {
+            return Some(name);
+        };
+        let linked = self.dwarf.attr_string(&self.units[unit], linked).ok()?;
+        (*linked == *name.as_bytes()).then_some(name)
     }
 
     fn number(&self, unit: usize, entry: &Entry, name: DwAt) -> Option<u32> {

@@ -15,6 +15,19 @@ const LIBRARY: [&str; 8] = [
     "compiler_builtins::",
 ];
 
+/// Functions that are known by their names, and what a call of them says.
+const NAMED: [(&str, &str); 9] = [
+    ("vouch_fail", "assertion"),
+    ("abort", "assertion"),
+    ("__assert_func", "assertion"),
+    ("__assert_fail", "assertion"),
+    ("__assert", "assertion"),
+    ("__aeabi_assert", "assertion"),
+    ("vouch_panic", "panic"),
+    ("rust_begin_unwind", "panic"),
+    ("__rust_start_panic", "panic"),
+];
+
 /// What compilers append to the names of copies that they make of a function: for arguments that are always the same, or to keep the
 /// functions of two files apart. Only the last two are pieces of one.
 const COPIES: [&str; 7] =
@@ -27,25 +40,47 @@ fn original<'a>(name: &'a str, copies: &[&str]) -> &'a str {
     starts.min().map_or(name, |start| &name[..start])
 }
 
+/// A path without the types in it.
+fn without_types(shown: &str) -> String {
+    let (mut path, mut depth, mut before) = (String::new(), 0usize, ' ');
+    for c in shown.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' if before == '-' => {}
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => path.push(c),
+            _ => {}
+        }
+        before = c;
+    }
+    path
+}
+
+/// Whether a function means something by its name, and only where it is called.
+pub fn is_meant(name: &str) -> bool {
+    NAMED.iter().any(|(own, _)| *own == name) || input(name).is_some()
+}
+
+/// Whether a name is that of a copy of this function.
+pub fn is_copy(name: &str, of: &str) -> bool {
+    name != of && original(name, &COPIES) == of
+}
+
 /// What a call of this function says has failed.
 pub fn failure(name: &str, shown: &str) -> Option<&'static str> {
     let (name, shown) = (original(name, &COPIES), original(shown, &COPIES));
-    let last = shown.rsplit("::").next().unwrap_or(shown);
-    // Names such as `panic_button` mean nothing elsewhere.
+    // Names such as `panic_button` mean nothing elsewhere, nor where a function of the library is made for one of that name.
     let is_library = LIBRARY.iter().any(|part| shown.starts_with(part));
-    match name {
-        "vouch_fail" => return Some("assertion"),
-        "abort" | "__assert_func" | "__assert_fail" | "__assert" | "__aeabi_assert" => {
-            return Some("assertion");
-        }
-        "vouch_panic" | "rust_begin_unwind" | "__rust_start_panic" => return Some("panic"),
-        _ => {}
+    let path = without_types(shown);
+    let last = path.rsplit("::").find(|part| !part.is_empty()).unwrap_or(shown);
+    if let Some((_, what)) = NAMED.iter().find(|(own, _)| *own == name) {
+        return Some(what);
     }
     if is_library && last.starts_with("panic_const_") && last.ends_with("_overflow") {
         return Some(OVERFLOW);
     }
-    let is_panic = shown.contains("core::panicking::")
-        || shown.contains("std::panicking::")
+    let is_panic = path.contains("core::panicking::")
+        || path.contains("std::panicking::")
         || is_library
             && (last.contains("panic")
                 || matches!(last, "unwrap_failed" | "expect_failed" | "rust_begin_unwind")
@@ -83,13 +118,16 @@ mod tests {
         assert_eq!(failure("x", "core::slice::index::slice_end_index_len_fail"), Some("panic"));
         let overflow = "core::panicking::panic_const::panic_const_add_overflow";
         assert_eq!(failure("x", overflow), Some("overflow"));
+        let generic = "core::panicking::assert_failed::<u32, fn(u8) -> u32>";
+        assert_eq!(failure("x", generic), Some("panic"));
         assert_eq!(failure("abort", "abort"), Some("assertion"));
         let copy = "__assert_func.constprop.0.isra.0";
         assert_eq!(failure(copy, copy), Some("assertion"));
         assert_eq!(failure("step", "door::step"), None);
         assert_eq!(failure("_RNv", "__rustc::rust_begin_unwind"), Some("panic"));
         // A button for panic, say.
-        for name in ["panic_pressed", "is_panic", "door::clear_panic", "line::expect_failed"] {
+        let map = "<core::option::Option<u8>>::map::<bool, pad::is_panic_button>";
+        for name in ["panic_pressed", "is_panic", "door::clear_panic", "line::expect_failed", map] {
             assert_eq!(failure(name, name), None, "{name}");
         }
     }

@@ -61,7 +61,7 @@ use debug::Debug;
 use layout::Layout;
 use outcome::{Bad, Stop};
 pub use outcome::{Source, extend};
-use reader::Elf;
+use reader::{Elf, Symbol};
 pub use state::Cell;
 use std::sync::Arc;
 use vouch_ir::requirements::Requirements;
@@ -104,7 +104,9 @@ pub fn compile(
     if !properties.any(|(_, property)| is_reached(property)) {
         let what = "nothing in the step can fail: there is nothing to check";
         let warning = Diagnostic::warning(what, Span::default(), "");
-        warnings.push(warning.help("call `vouch_fail` where the machine must not come, or panic"));
+        warnings.push(warning.help(
+            "call `vouch_fail` where the machine must not come, or panic; what is inlined is not called",
+        ));
     }
     let cfa = program.cfa.clone();
     let binary = Binary { file: bytes.to_vec(), program };
@@ -122,12 +124,12 @@ pub struct Binary {
 }
 
 /// Whether a call of a function says that something failed.
-pub fn fails(function: &reader::Symbol) -> bool {
+pub fn fails(function: &Symbol) -> bool {
     failure::failure(&function.name, &function.shown()).is_some()
 }
 
 /// Whether the code of a function writes a register, as far as callers may count on it.
-pub fn writes(elf: &Elf, function: &reader::Symbol, reg: isa::Reg) -> bool {
+pub fn writes(elf: &Elf, function: &Symbol, reg: isa::Reg) -> bool {
     preserved::written(elf, function).has(reg)
 }
 
@@ -155,7 +157,14 @@ pub fn lift(
     let layout = Layout::new(&elf, &outside);
     let (elf, layout, functions) = (&elf, &layout, &outside.functions);
     let is_entry = |at: u32| at == entry || Some(at) == init;
-    let debug = Debug::read(elf.lines.dwarf(), &|at| is_entry(at) || functions.contains_key(&at));
+    let is_wanted = |at: u32| is_entry(at) || functions.contains_key(&at);
+    let mut debug = Debug::read(elf.lines.dwarf(), &is_wanted);
+    if let Some(refusal) = copied(elf, &debug, options) {
+        return Err(refusal);
+    }
+    for at in [Some(entry), init].into_iter().flatten().filter(|at| is_folded(elf, *at)) {
+        debug.forget_parameters(at);
+    }
     let task = lift::Task { elf, layout, functions, entry, init, handlers, always, params, debug };
     let Some(lifted) = lift::lift(&task) else {
         return Err(error(
@@ -195,6 +204,31 @@ pub fn lift(
     let outside = Outside { instructions, ..outside };
     warnings.extend(program.warnings);
     Ok(Program { outside, warnings, ..program })
+}
+
+/// A function that means something where it is called, and is no longer called: the compiler has copied what it does.
+fn copied(elf: &Elf, debug: &Debug, options: &ElfOptions) -> Option<Vec<Diagnostic>> {
+    let is_meant =
+        |name: &&str| failure::is_meant(name) || options.inputs.iter().any(|i| i == name);
+    // Functions that are copied for some of their arguments look the same, and are called under another name.
+    let is_called = |name: &str, is_sure: bool| {
+        let is_there = |f: &Symbol| failure::is_copy(&f.name, name) || !is_sure && f.name == name;
+        elf.function_names().any(is_there)
+    };
+    let mut found = debug.copied().filter(|(name, _)| is_meant(name));
+    let (name, _) = found.find(|(name, is_sure)| !is_called(name, *is_sure))?;
+    let place = debug.inlined().find(|(other, _)| *other == name);
+    let place = place.map_or(String::new(), |(_, at)| format!(" ({})", elf.place(at)));
+    let message = format!("`{name}` was inlined{place}");
+    let help = "what counts is that it is called: declare it `__attribute__((noinline))`, in Rust `#[inline(never)]`";
+    Some(error(message, help))
+}
+
+/// Whether the linker has made one function of several that do the same: whose parameters debug information tells is not known.
+fn is_folded(elf: &Elf, start: u32) -> bool {
+    let mut names = elf.function_names().filter(|f| f.start == start).map(|f| &f.name);
+    let first = names.next();
+    names.any(|name| Some(name) != first)
 }
 
 /// What makes the whole program impossible to check: a limit that every run reaches, or recursion.

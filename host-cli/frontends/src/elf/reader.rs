@@ -82,6 +82,8 @@ enum Mark {
 pub struct Elf {
     /// Instruction set that the file is built for; decides how code is decoded.
     pub isa: Isa,
+    /// Where the file says that it begins.
+    pub entry: u32,
     sections: Vec<Section>,
     segments: Vec<Segment>,
     functions: BTreeMap<u32, Symbol>,
@@ -137,6 +139,7 @@ impl Elf {
         let isa = isa(&file)?;
         let mut elf = Elf {
             isa,
+            entry: file.entry() as u32 & !1,
             sections: sections(&file)?,
             segments: segments(&file, bytes)?,
             functions: BTreeMap::new(),
@@ -383,6 +386,13 @@ impl Elf {
                 is_data(section, at).then_some((at, value))
             })
         })
+    }
+
+    /// Where a processor begins whose table of vectors is there, on Arm.
+    pub fn vector(&self, table: u32) -> Option<u32> {
+        let byte = |at: u32| self.byte(table.checked_add(4 + at)?).map(u32::from);
+        let word = (0..4).rev().try_fold(0, |word, at| Some(word << 8 | byte(at)?));
+        word.map(|word| word & !1)
     }
 
     /// The byte at an address at reset.

@@ -11,7 +11,7 @@ use super::isa::Isa;
 use super::kept::{Keepers, overlapped};
 use super::layout::Layout;
 use super::lift::Lifted;
-use super::reader::{Elf, Symbol};
+use super::reader::{Elf, Section, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A static that is shared.
@@ -28,15 +28,28 @@ pub struct Shared {
 const STARTUP: [&str; 6] =
     ["Reset", "Reset_Handler", "_start", "_start_rust", "_mainCRTStartup", "__INIT_RAM"];
 
-/// Whether a function was compiled before the program was written: what is in Rust's library and has no type
-/// parameters. It knows nothing of the program's statics, but has many constants that look like addresses in RAM.
+/// Whether a function is one of these. A program may have a function `Reset` of its own.
+fn is_startup(elf: &Elf, function: &Symbol) -> bool {
+    let is_begin = |section: &Section| elf.vector(section.start) == Some(function.start);
+    STARTUP.contains(&function.name.as_str())
+        && (function.name != "Reset"
+            || function.start == elf.entry
+            || elf.sections().iter().any(is_begin))
+}
+
+/// Whether a function is of what was written before the program: of Rust's library, and made for no type, trait or
+/// closure of the program. It knows nothing of the program's statics, but has many constants that look like addresses in RAM.
 /// Only the newer names of Rust's symbols tell that.
 fn is_library(function: &Symbol) -> bool {
+    const CRATES: [&str; 3] = ["core", "alloc", "compiler_builtins"];
     let name = function.shown();
-    let crates = ["core::", "<core::", "alloc::", "<alloc::", "compiler_builtins::"];
+    let parts = name.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
+    // What begins with `::` goes on from a type.
+    let firsts = parts.filter_map(|path| Some(path.split_once("::")?.0));
+    let mut crates = firsts.filter(|first| !first.is_empty()).peekable();
     function.name.starts_with("_R")
-        && crates.iter().any(|c| name.starts_with(c))
-        && !name.contains("::<")
+        && crates.peek().is_some()
+        && crates.all(|first| CRATES.contains(&first))
 }
 
 /// An address is not counted from one that is further away.
@@ -100,16 +113,27 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
             continue;
         }
         // What has no name is mostly assembly that comes before everything else.
-        let is_startup = is_unfollowed && elf.code(function.start).is_some()
-            || STARTUP.contains(&function.name.as_str());
+        let is_startup =
+            is_unfollowed && elf.code(function.start).is_some() || is_startup(elf, function);
         let bounds = || elf.sections().iter().flat_map(|s| [s.start, s.end()]);
-        // Start-up code counts up through the sections that it fills; that it does just that is assumed.
-        let follow = if is_startup { Follow::Straight } else { follow };
         let by = || match function.name.is_empty() {
             true => "code without a name".into(),
             false => format!("`{}`", function.shown()),
         };
-        let Constants { found, lost, accessed } = constants(elf, function, follow);
+        if is_startup {
+            // `main` may be a part of it.
+            let fixed = constants(elf, function, follow).fixed;
+            let is_known = |at: u32| lifted.code.contains(&at) || lifted.ram.contains(&at);
+            let fixed = fixed.into_iter().filter(|(at, _)| !is_unfollowed || !is_known(*at));
+            for (at, to) in fixed {
+                if let Some((name, how)) = used.between(to, to) {
+                    return Some(Shared { name, by: by() + &how, at });
+                }
+            }
+        }
+        // Start-up code counts up through the sections that it fills; that it does just that is assumed.
+        let follow = if is_startup { Follow::Straight } else { follow };
+        let Constants { found, lost, accessed, .. } = constants(elf, function, follow);
         for (at, value) in found {
             // A loop's end may be counted from the last byte.
             let is_bound = is_startup && bounds().any(|bound| bound.abs_diff(value.part) <= 1);
@@ -192,4 +216,24 @@ fn objects(layout: &Layout, lifted: &Lifted) -> BTreeMap<u32, u32> {
         }
     }
     objects
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_of_the_library() {
+        let of = |name: &str| is_library(&Symbol { name: name.into(), start: 0, end: 2 });
+        assert!(of("_RNvNtCs2fZl91Oq0qp_4core9panicking5panic"));
+        assert!(!of("_RNvCscA0swdtRAah_4lib25level"));
+        // `<core::iter::adapters::filter_map::FilterMap<core::ops::range::Range<u8>, lib2::isr::{closure#0}> as
+        // core::iter::traits::iterator::Iterator>::next`
+        let closure = "_RNvXs0_NtNtNtCs2fZl91Oq0qp_4core4iter8adapters10filter_mapINtB5_9FilterMapINtNtNtBb_\
+            3ops5range5RangehENCNvCscA0swdtRAah_4lib23isr0ENtNtNtB9_6traits8iterator8Iterator4nextB1G_";
+        assert!(!of(closure));
+        // `<core::time::Duration as lib2::Tick>::tick`
+        let own = "_RNvXCscA0swdtRAah_4lib2NtNtCs2fZl91Oq0qp_4core4time8DurationNtB2_4Tick4tick";
+        assert!(!of(own));
+    }
 }

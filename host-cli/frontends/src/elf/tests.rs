@@ -303,3 +303,26 @@ fn what_was_inside_before_does_not_lead_to_another_object() {
     };
     assert_eq!([0, 1, 2, 3].map(leaves), [false, false, false, true]);
 }
+
+/// What a compiler moves out of several functions leaves addresses where it likes.
+#[test]
+fn an_address_that_outlined_code_makes() {
+    let step = [0xb510, 0x4803, 0x6800, 0x2803, 0xd901, 0xf000, 0xf803, 0xbd10, 0x0000, 0x2000];
+    let others = [0xe7fe, 0xf240, 0x0600, 0xf2c2, 0x0600, 0x4770];
+    let handler = [0xb540, 0xf7ff, 0xfff8, 0x6030, 0xbd40];
+    let symbols = [
+        ("$t", FLASH, 0, NOTYPE),
+        ("step", FLASH + 1, 16, FUNCTION),
+        ("$d", FLASH + 0x10, 0, NOTYPE),
+        ("$t", FLASH + 0x14, 0, NOTYPE),
+        ("vouch_fail", FLASH + 0x15, 2, FUNCTION),
+        ("OUTLINED_FUNCTION_0", FLASH + 0x17, 10, FUNCTION),
+        ("handler", FLASH + 0x21, 10, FUNCTION),
+        ("level", RAM, 4, OBJECT),
+    ];
+    let code = code(FLASH, &[&step[..], &others, &handler].concat());
+    let file = program(&[code, variables(".bss", RAM, 4)], &symbols);
+    let refused = lift(&file, "t", &options(&[]), false).expect_err("`handler` writes it");
+    let refused = format!("{refused:?}");
+    assert!(refused.contains("`level` is used outside of the step, too"), "{refused}");
+}

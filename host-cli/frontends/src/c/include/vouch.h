@@ -46,9 +46,10 @@ extern double __vouch_input_double(const char *name);
 
 #define VOUCH_STEP(function) struct vouch_marker
 #define VOUCH_INIT(function) struct vouch_marker
-#define VOUCH_ALWAYS(function) struct vouch_marker
-#define VOUCH_ANY(variable) struct vouch_marker
-#define VOUCH_RESULT(function, type) struct vouch_marker
+#define VOUCH_IGNORED_(marker) struct __attribute__((vouch_ignored(marker))) vouch_marker
+#define VOUCH_ALWAYS(function) VOUCH_IGNORED_("VOUCH_ALWAYS")
+#define VOUCH_ANY(variable) VOUCH_IGNORED_("VOUCH_ANY")
+#define VOUCH_RESULT(function, type) VOUCH_IGNORED_("VOUCH_RESULT")
 #define VOUCH_INTERRUPT(function, priority) struct vouch_marker
 #define VOUCH_PARAM_OF(variable, min, max) extern __typeof__(variable) variable VOUCH_PARAM(min, max)
 

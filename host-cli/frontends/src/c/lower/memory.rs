@@ -155,12 +155,19 @@ impl Lower<'_> {
             let function = &self.unit.functions[function];
             return local.is_none_or(|l| !function.dies_with_block(l) || frame.open.contains(&l));
         }
-        // Who called a shared body is not known here; anyone who can may have.
+        // Who called a shared body is not known here; anyone who can may have. What a handler interrupts runs, too: whether
+        // a local of that is there when it comes is not known.
         let Some(shared) = self.instances.get(self.instance) else { return false };
         match self.reach.together(function, shared.function) {
             true => depth < shared.depth,
             false => self.reach.may_call(function, shared.function),
         }
+    }
+
+    /// Whether this is lowered in a handler of an interrupt, and the object is of a function outside of it, which may run.
+    fn is_interrupted(&self, object: ObjectId) -> bool {
+        let is_in_handler = self.instance != usize::MAX && self.instance >= self.instances.len();
+        is_in_handler && self.objects[object].owner.is_some()
     }
 
     /// Whether an object that [may exist](Self::is_alive) may be gone as well: in a body that many callers share
@@ -314,12 +321,14 @@ impl Lower<'_> {
             let Some(meant) = self.meant(object, only.as_deref()).cloned() else { continue };
             let gone = self.may_be_gone(object, only.as_deref());
             for start in self.starts(object, offset, width, align) {
-                let by = (start - offset) / 8;
-                if meant.as_ref().is_some_and(|meant| !meant.contains(&(by as i64))) {
+                // A list's head may be taken for what is around an entry, as long as only the entry is used: the pointer
+                // is before the object then.
+                let by = (start as i64 - offset as i64) / 8;
+                if !meant.as_ref().map_or(by >= 0, |meant| meant.contains(&by)) {
                     continue;
                 }
-                let target = address + by;
-                let target = self.cfa.pool.constant(target as u128, word);
+                let target = address.wrapping_add_signed(by);
+                let target = self.cfa.pool.constant(target as u128 & ir::mask(word), word);
                 let mut when = self.cfa.pool.equal(pointer, target);
                 if let Some(has) = self.has_bytes(object, (start + width as u64).div_ceil(8)) {
                     when = self.cfa.pool.and(when, has);
@@ -377,7 +386,7 @@ impl Lower<'_> {
         let not_null = self.cfa.pool.not(null);
         let outside = self.cfa.pool.and(outside, not_null);
         if align > 1 || only.is_some() {
-            self.unforeseen(outside, pointer, offset, width, span);
+            self.unforeseen(outside, pointer, (offset, width, write), span);
         }
         self.hazard(Hazard::Bounds, outside, span);
         Ok(list)
@@ -411,9 +420,9 @@ impl Lower<'_> {
         let fits = |start: &u64| {
             let end = start + width as u64;
             let is_open = object.open.iter().any(|o| o.start <= *start && end <= o.end);
-            *start >= offset && end <= size && (start - offset).is_multiple_of(8) && !is_open
+            end <= size && start.abs_diff(offset).is_multiple_of(8) && !is_open
         };
-        let aligned = (offset..size).step_by(align as usize * 8);
+        let aligned = (offset % (align * 8)..size).step_by(align as usize * 8);
         let mut starts: Vec<u64> =
             aligned.chain(object.cells.iter().map(|c| c.offset)).filter(fits).collect();
         starts.sort_unstable();
@@ -436,8 +445,7 @@ impl Lower<'_> {
         &mut self,
         outside: ExprId,
         pointer: ExprId,
-        offset: u64,
-        width: u32,
+        (offset, width, write): (u64, u32, bool),
         span: Span,
     ) {
         if !self.options.c.checks.bounds || self.cfa.pool.as_const(outside) == Some(0) {
@@ -448,7 +456,8 @@ impl Lower<'_> {
         let mut within = self.cfa.pool.bool(false);
         for object in 0..self.objects.len() {
             let o = &self.objects[object];
-            if !o.addressed || o.size < end || !self.is_alive(object) {
+            let is_there = self.is_alive(object) || self.is_interrupted(object);
+            if !o.addressed || o.size < end || write && o.constant || !is_there {
                 continue;
             }
             let first = self.cfa.pool.constant(o.address as u128, word);

@@ -250,8 +250,8 @@ pub fn lower(
 /// The function that an option names.
 fn named(unit: &Unit, name: &str, option: &str) -> Result<FunctionId, Fail> {
     unit.definition(name).ok_or_else(|| {
-        let names: Vec<&str> =
-            unit.functions.iter().filter(|f| f.body.is_some()).map(|f| &*f.name).collect();
+        let own = unit.functions.iter().filter(|f| f.body.is_some() && !f.library);
+        let names: Vec<&str> = own.map(|f| &*f.name).collect();
         let message = format!("there is no function `{name}` to run");
         let help = match names.is_empty() {
             true => "define one".to_string(),

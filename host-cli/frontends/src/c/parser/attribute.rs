@@ -5,6 +5,7 @@ use super::Parser;
 use crate::c::start::Start;
 use crate::c::token::TokenKind;
 use crate::c::types::Type;
+use crate::Diagnostic;
 use crate::c::{Fail, fail};
 use std::rc::Rc;
 use vouch_ir::Span;
@@ -102,6 +103,18 @@ impl Parser {
                 let high = self.constant_expression()?;
                 self.expect(")")?;
                 out.param = Some((low, high));
+            }
+            "vouch_ignored" => {
+                self.expect("(")?;
+                let marker = self.symbol()?;
+                self.expect(")")?;
+                let message = format!("`{marker}` means nothing to a check of source text");
+                let help = match &*marker {
+                    "VOUCH_ALWAYS" => "assert it at the end of the step, or check the linked program",
+                    _ => "let it be read with `VOUCH_INPUT`, or check the linked program",
+                };
+                let warning = Diagnostic::warning(message, span, "it is for machine code");
+                self.unit.warnings.push(warning.help(help));
             }
             "mode" => {
                 self.expect("(")?;

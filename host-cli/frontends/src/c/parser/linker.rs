@@ -23,6 +23,8 @@ pub(super) struct Linker {
     internal_globals: HashMap<usize, usize>,
     /// Functions that this unit declares `weak`.
     pub weak: HashSet<FunctionId>,
+    /// Functions that this unit defines.
+    pub defined: HashSet<FunctionId>,
     /// Names that pragmas make `weak`, by unit.
     pub yielding: Vec<HashSet<Rc<str>>>,
     /// Functions whose definition gives way to another one.
@@ -85,6 +87,7 @@ impl Parser {
         self.linker.unit = number;
         self.linker.own.clear();
         self.linker.weak.clear();
+        self.linker.defined.clear();
         self.strings.clear();
         self.unit.types.begin_unit();
     }

@@ -530,6 +530,13 @@ impl Parser {
             return Err(self.unexpected("a function"));
         };
         let weak = self.linker.weak.contains(&id);
+        let first = self.unit.functions[id].span;
+        if !self.linker.defined.insert(id) && weak {
+            // It gives way to one of another unit, not to one beside it.
+            return Err(Box::new(
+                fail(format!("`{name}` is defined twice"), span, "again").related(first, "first"),
+            ));
+        }
         if weak && self.unit.functions[id].body.is_some() {
             // Another definition is there already, and this one gives way.
             return self.skip_body();

@@ -296,16 +296,11 @@ impl Parser {
         Ok(Stmt { kind, span: self.since(start) })
     }
 
-    /// What follows a label: a statement, or in practice a declaration or nothing.
+    /// What follows a label: a statement, or in practice nothing or a declaration, which is then the next item of the block.
     fn labelled(&mut self, start: Span) -> Result<Stmt, Fail> {
-        if self.is("}") {
-            return Ok(Stmt { kind: StmtKind::Block(vec![]), span: start });
-        }
         let label = matches!(self.peek(), TokenKind::Word(_)) && self.is_at(1, ":");
-        if self.at_type(0) && !label {
-            let mut declared = vec![];
-            self.local_declaration(&mut declared)?;
-            return Ok(Stmt { kind: StmtKind::Block(declared), span: self.since(start) });
+        if self.is("}") || self.is("_Static_assert") || self.at_type(0) && !label {
+            return Ok(Stmt { kind: StmtKind::Block(vec![]), span: start });
         }
         self.statement()
     }

@@ -94,6 +94,15 @@ fn compound_literals_die_with_their_blocks() {
     stays("", "int *p; if ((p = &(int){ 1 })) *p = 2; while (*(p = &(int){ 0 })) *p = 2;");
 }
 
+/// What is written through a pointer is nothing that can be written.
+#[test]
+fn constants_are_not_written() {
+    let kept = "const char text[4] = \"abc\"; char room[4]; int n;";
+    leaves(kept, "char *p = n ? room : (char *)text; *p = 1;");
+    leaves(kept, "char *p = n ? room : \"abc\"; p[1] = 1;");
+    stays(kept, "char *p = n ? (char *)text : room; *p = 1;");
+}
+
 /// Compilers move the bytes in any order.
 #[test]
 fn places_that_overlap_are_a_limit_of_memcpy() {
@@ -167,6 +176,12 @@ fn an_index_stays_in_its_array() {
     leaves(s, "struct S *p = &s; p->n = 4; p->buf[p->n] = 1;");
     leaves(s, "int (*p)[3] = m; i = 4; p[0][i] = 7;");
     stays(s, "int (*p)[3] = m; i = 2; p[1][i] = 7;");
+    // A list's head is taken for what is around an entry; only before the entry there is nothing.
+    let list = "struct L { struct L *next; int n; }; struct item { int v; struct L node; };
+        struct L head = { &head, 3 };
+        struct item *around(struct L *l) { return (struct item *)((char *)l - 4); }";
+    stays(list, "struct item *t = around(head.next); int n = t->node.n;");
+    leaves(list, "struct item *t = around(head.next); int n = t->v;");
     // One past the end is an address, only not of anything.
     stays(s, "struct S *p = &s; i = 4; int *end = &p->buf[i]; if (end != (int *)&p->n) i = 9;");
     // The last array of a struct may be as long as the object.
@@ -191,6 +206,12 @@ fn variables_die_with_their_block_and_call() {
     let f = "struct S { int a[4]; }; struct S f(void) { return (struct S){{1, 2, 3}}; } int i = 2;";
     holds(f, "", "f().a[i] == 3 && *(f().a + 1) == 2");
     stays(p, "switch (n) { case 0: ; int x = 1; p = &x; n = *p; }");
+    // A label makes no block, and a block behind one is one.
+    leaves(p, "switch (n) { case 0: { int x = 1; p = &x; } case 1: { int y = 2; n = *p + y; } }");
+    leaves(p, "switch (n) { case 0: for (int x = 0; x < 2; x++) p = &x; case 1: n = *p; }");
+    leaves(p, "again: { int x = 1; p = &x; if (!n++) goto again; } { int y = 7; ++*p; n = y; }");
+    stays(p, "switch (n) { case 0:; int x; x = 4; p = &x; default: n = *p; }");
+    stays(p, "goto on; on: ; int x = 3; p = &x; next: n += *p; if (n < 9) goto next;");
     let recursive =
         "void f(int *q, int d) { int x = d; if (d) f(d > 1 ? &x : q, d - 1); else *q = 1; }";
     stays(&format!("{p} {recursive}"), "int y; f(&y, 3);");

@@ -7,7 +7,7 @@ use crate::c::DataModel;
 use std::process::Command;
 
 /// Texts that no compiler takes: the message, and what it points at.
-const WRONG: [(&str, &str, &str); 27] = [
+const WRONG: [(&str, &str, &str); 28] = [
     ("int main(void) { goto nowhere; }", "no label `nowhere`", "nowhere"),
     ("int main(void) { a: ; a: ; return 0; }", "there twice", "a"),
     ("int main(void) { int x = 1; int x = 2; return x; }", "declared twice", "x"),
@@ -30,6 +30,12 @@ const WRONG: [(&str, &str, &str); 27] = [
     ("typedef int t; typedef char t; int main(void) { return 0; }", "something else", "t"),
     ("extern int a[3]; int a[4]; int main(void) { return 0; }", "something else", "a"),
     ("int x = 1; int x = 2; int main(void) { return 0; }", "defined twice", "x"),
+    // What is weak gives way to a function of another file.
+    (
+        "__attribute__((weak)) int f(void) { return 1; } int f(void) { return 2; } int main(void) { return 0; }",
+        "defined twice",
+        "f",
+    ),
     ("struct s { int a; char a; } s; int main(void) { return 0; }", "two members", "a"),
     ("struct s { int a; struct { char a; }; } s; int main(void) { return 0; }", "two members", ""),
     ("char a[0x80000000]; int main(void) { return 0; }", "too large", "[0x80000000]"),
