@@ -2,10 +2,10 @@
 //! refused; the rest is advice to the compiler.
 
 use super::Parser;
+use crate::Diagnostic;
 use crate::c::start::Start;
 use crate::c::token::TokenKind;
 use crate::c::types::Type;
-use crate::Diagnostic;
 use crate::c::{Fail, fail};
 use std::rc::Rc;
 use vouch_ir::Span;
@@ -110,7 +110,9 @@ impl Parser {
                 self.expect(")")?;
                 let message = format!("`{marker}` means nothing to a check of source text");
                 let help = match &*marker {
-                    "VOUCH_ALWAYS" => "assert it at the end of the step, or check the linked program",
+                    "VOUCH_ALWAYS" => {
+                        "assert it at the end of the step, or check the linked program"
+                    }
                     _ => "let it be read with `VOUCH_INPUT`, or check the linked program",
                 };
                 let warning = Diagnostic::warning(message, span, "it is for machine code");
