@@ -122,8 +122,8 @@ pub fn is_firm(page: &[u8], key: &PublicKey) -> bool {
     })
 }
 
-/// Whether this key and its seal can be written there: what an attempt was torn that wrote another key, or that has cleared
-/// what it should not, is not tried again and again.
+/// Whether this key and its seal can be written there: where a torn attempt to write another key lies, or one that has
+/// cleared what it should not, none is made again and again.
 pub fn can_take(page: &[u8], index: usize, key: &PublicKey) -> bool {
     let at = key_at(index) as usize;
     block::can_become(block::at(page, at), key)
