@@ -16,7 +16,7 @@ pub const CONTENT: usize = 24;
 /// The largest word of a flash: content and what follows it are written apart.
 pub const WORD: usize = BLOCK - CONTENT;
 /// Bits of a mark that may be wrong: far fewer than a torn write leaves, if it is not nearly done.
-const AGED: u32 = 6;
+pub const AGED: u32 = 6;
 /// Bits that may be wrong when it is written: room is left to age.
 const FRESH: u32 = 3;
 /// Bits that have to be cleared before they mean something: ageing alone does not clear so many.

@@ -106,8 +106,28 @@ fn is_retiring(key: &PublicKey, seal: &Block) -> bool {
 pub fn was_retired(page: &[u8], key: &PublicKey) -> bool {
     (0..KEYS).any(|index| {
         let at = key_at(index) as usize;
-        block::at(page, at) == key && is_retiring(key, block::at(page, at + BLOCK))
+        // Its cells may have aged since. Keys that are so near are one and the same.
+        let pairs = block::at(page, at).iter().zip(key);
+        let wrong: u32 = pairs.map(|(there, right)| (there ^ right).count_ones()).sum();
+        wrong <= block::AGED && is_retiring(key, block::at(page, at + BLOCK))
     })
+}
+
+/// Whether this key is there, beyond doubt: nothing of it has to be written again.
+pub fn is_firm(page: &[u8], key: &PublicKey) -> bool {
+    (0..KEYS).any(|index| {
+        let seal = block::at(page, key_at(index) as usize + BLOCK);
+        let settled = block::is_settled(seal) && !is_retiring(key, seal);
+        settled && record(page, index) == Record::Key(*key)
+    })
+}
+
+/// Whether this key and its seal can be written there: where a torn attempt to write another key lies, or one that has
+/// cleared what it should not, none is made again and again.
+pub fn can_take(page: &[u8], index: usize, key: &PublicKey) -> bool {
+    let at = key_at(index) as usize;
+    block::can_become(block::at(page, at), key)
+        && block::can_become(block::at(page, at + BLOCK), &seal(key))
 }
 
 /// The keys that are there.

@@ -229,6 +229,12 @@ impl<F: MappedFlash> Store<F> {
         len.and_then(|len| bytes.get(..len as usize)).unwrap_or_default()
     }
 
+    /// Who signed the package in a slot, if that counts; unchecked.
+    pub(crate) fn signer(&self, slot: usize) -> Option<[u8; 8]> {
+        self.look(slot)?;
+        package::Header::read(self.package(slot)).ok().map(|header| header.key)
+    }
+
     /// Checks a slot completely, but for the image itself.
     fn check(&self, slot: usize) -> Result<Stored, StoreError> {
         let Slot { sequence, confirmed, .. } = self.look(slot).ok_or(StoreError::Empty)?;

@@ -79,13 +79,18 @@ impl<F: MappedFlash> Store<F> {
 
     /// Writes a key where it is, or where there is room.
     fn add_key(&mut self, key: &PublicKey) -> Result<(), StoreError> {
+        // Anybody can ask for it again and again, and a word is not programmed so often between two erasures.
+        if keys::is_firm(self.key_bytes(), key) {
+            return Ok(());
+        }
         for index in 0..keys::KEYS {
             let there = match keys::record(self.key_bytes(), index) {
                 Record::Free => true,
                 Record::Key(other) | Record::Torn(other) => other == *key,
                 Record::Gone(_) => false,
             };
-            // A power cut may have left bits there that cannot be written right any more.
+            let there = there && keys::can_take(self.key_bytes(), index, key);
+            // Cells may be worn out.
             if there && self.write_key(keys::key_at(index), key).is_ok() {
                 return Ok(());
             }
@@ -100,6 +105,8 @@ impl<F: MappedFlash> Store<F> {
         let Checked { header, seal } = self.authentic(package)?;
         // Once more: a key stays.
         seal.then(Hard::of(&[SIGNED]), || ()).ok_or(StoreError::Signature)?;
+        // An update that is under way was begun with the keys of before, and nobody asks for its signature again.
+        self.update = None;
         let exact = package.len() == HEADER_LEN && header.length == 0 && header.signed;
         self.not_older(&header)?;
         let key = header.hash;
@@ -119,18 +126,28 @@ impl<F: MappedFlash> Store<F> {
         if !self.keys().as_slice().contains(key) {
             return Ok(());
         }
-        // The model in use must stay usable, and somebody must be able to sign.
+        // What the device starts with must stay usable, and somebody must be able to sign.
         let id = package::key_id(key);
-        let used = self.find().is_ok_and(|stored| stored.header.key == id);
-        if used || header.key == id {
+        if header.key == id || self.needs(&id) {
             return Err(StoreError::KeyInUse);
         }
         for index in 0..keys::KEYS {
-            if keys::record(self.key_bytes(), index) == Record::Key(*key) {
+            let record = keys::record(self.key_bytes(), index);
+            // What a power cut left of an attempt to write it, too: its cells may read as the key when they age.
+            if record == Record::Key(*key) || record == Record::Torn(*key) {
                 self.program(keys::key_at(index) + BLOCK as u32, &[0; BLOCK])?;
             }
         }
         Ok(())
+    }
+
+    /// Whether a model is signed with this key that a start may come back to: the one in use, if it is confirmed. While
+    /// it is on trial, also the one that it would give way to; and if none can be used now, whatever looks like one.
+    fn needs(&mut self, id: &[u8; 8]) -> bool {
+        match self.find() {
+            Ok(stored) if stored.confirmed => stored.header.key == *id,
+            _ => (0..2).any(|slot| self.signer(slot) == Some(*id)),
+        }
     }
 
     /// The header at the front of `bytes`, if its signer is trusted.

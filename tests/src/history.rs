@@ -1,4 +1,5 @@
-//! A device's life, by chance: updates, starts and power cuts in all of them, on flash that ages.
+//! A device's life, by chance: updates, starts, in some lives changes of keys, and power cuts in all of them, on flash
+//! that ages.
 //!
 //! What must hold, whatever happens:
 //!
@@ -7,13 +8,21 @@
 //!   that was confirmed;
 //! - two such starts in a row start with the same one, unless there was an update between them;
 //! - a model whose self-check fails is never started with;
-//! - an update that the power lets end makes a new model count, however it looked before.
+//! - an update that the power lets end makes a new model count, however it looked before;
+//! - a key that was taken stays until it is retired, one that was retired never comes back, and an update does not end
+//!   with keys that have changed since it began.
 
-use crate::maker::public;
+use crate::maker::{about_key_by, owner, public};
 use crate::nor::{Nor, PAGE, TEARS, Tear};
 use crate::rng::Rng;
-use crate::stored::{PAGES, image, signed, start, update};
+use crate::stored::{PAGES, image, signed_by, start, update};
+use ed25519_dalek::SigningKey;
+use vouch_core::link::store::StoreError;
+use vouch_device::package::{HEADER_LEN, Kind};
 use vouch_device::{Store, Trust};
+
+/// Keys in a life: more than a device takes.
+const KEYS: u8 = 6;
 
 /// What goes wrong in a life besides power cuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +53,17 @@ pub struct Counts {
 struct Model {
     image: Vec<u8>,
     counter: u32,
+    /// The key that it is signed with.
+    signer: usize,
+}
+
+/// A package about a key.
+#[derive(Clone, Debug)]
+struct Order {
+    adds: bool,
+    key: usize,
+    signer: usize,
+    bytes: Vec<u8>,
 }
 
 /// One life; an error says what must not have happened.
@@ -65,8 +85,17 @@ pub fn one(seed: u64) -> Result<Counts, String> {
         last: None,
         floor: 0,
         counts: Counts::default(),
+        keys: vec![owner()],
+        trusted: vec![0],
+        retired: Vec::new(),
+        orders: Vec::new(),
+        chance: Rng::new(!seed),
         rng,
     };
+    // The others are what they were before devices changed keys.
+    if matches!(seed % 5, 1 | 3) {
+        life.keys.extend((1..KEYS).map(|n| SigningKey::from_bytes(&[100 + n; 32])));
+    }
     life.run().map_err(|what| format!("{trouble:?}: {what}"))?;
     Ok(life.counts)
 }
@@ -86,19 +115,31 @@ struct Life {
     /// No lower counter may be taken.
     floor: u32,
     counts: Counts,
+    /// Keys of people who may come to be trusted; the maker's is the first.
+    keys: Vec<SigningKey>,
+    /// Those that are trusted for certain: the power has not failed while they were added, nor were to be retired.
+    trusted: Vec<usize>,
+    /// Those that were retired for certain.
+    retired: Vec<usize>,
+    /// What was ever sent about keys.
+    orders: Vec<Order>,
+    /// What concerns keys is decided by this.
+    chance: Rng,
 }
 
 impl Life {
     fn run(&mut self) -> Result<(), String> {
         self.provision()?;
-        let first = signed("first", 1);
+        let first = signed_by(&owner(), "first", 1);
         self.with(None, |store| update(store, &first)).map_err(|e| format!("first: {e:?}"))?;
-        self.allowed = vec![Model { image: image("first"), counter: 1 }];
+        self.allowed = vec![Model { image: image("first"), counter: 1, signer: 0 }];
         self.start(None)?;
         let mut counter = 1;
         for round in 0..self.rng.between(2, 6) {
             counter += self.rng.below(2) as u32;
+            self.change_keys(counter)?;
             self.change(round, counter)?;
+            self.change_keys(counter)?;
             for _ in 0..self.rng.between(1, 4) {
                 let cut = self.rng.one_in(3).then(|| self.rng.below(24));
                 self.start(cut)?;
@@ -151,9 +192,10 @@ impl Life {
         self.last = None;
         let bad = self.rng.one_in(5);
         let name = if bad { "bad".into() } else { format!("model {round}") };
-        let package = signed(&name, counter);
+        let signer = self.chance.pick(&self.trusted);
+        let package = signed_by(&self.keys[signer], &name, counter);
         if self.floor > 1 && self.rng.one_in(3) {
-            let old = signed("old", self.floor - 1);
+            let old = signed_by(&self.keys[signer], "old", self.floor - 1);
             if let Ok(stored) = self.with(None, |store| update(store, &old)) {
                 return Err(format!("{} was taken after {}", stored.header.counter, self.floor));
             }
@@ -170,7 +212,7 @@ impl Life {
             _ => Some(self.rng.below(operations.max(1))),
         };
         let done = self.with(cut, |store| update(store, &package));
-        let new = Model { image: image(&name), counter };
+        let new = Model { image: image(&name), counter, signer };
         match done {
             Ok(_) => self.counts.updates += 1,
             Err(why) if cut.is_none() && self.trouble != Trouble::Wear => {
@@ -180,6 +222,123 @@ impl Life {
         }
         if !bad {
             self.allowed.push(new);
+        }
+        Ok(())
+    }
+
+    /// Packages about keys: new ones, and any that were sent before.
+    fn change_keys(&mut self, counter: u32) -> Result<(), String> {
+        if self.keys.len() == 1 {
+            return Ok(());
+        }
+        for _ in 0..self.chance.below(3) {
+            let again = !self.orders.is_empty() && self.chance.one_in(3);
+            let order = if again {
+                self.orders[self.chance.below(self.orders.len())].clone()
+            } else {
+                let signer = self.chance.pick(&self.trusted);
+                let (adds, key) = (self.chance.one_in(2), self.chance.below(self.keys.len()));
+                let kind = if adds { Kind::AddKey } else { Kind::RetireKey };
+                let public = self.keys[key].verifying_key().to_bytes();
+                let bytes = about_key_by(&self.keys[signer], kind, &public, counter);
+                Order { adds, key, signer, bytes }
+            };
+            // Of a signer of whom nobody knows whether he is trusted, nobody knows what he can do.
+            if !order.adds && !self.trusted.contains(&order.signer) {
+                continue;
+            }
+            if self.trouble != Trouble::Wear && self.chance.one_in(8) {
+                self.interrupt(&order, counter)?;
+            } else {
+                self.obey(&order, !again)?;
+            }
+            self.orders.push(order);
+            self.look_at_keys()?;
+        }
+        Ok(())
+    }
+
+    /// A package about a key, the power failing now and then. One that is new may do what it is for.
+    fn obey(&mut self, order: &Order, new: bool) -> Result<(), String> {
+        let cut = self.chance.one_in(3).then(|| self.chance.below(24));
+        let done = self.with(cut, |store| {
+            let done = store.change_keys(&order.bytes);
+            // Nobody is told any more that it is as it should be.
+            if store.flash().is_dead() { Err(StoreError::Flash) } else { done }
+        });
+        let known = self.trusted.contains(&order.key);
+        if cut.is_none() && new && known && self.trouble != Trouble::Wear {
+            // Nothing was stored since, and a start has ended with the only model that matters.
+            let used = self.last.is_none() || self.allowed[0].signer == order.key;
+            let free = order.adds || order.key != order.signer && !used;
+            // A write that has cleared what it should not may look like a retirement.
+            let spoilt = self.trouble == Trouble::Firm && done == Err(StoreError::OtherKey);
+            if free && done.is_err() && !(order.adds && spoilt) {
+                return Err(format!("{order:?}: {done:?}"));
+            }
+        }
+        self.note(order, done)
+    }
+
+    /// An update that is under way when keys change: it does not end.
+    fn interrupt(&mut self, order: &Order, counter: u32) -> Result<(), String> {
+        let signer = self.chance.pick(&self.trusted);
+        let package = signed_by(&self.keys[signer], "interrupted", counter);
+        let is_trusted = self.trusted.contains(&order.signer);
+        self.last = None;
+        let (done, ended) = self.with(None, |store| {
+            let (head, image) = package.split_at(HEADER_LEN);
+            let begun = store.begin_update(head);
+            let begun = begun.and_then(|()| store.write_update(head.len() as u32, image));
+            let done = store.change_keys(&order.bytes);
+            (done, begun.is_ok() && store.finish_update().is_ok())
+        });
+        if ended && is_trusted {
+            return Err(format!("an update has ended after {order:?}"));
+        }
+        if ended {
+            let image = image("interrupted");
+            self.allowed.push(Model { image, counter, signer });
+        }
+        self.note(order, done)
+    }
+
+    /// What came of a package about a key.
+    fn note(&mut self, order: &Order, done: Result<(), StoreError>) -> Result<(), String> {
+        let key = order.key;
+        match (order.adds, done) {
+            (true, Ok(())) if self.retired.contains(&key) => {
+                return Err(format!("key {key} comes back"));
+            }
+            (true, Ok(())) if !self.trusted.contains(&key) => self.trusted.push(key),
+            // One that was never there can still come.
+            (false, Ok(())) if self.trusted.contains(&key) => {
+                self.trusted.retain(|trusted| *trusted != key);
+                self.retired.push(key);
+            }
+            // Perhaps it is, and perhaps it will be.
+            (false, Err(StoreError::Flash)) if key != order.signer => {
+                self.trusted.retain(|trusted| *trusted != key);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn look_at_keys(&mut self) -> Result<(), String> {
+        let found = self.with(None, |store| store.keys());
+        let public = |key: &usize| self.keys[*key].verifying_key().to_bytes();
+        let has = |key: &usize| found.as_slice().contains(&public(key));
+        let worn = self.trouble == Trouble::Wear;
+        if let Some(key) = self.retired.iter().find(|key| has(key)) {
+            return Err(format!("key {key} is trusted again"));
+        }
+        if let Some(key) = self.trusted.iter().find(|key| !has(key) && !worn) {
+            return Err(format!("key {key} is lost"));
+        }
+        let known: Vec<_> = (0..self.keys.len()).map(|key| public(&key)).collect();
+        if !found.as_slice().iter().all(|key| known.contains(key)) {
+            return Err("a key that nobody has".into());
         }
         Ok(())
     }
@@ -213,7 +372,8 @@ impl Life {
         if self.trouble == Trouble::Wear {
             return Ok(());
         }
-        let package = signed("rescue", counter);
+        let signer = self.chance.pick(&self.trusted);
+        let package = signed_by(&self.keys[signer], "rescue", counter);
         let mut store = Store::new(self.flash.clone().unwrap().restart(), Trust::Signed);
         update(&mut store, &package).map_err(|e| format!("no rescue: {e:?}"))?;
         for _ in 0..2 {

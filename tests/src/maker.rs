@@ -27,6 +27,12 @@ pub fn public() -> [u8; 32] {
 
 /// A package about a key.
 pub fn about_key(kind: Kind, key: &[u8; 32], counter: u32) -> Vec<u8> {
-    let sign = |bytes: &[u8]| owner().sign(bytes).to_bytes();
-    Header::about_key(kind, key, counter, &public(), sign).to_bytes().to_vec()
+    about_key_by(&owner(), kind, key, counter)
+}
+
+/// The same by somebody else.
+pub fn about_key_by(signer: &SigningKey, kind: Kind, key: &[u8; 32], counter: u32) -> Vec<u8> {
+    let sign = |bytes: &[u8]| signer.sign(bytes).to_bytes();
+    let public = signer.verifying_key().to_bytes();
+    Header::about_key(kind, key, counter, &public, sign).to_bytes().to_vec()
 }

@@ -7,14 +7,21 @@
 //! Cells that an operation was torn in may be *marginal*: they read either way, again and again, until an
 //! operation on them is completed. Cells may be worn out, so that they are no longer programmed or erased
 //! and nobody says so; and programmed ones [lose their charge](Nor::age).
+//!
+//! Parts promise what a word holds for so many programmings between two erasures. Who programs one more often than
+//! `docs/formats/package.md` says, on flash that is not worn out, is stopped.
 
 use crate::rng::Rng;
+use core::ops::Range;
 use embedded_storage::nor_flash::{
     ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
 };
 use vouch_device::MappedFlash;
 
 const WORD: usize = 4;
+/// How often a word may be programmed after it was erased; once more for each power cut, and for each cell of its
+/// block that has lost its charge, after the first time.
+const PROGRAMS: u8 = 2;
 /// Bytes that are erased together.
 pub const PAGE: usize = 1024;
 
@@ -67,6 +74,8 @@ pub struct Nor {
     stuck: Vec<(usize, u32)>,
     /// Pages that can no longer be erased completely.
     worn: Vec<usize>,
+    /// How often each word was programmed since it was erased, less the power cuts and the aged cells since then.
+    programs: Vec<u8>,
     /// Operations so far.
     pub operations: usize,
     /// Those of them that erased a page.
@@ -87,6 +96,7 @@ impl Nor {
             unsure: false,
             stuck: Vec::new(),
             worn: Vec::new(),
+            programs: vec![0; pages * PAGE / 4],
             operations: 0,
             erased: 0,
             cut: None,
@@ -115,6 +125,10 @@ impl Nor {
         let (word, mask) = (bit / 32, 1 << (bit % 32));
         let programmed = self.words[word] & mask == 0;
         self.words[word] |= mask;
+        // What is to be clear is cleared again, as the block that it is.
+        for count in self.programs.iter_mut().skip(word & !7).take(8) {
+            *count = count.saturating_sub(u8::from(programmed));
+        }
         self.look();
         programmed
     }
@@ -147,6 +161,11 @@ impl Nor {
         self
     }
 
+    /// Whether the power has failed.
+    pub fn is_dead(&self) -> bool {
+        self.dead
+    }
+
     /// The contents, as they read now.
     pub fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.view)
@@ -167,17 +186,31 @@ impl Nor {
         let erase = wanted.len() == PAGE;
         self.operations += 1;
         self.erased += erase as usize;
+        self.count(at / WORD..(at + wanted.len()) / WORD, erase);
         match tear {
             None => self.complete(at, wanted),
             Some(tear) => self.tear(at, wanted, tear),
         }
         self.dead = tear.is_some();
+        if self.dead {
+            self.programs.iter_mut().for_each(|count| *count = count.saturating_sub(1));
+        }
         self.view[at / WORD..][..wanted.len() / WORD]
             .copy_from_slice(&self.words[at / WORD..][..wanted.len() / WORD]);
         if tear.is_some() || self.unsure {
             self.look();
         }
         if self.dead { Err(NorFlashErrorKind::Other) } else { Ok(()) }
+    }
+
+    /// Counts what is programmed. What is worn out is tried again at each start, and nobody can help it.
+    fn count(&mut self, words: Range<usize>, erase: bool) {
+        for word in words {
+            let count = if erase { 0 } else { self.programs[word].saturating_add(1) };
+            let excused = count <= PROGRAMS || !self.stuck.is_empty() || !self.worn.is_empty();
+            assert!(excused, "word {word} is programmed more than {PROGRAMS} times");
+            self.programs[word] = count;
+        }
     }
 
     fn complete(&mut self, at: usize, wanted: &[u8]) {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use vouch_host::blast::{self, AlignedImage};
 use vouch_host::engines::{Engine, Setup};
+use vouch_host::escape;
 use vouch_host::export::{aiger::Circuit, btor2, smt2, witness};
 use vouch_host::frontend::aiger::Aig;
 use vouch_host::frontend::{aiger, btor2 as btor2_reader};
@@ -245,6 +246,19 @@ fn spacer_agrees_on_horn_clauses() {
         assert_eq!(answer.trim() == "sat", is_safe, "{}", cfa.name);
     }
     assert!(sat > 0 && unsat > 0, "{sat} sat, {unsat} unsat");
+}
+
+#[test]
+fn names_in_horn_clauses_do_not_move_the_cursor() {
+    let mut cfa = automata(1).next().unwrap();
+    let name = "x\n(assert false)\r\u{1b}[2K\u{202e}";
+    cfa.name = name.into();
+    cfa.locations[0].name = name.into();
+    cfa.properties[0].name = name.into();
+    let text = smt2::write(&cfa);
+    let shown = r"; x\n(assert false)\r\u{1b}[2K\u{202e}";
+    assert_eq!(text.matches(shown).count(), 3, "{text}");
+    assert!(!text.chars().any(|c| c != '\n' && escape::is_active(c)), "{text}");
 }
 
 /// The values of an AIGER file's literals.

@@ -3,12 +3,33 @@
 use ed25519_dalek::{Signer, SigningKey};
 use embedded_storage::nor_flash::NorFlash;
 use vouch_core::link::store::StoreError;
-use vouch_device::package::{Header, Kind};
-use vouch_tests::maker::{about_key, public};
+use vouch_device::package::{HEADER_LEN, Header, Kind};
+use vouch_device::{Store, Trust};
+use vouch_tests::maker::{about_key, about_key_by, public};
 use vouch_tests::nor::{Nor, PAGE, TEARS, Tear};
 use vouch_tests::stored::{
-    PAGES, confirmed, image, provisioned, restarted, signed, signed_by, started, store, update,
+    PAGES, confirmed, image, provisioned, restarted, signed, signed_by, start, started, store,
+    update,
 };
+
+/// Somebody else's key.
+fn second() -> SigningKey {
+    SigningKey::from_bytes(&[9; 32])
+}
+
+/// The first key is to be retired, by the second one.
+fn retire_first() -> Vec<u8> {
+    about_key_by(&second(), Kind::RetireKey, &public(), 1)
+}
+
+/// A device whose model `one` the first key has signed, and that trusts a second one.
+fn with_two_keys() -> Store<Nor> {
+    let mut store = provisioned();
+    confirmed(&mut store, &signed("one", 1)).unwrap();
+    let key = second().verifying_key().to_bytes();
+    store.change_keys(&about_key(Kind::AddKey, &key, 1)).unwrap();
+    store
+}
 
 #[test]
 fn without_a_key_nothing_is_taken_and_a_key_is_set_once() {
@@ -167,6 +188,159 @@ fn a_power_cut_while_keys_change_loses_none() {
             }
         }
     }
+}
+
+/// Else nothing could be started with after a trial that fails.
+#[test]
+fn the_key_of_what_a_trial_gives_way_to_cannot_go() {
+    let two = signed_by(&second(), "two", 1);
+    let mut store = with_two_keys();
+    update(&mut store, &two).unwrap();
+    assert_eq!(store.change_keys(&retire_first()), Err(StoreError::KeyInUse));
+    // Neither can that of what is on trial, nor the first while yet another update comes.
+    let key = second().verifying_key().to_bytes();
+    let itself = about_key(Kind::RetireKey, &key, 1);
+    assert_eq!(store.change_keys(&itself), Err(StoreError::KeyInUse));
+    let mut other = store.clone();
+    other.begin_update(&two[..HEADER_LEN]).unwrap();
+    assert_eq!(other.change_keys(&retire_first()), Err(StoreError::KeyInUse));
+    assert_eq!(started(&mut restarted(other)), Ok(image("one")));
+    // It fails its trial.
+    let mut failed = restarted(store.clone());
+    let one = |image: &[u8]| image == self::image("one");
+    for _ in 0..2 {
+        assert_eq!(start(&mut failed, one).map(|(image, _)| image), Ok(image("one")));
+        assert_eq!(failed.change_keys(&retire_first()), Err(StoreError::KeyInUse));
+        failed = restarted(failed);
+    }
+    // It passes: nothing comes back to the first.
+    let mut passed = restarted(store);
+    assert_eq!(passed.change_keys(&retire_first()), Err(StoreError::KeyInUse));
+    assert_eq!(started(&mut passed), Ok(image("two")));
+    passed.change_keys(&retire_first()).unwrap();
+    let mut passed = restarted(passed);
+    assert_eq!(passed.keys().as_slice(), [key]);
+    assert_eq!(started(&mut passed), Ok(image("two")));
+}
+
+/// Two models on trial: the first one was never confirmed.
+#[test]
+fn the_key_of_an_older_trial_cannot_go() {
+    let mut store = provisioned();
+    update(&mut store, &signed("one", 1)).unwrap();
+    let key = second().verifying_key().to_bytes();
+    store.change_keys(&about_key(Kind::AddKey, &key, 1)).unwrap();
+    update(&mut store, &signed_by(&second(), "two", 1)).unwrap();
+    assert_eq!(store.change_keys(&retire_first()), Err(StoreError::KeyInUse));
+    let found = start(&mut restarted(store), |image| image == self::image("one"));
+    assert_eq!(found.map(|(image, _)| image), Ok(image("one")));
+}
+
+/// What cannot be used now may be read right at the next start.
+#[test]
+fn no_key_goes_while_nothing_can_be_started_with() {
+    let mut store = with_two_keys();
+    let spoil = |bytes: &mut [u8]| bytes[PAGE + 256 + HEADER_LEN + 20] ^= 1;
+    store.flash_mut().change(spoil);
+    assert_eq!(store.find().map(|stored| stored.slot), Err(StoreError::Hash));
+    assert_eq!(store.change_keys(&retire_first()), Err(StoreError::KeyInUse));
+    store.flash_mut().change(spoil);
+    assert_eq!(started(&mut restarted(store.clone())), Ok(image("one")));
+    // It is not for ever: with another model it can go.
+    store.flash_mut().change(spoil);
+    confirmed(&mut store, &signed_by(&second(), "two", 1)).unwrap();
+    store.change_keys(&retire_first()).unwrap();
+    assert_eq!(started(&mut restarted(store)), Ok(image("two")));
+}
+
+#[test]
+fn a_power_cut_while_keys_rotate_leaves_a_model_to_start_with() {
+    let two = signed_by(&second(), "two", 1);
+    let rotate = |flash: Nor| {
+        let mut store = store(flash);
+        let _ = update(&mut store, &two);
+        let _ = store.change_keys(&retire_first());
+        store.into_flash()
+    };
+    let before = with_two_keys().into_flash().restart();
+    let operations = rotate(before.clone()).operations;
+    for at in 0..operations {
+        for tear in TEARS {
+            let mut store = store(rotate(before.clone().cut_at(at, tear)).restart());
+            let _ = store.change_keys(&retire_first());
+            for _ in 0..2 {
+                store = restarted(store);
+                let found = start(&mut store, |image| image == self::image("one"));
+                assert_eq!(found.map(|(image, _)| image), Ok(image("one")), "{at} {tear:?}");
+            }
+        }
+    }
+}
+
+/// Anybody can ask for it, as often as he likes.
+#[test]
+fn a_key_that_is_there_is_not_written_again() {
+    let mut store = with_two_keys();
+    let key = second().verifying_key().to_bytes();
+    let add = about_key(Kind::AddKey, &key, 1);
+    let operations = store.flash().operations;
+    for _ in 0..50 {
+        store.provision_key(&public()).unwrap();
+        store.provision_key(&key).unwrap();
+        store.change_keys(&add).unwrap();
+        store = Store::new(store.into_flash(), Trust::Signed);
+    }
+    assert_eq!(store.flash().operations, operations);
+    assert_eq!(store.keys().as_slice(), [public(), key]);
+}
+
+#[test]
+fn a_retired_key_stays_away_when_its_cells_age() {
+    let key = second().verifying_key().to_bytes();
+    let add = about_key(Kind::AddKey, &key, 1);
+    let mut store = with_two_keys();
+    store.change_keys(&about_key(Kind::RetireKey, &key, 1)).unwrap();
+    assert_eq!(store.change_keys(&add), Err(StoreError::OtherKey));
+    let flash = store.into_flash();
+    let mut aged = 0;
+    // One in its block, and one in its seal.
+    for bit in 0..256 {
+        let mut flash = flash.clone();
+        aged += flash.age(64 * 8 + bit) as u32;
+        flash.age(96 * 8 + bit);
+        let mut store = self::store(flash.restart());
+        assert_eq!(store.change_keys(&add), Err(StoreError::OtherKey), "bit {bit}");
+        assert_eq!(store.keys().as_slice(), [public()], "bit {bit}");
+    }
+    assert!(aged > 64, "{aged}");
+}
+
+/// It was begun with a key that is trusted no more when it ends.
+#[test]
+fn a_change_of_keys_ends_an_update() {
+    let (key, two) = (second().verifying_key().to_bytes(), signed_by(&second(), "two", 1));
+    let (head, image) = two.split_at(HEADER_LEN);
+    let mut store = with_two_keys();
+    store.begin_update(head).unwrap();
+    let mut whole = store.clone();
+    whole.write_update(head.len() as u32, image).unwrap();
+    let retire = about_key(Kind::RetireKey, &key, 1);
+    for store in [&mut store, &mut whole] {
+        store.change_keys(&retire).unwrap();
+        let write = store.write_update(head.len() as u32, image);
+        assert_eq!(write, Err(StoreError::NoUpdate));
+        assert_eq!(store.finish_update(), Err(StoreError::NoUpdate));
+        assert_eq!(started(store), Ok(self::image("one")));
+    }
+    // What nobody has signed ends nothing.
+    let mut store = with_two_keys();
+    store.begin_update(head).unwrap();
+    let mut forged = retire.clone();
+    forged[20] ^= 1;
+    assert_eq!(store.change_keys(&forged), Err(StoreError::Signature));
+    store.write_update(head.len() as u32, image).unwrap();
+    store.finish_update().unwrap();
+    assert_eq!(started(&mut restarted(store)), Ok(self::image("two")));
 }
 
 /// Entries of the counter's log on a page of a kilobyte.

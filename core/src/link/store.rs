@@ -98,7 +98,7 @@ pub enum StoreError {
     CounterDamaged,
     /// It has had as many keys as it can.
     KeysFull,
-    /// The key is needed: it signed the model in use or this very package, or it is the only one.
+    /// The key is needed: it signed the model in use, one that the device may come back to, or this very package.
     KeyInUse,
     /// Too many updates were begun since the device was started.
     TooMany,

@@ -4,6 +4,7 @@
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -229,6 +230,30 @@ fn memory_has_an_end() {
     assert!(json["process_bytes"].as_u64().unwrap() < 200 << 20, "{json}");
 }
 
+/// More time would not help.
+#[test]
+fn a_device_that_never_says_who_it_is_does_not_answer() {
+    let text =
+        "machine small { var n: u8 = 0; initial state Run { on n < 9 -> Run { n += 1; } else { } }
+                property low: always n <= 9; }";
+    let place = Place::with(&[("small.vch", text)]);
+    place.run(&["keygen", "-o", "key"]).with(0, 10);
+    // The system takes the connection, and nobody ever says anything.
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = format!("tcp:{}", nobody.local_addr().unwrap());
+    let commands: [&[&str]; 3] = [
+        &["run", "small.vch"],
+        &["provision", "key.pub"],
+        &["flash", "small.vch", "--sign", "key"],
+    ];
+    for command in commands {
+        let args = [command, &["--target", &target, "--timeout", "2"]].concat();
+        let ended = place.run(&args).with(4, 2);
+        assert!(ended.err.contains("does not answer"), "{command:?}: {}", ended.err);
+        assert!(!ended.err.contains("--timeout"), "{command:?}: {}", ended.err);
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn what_cannot_be_written_is_an_error() {
@@ -278,6 +303,7 @@ fn what_cannot_be_written_is_an_error() {
         let output = place.command(command).stdout(full).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
+        assert!(said.contains("cannot write to standard output"), "{command:?}: {said}");
     }
 }
 

@@ -155,6 +155,10 @@ fn models_are_stored_and_used_where_they_lie() {
     let in_use = on(&["flash", "retire.vkey"]).ended(5);
     assert!(in_use.err.contains("that key is needed"), "{}", in_use.err);
     on(&["flash", "foreign.vimg"]).ended(0);
+    // It is on trial: the device may come back to the other model, until there is none.
+    let comes_back = on(&["flash", "retire.vkey"]).ended(5);
+    assert!(comes_back.err.contains("may come back to"), "{}", comes_back.err);
+    on(&["flash", "foreign.vimg"]).ended(0);
     let trusted = on(&["flash", "retire.vkey", "--json"]).ended(0).json();
     assert_eq!(trusted["keys"].as_array().map(Vec::len), Some(1), "{trusted}");
     on(&["flash", "two.vimg"]).ended(5);

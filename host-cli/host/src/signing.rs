@@ -313,9 +313,10 @@ pub fn describe(error: &StoreError) -> String {
         StoreError::KeysFull => "it has had as many keys as it can\n\
              help: erase the key's page with a debugger and provision the device again"
             .into(),
-        StoreError::KeyInUse => "that key is needed: it signed the model in use or this very package, or it \
-             is the only one\n\
-             help: first add another key, and store a model that is signed with it"
+        StoreError::KeyInUse => "that key is needed: it signed the model in use, one that the device may come \
+             back to, or this very package\n\
+             help: first add another key, store a model that is signed with it, and restart the device until \
+             that is confirmed"
             .into(),
         StoreError::TooMany => "there were too many updates since the device has started\n\
              help: restart it and try again"

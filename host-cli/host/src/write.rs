@@ -1,6 +1,6 @@
 //! Files that are written whole or not at all.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -35,4 +35,23 @@ pub fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(&place)?;
     Ok(())
+}
+
+/// The same for a file that nobody else writes at the same time. It has the name `first` until it is whole, so that what
+/// a process leaves that is killed meanwhile gives way to what the next one writes.
+pub fn whole_alone(path: &Path, first: &Path, bytes: &[u8]) -> io::Result<()> {
+    let write = || {
+        match fs::remove_file(first) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        // A link that somebody has put there is not followed.
+        let mut file = File::create_new(first)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(first, path)
+    };
+    write().inspect_err(|_| {
+        let _ = fs::remove_file(first);
+    })
 }

@@ -119,9 +119,14 @@ pub fn main() -> u8 {
             Kind::Internal.exit_code()
         }
     };
-    let Some(why) = context::unwritten() else { return code };
+    all_written().unwrap_or(code)
+}
+
+/// Says so if something could not be written; the exit code then.
+fn all_written() -> Option<u8> {
+    let why = context::unwritten()?;
     context::complain(&format!("error: cannot write to standard output: {why}"));
-    Kind::Output.exit_code()
+    Some(Kind::Output.exit_code())
 }
 
 fn command(command: &Command, context: &mut Context) -> Result<u8, Failure> {
@@ -183,8 +188,5 @@ fn usage(error: &clap::Error) -> u8 {
     } else {
         context::written(error.print());
     }
-    match context::unwritten() {
-        Some(_) => Kind::Output.exit_code(),
-        None => u8::try_from(error.exit_code()).unwrap_or(2),
-    }
+    all_written().unwrap_or_else(|| u8::try_from(error.exit_code()).unwrap_or(2))
 }

@@ -67,6 +67,17 @@ fn frame_of(payload: &[u8]) -> Vec<u8> {
 
 type Device = Box<dyn Transport>;
 
+/// Clauses of one literal each, as many as a reply has.
+const UNITS: [u8; 126] = {
+    let mut data = [1; 126];
+    let mut at = 2;
+    while at < data.len() {
+        data[at] = 2;
+        at += 3;
+    }
+    data
+};
+
 /// A device that plays a run but for these replies.
 fn liar(change: impl FnMut(&Request, Reply<'static>) -> Reply<'static> + Send + 'static) -> Device {
     Box::new(player(change))
@@ -83,6 +94,7 @@ fn liars() -> Vec<(&'static str, Device)> {
     let status = |phase| Reply::Status(Report { phase, ..report() });
     let mut cursor = 0;
     let mut empty = 0;
+    let mut units = 0;
     let mut turn = 0;
     vec![
         (
@@ -129,6 +141,16 @@ fn liars() -> Vec<(&'static str, Device)> {
                 Request::FetchClauses { .. } => {
                     empty += 1;
                     Reply::Clauses { data: &[3, 0], next: Some((empty, 0)) }
+                }
+                _ => reply,
+            }),
+        ),
+        (
+            "clauses of one literal without end",
+            liar(move |request, reply| match request {
+                Request::FetchClauses { .. } => {
+                    units += 1;
+                    Reply::Clauses { data: &UNITS, next: Some((units, 0)) }
                 }
                 _ => reply,
             }),
@@ -459,6 +481,63 @@ fn who_is_silent_when_the_time_is_over_has_failed_unless_it_may_be_busy() {
             });
         }
     });
+}
+
+#[test]
+fn who_never_says_who_it_is_does_not_answer() {
+    let devices = || {
+        let hello = frame_of(&identity(&[0, 2, 0, 1, 2, 3, 4, 0], PROTOCOL));
+        let second = Duration::from_secs(1);
+        vec![
+            ("silence", flood(&[], second, 1)),
+            ("garbage", flood(&[0x55; 512], Duration::ZERO, 1)),
+            ("other identities", flood(&hello.repeat(5), Duration::ZERO, 1)),
+            ("other identities, slowly", flood(&hello, Duration::from_millis(20), 1)),
+        ]
+    };
+    // Too short a time says nothing about the device.
+    for (time, code) in [(2 * TIME, 4), (TIME / 4, 3)] {
+        std::thread::scope(|scope| {
+            for (name, device) in devices() {
+                scope.spawn(move || {
+                    let (found, took) = outcome(device, Some(time), Patience::default());
+                    let error = found.expect_err(name);
+                    assert_eq!(error.exit_code(), code, "{name}: {error}");
+                    let is_told = error.to_string().contains("does not answer");
+                    assert_eq!(is_told, code == 4, "{name}: {error}");
+                    assert!(took < time + 2 * GRACE + TIME / 2, "{name}: {took:?}");
+                });
+            }
+        });
+    }
+}
+
+/// Clauses of one literal are the most that a reply can cost the host.
+#[test]
+fn clauses_do_not_take_more_than_a_true_answer_could() {
+    let shape = Shape::of(&image()).unwrap();
+    let mut clauses = Clauses::new(&shape, LARGE);
+    let (mut taken, before) = (0, crate::memory::resident());
+    let why = loop {
+        match clauses.append(&UNITS, 0) {
+            Ok(()) => taken += UNITS.len() / 3,
+            Err(why) => break why,
+        }
+    };
+    assert_eq!(why, "more clauses than it has memory");
+    assert!((1 << 20..1 << 21).contains(&taken), "{taken}");
+    if let (Some(before), Some(after)) = (before, crate::memory::resident()) {
+        let more = after.saturating_sub(before) >> 20;
+        assert!(more < 512, "{more} MiB more");
+    }
+    // A device of 64 KiB has no room for more than 2^15 words.
+    let mut clauses = Clauses::new(&shape, 1 << 16);
+    let pieces = (0..).take_while(|_| clauses.append(&UNITS, 0).is_ok()).count();
+    assert!(pieces * UNITS.len() <= 1 << 15, "{pieces}");
+    let mut room = Room::new();
+    assert!(room.take_steps(1 << 16).is_some());
+    assert!(room.take_steps(1 << 22).is_none());
+    assert!(room.take_steps(usize::MAX).is_none());
 }
 
 #[test]

@@ -100,9 +100,8 @@ impl Line {
     pub(super) fn greet(&mut self, reset: bool) -> Result<Identity<'_>, DeviceError> {
         let nonce = nonce();
         let greeting = Greeting { protocol: PROTOCOL, nonce, reset }.encode();
-        // It may be booting.
-        let question =
-            Question { doing: "greeting it", silence: self.patience.boot, needs_work: true };
+        let silence = self.patience.boot;
+        let question = Question { doing: "greeting it", silence, busy: Busy::Booting };
         self.exchange(&greeting, question, |payload| {
             Identity::decode(payload).is_some_and(|i| i.nonce == nonce)
         })?;
@@ -130,7 +129,8 @@ impl Line {
             .encode(sequence, &mut payload)
             .ok_or_else(|| self.protocol_error("a request does not fit into a frame"))?;
         let silence = self.patience.silence;
-        let question = Question { doing, silence, needs_work: needs_work(&request) };
+        let busy = if needs_work(&request) { Busy::Working } else { Busy::No };
+        let question = Question { doing, silence, busy };
         self.exchange(&payload[..len], question, |payload| {
             matches!(payload, [kind, number, ..]
                 if *kind == Kind::Reply as u8 && *number == sequence)
@@ -174,7 +174,7 @@ impl Line {
     fn exchange(
         &mut self,
         payload: &[u8],
-        Question { doing, silence, needs_work }: Question,
+        Question { doing, silence, busy }: Question,
         wanted: impl Fn(&[u8]) -> bool,
     ) -> Result<(), DeviceError> {
         let mut bytes = Vec::new();
@@ -200,11 +200,16 @@ impl Line {
             pause = (pause * 2).min(MAX_PAUSE).max(Duration::from_millis(1));
             // A user who wants to stop need not wait for a device that hangs.
             let hangs = || self.deadline.over().filter(|_| waited > MAX_PAUSE);
-            match ended.or_else(hangs) {
-                Some(over) if needs_work => return Err(DeviceError::Ended(over)),
-                Some(_) => break,
-                None => {}
+            let Some(over) = ended.or_else(hangs) else { continue };
+            let hangs = match busy {
+                Busy::No => true,
+                Busy::Booting => over == Over::Timeout && waited >= MAX_PAUSE,
+                Busy::Working => false,
+            };
+            if hangs {
+                break;
             }
+            return Err(DeviceError::Ended(over));
         }
         let garbled = self.garbled - garbled;
         Err(DeviceError::Timeout { device: self.describe(), doing, waited, garbled })
@@ -271,9 +276,20 @@ struct Question {
     doing: &'static str,
     /// After how long without an answer it is given up.
     silence: Duration,
-    /// Whether it may be busy with it until the time of the user is over. Else it has to answer even then: it
-    /// is told to stop, and one that does not hear that hangs.
-    needs_work: bool,
+    /// Whether it may be busy until the time of the user is over.
+    busy: Busy,
+}
+
+/// Whether a device may be busy with something else than to answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Busy {
+    /// It has to answer even when the time of the user is over: it is told to stop, and one that does not hear that hangs.
+    No,
+    /// It may be booting, and nobody knows whether it is there at all. More time is no help for one that has not said
+    /// who it is in the time that it had, unless that was too short for anybody.
+    Booting,
+    /// What it is asked for may take all of the time.
+    Working,
 }
 
 /// Whether a device has more to do for a request than to look something up.

@@ -430,7 +430,7 @@ impl Client {
         room: &mut Room,
     ) -> Result<ImageTrace, DeviceError> {
         // Each step has a place in its memory.
-        if steps > self.info.heap || room.take(steps as usize).is_none() {
+        if steps > self.info.heap || room.take_steps(steps as usize).is_none() {
             return Err(self.line.protocol_error("a trace has more steps than it has memory"));
         }
         let (None, initial) = self.packed(|offset| Request::FetchInitial { offset }, room)? else {

@@ -6,9 +6,16 @@ use vouch_core::image::{Image, ImageError, Preamble};
 use vouch_core::link::message::take_varint;
 use vouch_core::word::Word;
 
-/// The most that a run may bring, whatever memory a device says that it has: literals of clauses, and steps
-/// and bits of traces.
-const MOST: usize = 1 << 25;
+/// The most words that clauses may take on a device, whatever memory it says that it has. Words of 16 bits do not
+/// address as many as 2^16, and the largest board that is supported has 2^21 for all that it does.
+const MOST_CLAUSES: usize = 1 << 22;
+/// Words that a clause takes on a device besides its literals, at least (there it is eight). On the host a clause of a
+/// single literal takes many times the memory of one literal more.
+const CLAUSE: usize = 2;
+/// The most that traces may bring, whatever memory a device says that it has: bits, and steps at what they take.
+const MOST_TRACES: usize = 1 << 25;
+/// What a step takes of it, besides its bits: on the host a list for itself.
+const STEP: usize = 8;
 
 /// The numbers of an image.
 #[derive(Clone, Debug, Default)]
@@ -90,13 +97,18 @@ pub(super) struct Room {
 
 impl Room {
     pub fn new() -> Room {
-        Room { left: MOST }
+        Room { left: MOST_TRACES }
     }
 
-    /// Takes so much of it, if there is.
-    pub fn take(&mut self, count: usize) -> Option<()> {
-        self.left = self.left.checked_sub(count)?;
+    /// Takes so many bits of it, if there are.
+    pub fn take(&mut self, bits: usize) -> Option<()> {
+        self.left = self.left.checked_sub(bits)?;
         Some(())
+    }
+
+    /// Takes what so many steps need without their bits, if there is.
+    pub fn take_steps(&mut self, steps: usize) -> Option<()> {
+        self.take(steps.checked_mul(STEP)?)
     }
 }
 
@@ -106,7 +118,7 @@ pub(super) struct Clauses<'s> {
     clauses: Vec<(usize, Vec<u32>)>,
     /// Literals that the last clause still lacks.
     missing: usize,
-    /// Literals for which there still is room: each has a word of the device's memory.
+    /// Words for which there still is room: each literal has one of the device's memory, and each clause some more.
     room: usize,
     /// Clauses without literals that there still can be: a location is never reached, or it is.
     empty: usize,
@@ -115,13 +127,14 @@ pub(super) struct Clauses<'s> {
 impl<'s> Clauses<'s> {
     /// None yet, from a device with so many bytes for a model and its proof.
     pub fn new(shape: &'s Shape, heap: u32) -> Clauses<'s> {
-        let room = MOST.min(heap as usize / 2);
+        let room = MOST_CLAUSES.min(heap as usize / 2);
         Clauses { shape, clauses: Vec::new(), missing: 0, room, empty: shape.live.len() }
     }
 
     /// Takes records, the first of which continues from literal `offset` of the last clause.
     pub fn append(&mut self, mut data: &[u8], offset: usize) -> Result<(), &'static str> {
         const CUT: &str = "clauses cannot be decoded";
+        const MANY: &str = "more clauses than it has memory";
         let mut skipped = offset;
         while !data.is_empty() {
             let location = take_varint(&mut data).ok_or(CUT)? as usize;
@@ -134,8 +147,10 @@ impl<'s> Clauses<'s> {
                 if self.missing > 0 {
                     return Err("a clause is not complete");
                 }
-                if total == 0 {
-                    self.empty = self.empty.checked_sub(1).ok_or("too many empty clauses")?;
+                // Clauses without literals are not in the device's memory.
+                match total {
+                    0 => self.empty = self.empty.checked_sub(1).ok_or("too many empty clauses")?,
+                    _ => self.room = self.room.checked_sub(CLAUSE).ok_or(MANY)?,
                 }
                 self.clauses.push((location, Vec::new()));
                 self.missing = total;
@@ -150,7 +165,7 @@ impl<'s> Clauses<'s> {
                 if literal as usize / 2 >= self.shape.state_bits {
                     return Err("a clause does not fit the model");
                 }
-                self.room = self.room.checked_sub(1).ok_or("more clauses than it has memory")?;
+                self.room = self.room.checked_sub(1).ok_or(MANY)?;
                 self.missing -= 1;
                 literals.push(literal);
             }

@@ -4,6 +4,7 @@
 //! values. `sat` means that an interpretation exists in which no error is reached: *safe*.
 
 use super::system::bounds;
+use crate::escape;
 use crate::ir::{BinOp, Cfa, Expr, ExprId, UnOp};
 use rustc_hash::FxHashMap as HashMap;
 use std::fmt::Write as _;
@@ -13,11 +14,10 @@ pub fn write(cfa: &Cfa) -> String {
     let mut cfa = cfa.clone();
     let bounds = bounds(&mut cfa);
     let cfa = &cfa;
-    let mut text =
-        format!("; {}, by vouch\n(set-logic HORN)\n", cfa.name.replace(['\n', '\r'], " "));
+    let mut text = format!("; {}, by vouch\n(set-logic HORN)\n", escape::text(&cfa.name));
     let sorts: Vec<String> = cfa.vars.iter().map(|v| sort(v.width)).collect();
     for (i, location) in cfa.locations.iter().enumerate() {
-        let name = location.name.replace(['\n', '\r'], " ");
+        let name = escape::text(&location.name);
         let _ = writeln!(text, "; {name}\n(declare-fun P{i} ({}) Bool)", sorts.join(" "));
     }
     let vars: Vec<String> = (0..cfa.vars.len()).map(|v| format!("v{v}")).collect();
@@ -42,7 +42,7 @@ pub fn write(cfa: &Cfa) -> String {
         rule(&mut text, &all, &lets, &body, &apply(edge.to.index(), &next));
     }
     for property in &cfa.properties {
-        let _ = writeln!(text, "; {}", property.name.replace(['\n', '\r'], " "));
+        let _ = writeln!(text, "; {}", escape::text(&property.name));
         rule(&mut text, &bound, &[], &apply(property.error.index(), &vars), "false");
     }
     text + "(check-sat)\n"

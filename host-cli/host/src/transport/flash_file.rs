@@ -73,7 +73,9 @@ impl FlashFile {
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let named =
             |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", self.path.display()));
-        write::whole(&self.path, bytes).map_err(named)
+        let mut first = OsString::from(".vouch-");
+        first.push(self.path.file_name().unwrap_or_default());
+        write::whole_alone(&self.path, &self.path.with_file_name(first), bytes).map_err(named)
     }
 }
 
@@ -134,6 +136,29 @@ mod tests {
         drop(second);
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
         assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    #[test]
+    fn what_a_killed_process_leaves_gives_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("flash.bin");
+        let left = folder.path().join(".vouch-flash.bin");
+        let names = || fs::read_dir(folder.path()).unwrap().count();
+        fs::write(&left, b"half of").unwrap();
+        let file = FlashFile::open(&path).unwrap();
+        file.write(b"one").unwrap();
+        drop(file);
+        assert_eq!((fs::read(&path).unwrap(), names()), (b"one".to_vec(), 1));
+        // Nor is anything else overwritten by way of it.
+        #[cfg(unix)]
+        {
+            let other = folder.path().join("other");
+            fs::write(&other, b"mine").unwrap();
+            std::os::unix::fs::symlink(&other, &left).unwrap();
+            FlashFile::open(&path).unwrap().write(b"two").unwrap();
+            assert_eq!((fs::read(&path).unwrap(), names()), (b"two".to_vec(), 2));
+            assert_eq!(fs::read(&other).unwrap(), b"mine");
+        }
     }
 
     #[test]
