@@ -233,6 +233,11 @@ fn two_pieces_in_c() {
 }
 
 #[test]
+fn a_list_in_c() {
+    c("walk", None);
+}
+
+#[test]
 fn a_part_of_an_address_where_nobody_looks() {
     let folder = tempfile::tempdir().unwrap();
     for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {

@@ -372,6 +372,10 @@ impl Values {
             (Expr::Const(_), Expr::Ite(c, t, e)) if constant(t) || constant(e) => {
                 Some((c, [high, t], [high, e]))
             }
+            // Bytes between the two were zeros.
+            (Expr::Ite(c, t, e), Expr::Extend { .. }) => {
+                self.widened(c, low).map(|[u, f]| (c, [t, u], [e, f]))
+            }
             _ => None,
         };
         match parts {
@@ -388,6 +392,17 @@ impl Values {
             }
             None => id,
         }
+    }
+
+    /// The branches of a choice by this condition that was extended with zeros.
+    fn widened(&mut self, condition: ExprId, x: ExprId) -> Option<[ExprId; 2]> {
+        let branches = match self.pool.get(x) {
+            Expr::Ite(c, t, e) if c == condition => return Some([t, e]),
+            Expr::Extend { x: small, signed: false } => self.widened(condition, small)?,
+            _ => return None,
+        };
+        let width = self.pool.width(x);
+        Some(branches.map(|branch| self.pool.extend(branch, width, false)))
     }
 
     fn rewrite_mask(&mut self, id: ExprId, a: ExprId, b: ExprId) -> ExprId {
