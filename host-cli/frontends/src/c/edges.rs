@@ -30,7 +30,7 @@ impl Program {
         let what = match answer {
             Some(Answer::Holds(holds)) => format!("`{}` is {holds}", asked()),
             Some(Answer::Case(value)) => format!("`{}` is {value}", asked()),
-            Some(Answer::Default) => format!("`{}` is no case", asked()),
+            Some(Answer::Default) => format!("`{}` matches no case", asked()),
             None => short(&text),
         };
         // A call begins where the program is between two.

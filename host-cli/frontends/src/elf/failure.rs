@@ -30,12 +30,12 @@ const NAMED: [(&str, &str); 9] = [
 
 /// What compilers append to the names of copies that they make of a function: for arguments that are always the same, or to keep the
 /// functions of two files apart. Only the last two are pieces of one.
-const COPIES: [&str; 7] =
+pub const COPIES: [&str; 7] =
     [".constprop.", ".isra.", ".lto_priv.", ".localalias", ".llvm.", ".part.", ".cold"];
 const PIECES: usize = 2;
 
 /// The name of the function that this one is a copy of.
-fn original<'a>(name: &'a str, copies: &[&str]) -> &'a str {
+pub fn original<'a>(name: &'a str, copies: &[&str]) -> &'a str {
     let starts = copies.iter().filter_map(|copy| name.find(copy));
     starts.min().map_or(name, |start| &name[..start])
 }

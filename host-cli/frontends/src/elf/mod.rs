@@ -226,7 +226,8 @@ fn copied(elf: &Elf, debug: &Debug, options: &ElfOptions) -> Option<Vec<Diagnost
 
 /// Whether the linker has made one function of several that do the same: whose parameters debug information tells is not known.
 fn is_folded(elf: &Elf, start: u32) -> bool {
-    let mut names = elf.function_names().filter(|f| f.start == start).map(|f| &f.name);
+    let names = elf.function_names().filter(|f| f.start == start);
+    let mut names = names.map(|f| failure::original(&f.name, &failure::COPIES));
     let first = names.next();
     names.any(|name| Some(name) != first)
 }

@@ -122,7 +122,10 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         };
         if is_startup {
             // `main` may be a part of it.
-            let fixed = constants(elf, function, follow).fixed;
+            let Constants { fixed, lost, .. } = constants(elf, function, follow);
+            if let (Some(at), Some(name)) = (lost, &first) {
+                return Some(Shared { name: name.clone(), by: possibly(by()), at });
+            }
             let is_known = |at: u32| lifted.code.contains(&at) || lifted.ram.contains(&at);
             let fixed = fixed.into_iter().filter(|(at, _)| !is_unfollowed || !is_known(*at));
             for (at, to) in fixed {
@@ -148,8 +151,7 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
             }
         }
         if let (Some(at), Some(name)) = (lost, &first) {
-            let by = format!("{}, possibly: it has too many addresses to be sure", by());
-            return Some(Shared { name: name.clone(), by, at });
+            return Some(Shared { name: name.clone(), by: possibly(by()), at });
         }
     }
     for (at, value) in elf.words() {
@@ -163,6 +165,10 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
         }
     }
     None
+}
+
+fn possibly(by: String) -> String {
+    format!("{by}, possibly: it has too many addresses to be sure")
 }
 
 /// The statics of the step whose address it gives to a device: which, and by which instruction.

@@ -164,7 +164,7 @@ fn scan(unit: &Unit, parts: &Parts, locals: &mut Vec<Local>, e: &mut Expr) {
         return;
     };
     if pointers.iter().any(|pointer| pointer.ty.pointee().is_none()) {
-        e.kind = ExprKind::Refused("a call of `scanf` with what is no pointer");
+        e.kind = ExprKind::Refused("a call of `scanf` with an argument that is not a pointer");
         return;
     }
     let mut steps = vec![];
