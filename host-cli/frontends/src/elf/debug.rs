@@ -156,11 +156,10 @@ impl Debug {
                     let has_code = entry.attr_value(gimli::DW_AT_low_pc)?.is_some()
                         || entry.attr_value(gimli::DW_AT_ranges)?.is_some();
                     let is_declared = entry.attr_value(gimli::DW_AT_declaration)?.is_some();
-                    if is_copied || !has_code && !is_declared {
-                        let name = types.symbol(number, entry);
-                        if let Some(name) = name {
-                            *self.copied.entry(name).or_default() |= is_copied;
-                        }
+                    if (is_copied || !has_code && !is_declared)
+                        && let Some(name) = types.symbol(number, entry)
+                    {
+                        *self.copied.entry(name).or_default() |= is_copied;
                     }
                     let start = entry.attr_value(gimli::DW_AT_low_pc)?;
                     let start = start.and_then(|at| types.dwarf.attr_address(unit, at).ok()?);

@@ -69,13 +69,13 @@ pub fn is_copy(name: &str, of: &str) -> bool {
 /// What a call of this function says has failed.
 pub fn failure(name: &str, shown: &str) -> Option<&'static str> {
     let (name, shown) = (original(name, &COPIES), original(shown, &COPIES));
+    if let Some((_, what)) = NAMED.iter().find(|(own, _)| *own == name) {
+        return Some(what);
+    }
     // Names such as `panic_button` mean nothing elsewhere, nor where a function of the library is made for one of that name.
     let is_library = LIBRARY.iter().any(|part| shown.starts_with(part));
     let path = without_types(shown);
     let last = path.rsplit("::").find(|part| !part.is_empty()).unwrap_or(shown);
-    if let Some((_, what)) = NAMED.iter().find(|(own, _)| *own == name) {
-        return Some(what);
-    }
     if is_library && last.starts_with("panic_const_") && last.ends_with("_overflow") {
         return Some(OVERFLOW);
     }

@@ -197,6 +197,10 @@ struct Parser {
     has_status: bool,
 }
 
+fn defined_twice(name: &str, span: Span, first: Span) -> Fail {
+    Box::new(fail(format!("`{name}` is defined twice"), span, "again").related(first, "first"))
+}
+
 impl Parser {
     /// Runs something that may nest.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Fail>) -> Result<T, Fail> {
@@ -401,8 +405,7 @@ impl Parser {
         }
         if self.is("=") {
             if let Some(first) = first {
-                let again = fail(format!("`{name}` is defined twice"), span, "again");
-                return Err(Box::new(again.related(first, "first")));
+                return Err(defined_twice(&name, span, first));
             }
             self.initial_value(id)?;
         }
@@ -533,9 +536,7 @@ impl Parser {
         let first = self.unit.functions[id].span;
         if !self.linker.defined.insert(id) && weak {
             // It gives way to one of another unit, not to one beside it.
-            return Err(Box::new(
-                fail(format!("`{name}` is defined twice"), span, "again").related(first, "first"),
-            ));
+            return Err(defined_twice(&name, span, first));
         }
         if weak && self.unit.functions[id].body.is_some() {
             // Another definition is there already, and this one gives way.
@@ -548,10 +549,7 @@ impl Parser {
             self.linker.replaceable.insert(id);
         }
         if let Some(body) = &self.unit.functions[id].body {
-            let first = body.span;
-            return Err(Box::new(
-                fail(format!("`{name}` is defined twice"), span, "again").related(first, "first"),
-            ));
+            return Err(defined_twice(&name, span, body.span));
         }
         let params: Vec<Param> = declarator.params.unwrap_or_default();
         self.open_scope();
