@@ -93,11 +93,16 @@ pub fn confirm(model: &Loaded, judgement: &mut Judgement) {
     judgement.validated &= is_any_known;
 }
 
-/// Leaves out of a run what words of the stack held before anybody wrote them, where the run is one whatever that was: such
-/// words are read where a result is copied whole, and mean nothing to who reads the run.
+/// Leaves out of a run what words of the stack held before anybody wrote them, and registers that are not known to have a parameter,
+/// where the run is one whatever that was: a result that is copied whole has such parts, which mean nothing to who reads the run.
 fn leave_out_leftovers(cfa: &Cfa, program: &Program, broken: &mut Broken) {
     let Some(run) = &broken.run else { return };
-    let is_leftover = |read: &&elf::Read| matches!(read.source, elf::Source::Stack(_));
+    let name = |read: &elf::Read| cfa.inputs.get(read.input.index()).map(|input| &input.name);
+    let is_leftover = |read: &&elf::Read| match read.source {
+        elf::Source::Stack(_) => true,
+        elf::Source::Argument { number, .. } => name(read) == Some(&format!("argument {number}")),
+        _ => false,
+    };
     let leftovers: Vec<InputId> = (program.reads.iter().filter(is_leftover))
         .map(|read| read.input)
         .filter(|id| run.steps.iter().any(|step| step.inputs.iter().any(|given| given.0 == *id)))
