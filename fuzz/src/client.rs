@@ -1,6 +1,7 @@
 //! What a host takes from a device: whatever that says, the dialogue ends, and what comes out fits the
 //! model.
 
+use crate::device::one_of_each;
 use crate::model;
 use std::collections::VecDeque;
 use std::io;
@@ -191,7 +192,7 @@ pub fn client_seeds() -> Vec<Vec<u8>> {
         vec![RAW, 5, 0, 1, 2, 3, 0],
         vec![NOTHING, EXTRA, 3, 5, b'h', b'i'],
     ];
-    for lie in [
+    let lies = vec![
         body(Reply::Loaded { properties: u32::MAX, params: 1, minimum: 1, available: 1 }),
         status(Phase::Running),
         status(Phase::Broken { property: 0, steps: 3 }),
@@ -200,7 +201,10 @@ pub fn client_seeds() -> Vec<Vec<u8>> {
         body(Reply::Step { edge: 1, bits: 1, data: &[1] }),
         body(Reply::Clauses { data: &[1, 2, 3, 5, 3, 0], next }),
         vec![CHANGED, 2, 3, 1],
-    ] {
+    ];
+    let simple = one_of_each(|body| Reply::decode(body).is_some());
+    let simple = simple.map(|reply| [&[BODY, reply.len() as u8], &reply[..]].concat());
+    for lie in lies.into_iter().chain(simple) {
         for at in [before - 2, before, before + 3, before + 6] {
             seeds.push([honest(at), lie.repeat(4)].concat());
         }

@@ -222,8 +222,17 @@ fn script() -> Vec<Vec<u8>> {
     add(Request::Run);
     add(Request::Provision { key: &[5; 32] });
     add(Request::ChangeKeys { package: header });
-    add(Request::Reset);
+    bodies.extend(one_of_each(|body| Request::decode(body).is_some()));
     bodies
+}
+
+/// For each variant of an enum of messages the shortest body of zeros that is one of it. The variants are numbered from 0.
+pub fn one_of_each(is_message: impl Fn(&[u8]) -> bool) -> impl Iterator<Item = Vec<u8>> {
+    let shortest = move |number: u8| {
+        let mut bodies = (0..MAX_PAYLOAD).map(|zeros| [&[number][..], &vec![0; zeros]].concat());
+        bodies.find(|body| is_message(body))
+    };
+    (0..=u8::MAX).map_while(shortest)
 }
 
 pub fn session_seeds() -> Vec<Vec<u8>> {

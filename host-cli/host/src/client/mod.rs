@@ -594,6 +594,32 @@ fn phase_words(phase: Phase) -> &'static str {
     }
 }
 
+/// Whether a device has more to do for a request than to look something up.
+fn needs_work(request: &Request<'_>) -> bool {
+    match request {
+        Request::LoadEnd
+        | Request::LoadStored
+        | Request::Prepare { .. }
+        | Request::StoreStatus
+        | Request::StoreBegin { .. }
+        | Request::StoreChunk { .. }
+        | Request::StoreEnd
+        | Request::Provision { .. }
+        | Request::ChangeKeys { .. } => true,
+        Request::LoadBegin { .. }
+        | Request::LoadChunk { .. }
+        | Request::Bind { .. }
+        | Request::Run
+        | Request::Status
+        | Request::FetchVerdict { .. }
+        | Request::FetchInitial { .. }
+        | Request::FetchStep { .. }
+        | Request::FetchClauses { .. }
+        | Request::Cancel
+        | Request::Reset => false,
+    }
+}
+
 #[cfg(test)]
 mod endless;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Workflow commands of GitHub actions: what is found is shown beside the lines of a change.
 
-use super::results::Item;
+use super::Item;
 use crate::escape;
 
 /// One command for each finding.
