@@ -73,7 +73,7 @@ fn languages() {
     let listed = row.rsplit('|').nth(1).unwrap().trim();
     let known = LANGUAGES.map(|about| format!("`{}`", about.name)).join(", ");
     assert_eq!(listed, known);
-    let files = page.lines().find(|line| line.starts_with("`MODEL` is ")).unwrap();
+    let files = page.split("\n\n").find(|text| text.starts_with("`MODEL` is ")).unwrap();
     for extension in LANGUAGES.iter().flat_map(|about| about.extensions) {
         assert!(files.contains(&format!("`.{extension}`")), "`.{extension}` is not in: {files}");
     }

@@ -1,4 +1,4 @@
-//! The pages for people: files that they name exist, and they are in plain English.
+//! The pages for people: files that they name exist, lines are of a length that editors show, and they are in plain English.
 
 use super::Finding;
 use std::path::Path;
@@ -16,6 +16,9 @@ const FOLDERS: [&str; 9] = [
     "benches/",
 ];
 
+/// The most columns of a line of text.
+const COLUMNS: usize = 140;
+
 /// What sounds translated, and what to write instead.
 const PHRASES: [(&str, &str); 6] = [
     ("for want of", "for lack of"),
@@ -29,8 +32,15 @@ const PHRASES: [(&str, &str); 6] = [
 /// What is wrong with the text of a page.
 pub fn check(root: &Path, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let mut is_code = false;
     for (index, line) in text.lines().enumerate() {
         let mut report = |message: String| findings.push(Finding { line: index + 1, message });
+        is_code ^= line.trim_start().starts_with("```");
+        // Rows of tables cannot be broken, and what is shown of code is as it is.
+        let is_text = !is_code && !line.starts_with('|') && !line.starts_with("    ");
+        if is_text && line.chars().count() > COLUMNS {
+            report(format!("break the line: it has more than {COLUMNS} columns"));
+        }
         // Every second piece is between backticks.
         for named in line.split('`').skip(1).step_by(2) {
             let is_path = FOLDERS.iter().any(|folder| named.starts_with(folder))
@@ -73,5 +83,8 @@ mod tests {
         assert_eq!(messages("`docs/NAME…`, `firmware/out/vouch-BOARD.elf`"), [""; 0]);
         assert_eq!(messages("It goes on."), ["write `continues` instead of `goes on`"]);
         assert_eq!(messages("the smallest"), [""; 0]);
+        let long = "word ".repeat(30);
+        assert_eq!(messages(&long), ["break the line: it has more than 140 columns"]);
+        assert_eq!(messages(&format!("```\n{long}\n```\n    {long}\n| {long}|")), [""; 0]);
     }
 }
