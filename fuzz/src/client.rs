@@ -17,7 +17,7 @@ use vouch_host::transport::Transport;
 use vouch_host::transport::sim::Sim;
 
 /// A device that a script makes lie. For each payload that a true one sends, a byte of the script says what
-/// comes instead; behind its end, all is as it should be.
+/// comes instead; after its end, all is as it should be.
 struct Liar {
     device: Sim,
     receiver: Receiver<{ receiver_len(MAX_PAYLOAD) }>,
@@ -34,7 +34,7 @@ const RAW: u8 = 4;
 const NOTHING: u8 = 5;
 
 impl Liar {
-    /// The next bytes of the script behind their number.
+    /// The next bytes of the script after their number.
     fn piece(&mut self) -> Vec<u8> {
         let count = self.script.pop_front().unwrap_or(0) as usize;
         self.script.drain(..count.min(self.script.len())).collect()
@@ -47,7 +47,7 @@ impl Liar {
     /// Passes on what the true device says, or something else.
     fn pass(&mut self, mut payload: Vec<u8>) {
         match self.script.pop_front().unwrap_or(HONEST) % 6 {
-            // Another body behind kind and number.
+            // Another body after kind and number.
             BODY => {
                 payload.truncate(2);
                 payload.extend(self.piece());

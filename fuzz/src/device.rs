@@ -133,7 +133,7 @@ const BOARD: Board =
     Board { name: "fuzz", build: "0", ram: 16384, heap: 8192, flash: 0, firmware: 0, slice: 200 };
 
 /// A script: a length byte and so many bytes each. They are the body of the request that comes next;
-/// length 0 lets the device work, 254 too while the bytes behind the next length byte come, 255 takes all
+/// length 0 lets the device work, 254 too while the bytes after the next length byte come, 255 takes all
 /// that is left as raw bytes of the line.
 pub fn session(data: &[u8]) {
     let flash = RamFlash::new(vec![u32::MAX; 5 * PAGE / 4]);

@@ -73,7 +73,7 @@ fn crc(parts: [&[u8]; 2]) -> u32 {
     !parts.into_iter().flatten().fold(u32::MAX, step)
 }
 
-/// The bytes with length and checksum made right, so that what lies behind them is reached.
+/// The bytes with length and checksum made right, so that what comes after them is reached.
 pub fn repaired(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     if bytes.len() >= 20 {

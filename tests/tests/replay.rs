@@ -64,7 +64,7 @@ fn wherever_the_memory_is() {
     assert!(machines(&judgement).iter().all(|machine| *machine == "none, rv32"));
 }
 
-/// Peripherals, an argument, special registers, waiting: on a Cortex-M and on what stands in for it.
+/// Peripherals, an argument, special registers, waiting: on a Cortex-M and on its substitute.
 #[test]
 fn what_is_not_the_programs_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,7 +112,7 @@ fn what_the_program_does_not_do_is_unknown() {
     assert!(matches!(replay::run(&elsewhere, &run), Replayed::Missed(_)));
 }
 
-/// The image says that it was a program, which is not at hand.
+/// The image says that it was a program, which is not available.
 #[test]
 fn an_image_alone_is_not_enough() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 //! Works with a stable compiler: the coverage that guides the fuzzer is an instrumentation pass of
 //! LLVM's, which any compiler can be told to run. There is no address sanitizer, since there is no
 //! `unsafe` in what is fuzzed; panics, overflows, hangs and runaway memory are what is looked for.
-//! What a run of at least a minute took goes to `benches/record/fuzz.tsv`.
+//! The cost of a run of at least a minute goes to `benches/record/fuzz.tsv`.
 
 use crate::shell::{self, Usage};
 use crate::{project, record};

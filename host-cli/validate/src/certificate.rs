@@ -163,7 +163,7 @@ pub enum CertificateError {
         /// A state that breaks it.
         example: Box<Counterexample>,
     },
-    /// The solver has not answered, or its answer does not stand.
+    /// The solver has not answered, or its answer is not valid.
     #[error("the check itself failed ({0}); the certificate is neither accepted nor refuted")]
     Solver(&'static str),
 }

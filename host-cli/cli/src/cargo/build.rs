@@ -1,4 +1,4 @@
-//! Has cargo build a program, with its properties linked beside it.
+//! Has cargo build a program, with its properties linked to it.
 
 use super::args::Args;
 use serde_json::Value;

@@ -285,7 +285,7 @@ struct Question {
 enum Busy {
     /// It has to answer even when the time of the user is over: it is told to stop, and one that does not hear that hangs.
     No,
-    /// It may be booting, and nobody knows whether it is there at all. More time is no help for one that has not said
+    /// It may be booting, and nobody knows whether it is there at all. More time does not help one that has not said
     /// who it is in the time that it had, unless that was too short for anybody.
     Booting,
     /// What it is asked for may take all of the time.

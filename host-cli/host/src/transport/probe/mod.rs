@@ -162,7 +162,7 @@ fn serve(
     }
 }
 
-/// What the program wrote to its standard error, to be put behind a message.
+/// What the program wrote to its standard error, to be put after a message.
 fn said(folder: &Path) -> String {
     let text = std::fs::read_to_string(folder.join("stderr")).unwrap_or_default();
     if text.trim().is_empty() { String::new() } else { format!(": {}", text.trim()) }
