@@ -12,7 +12,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// A copy.
+    /// A copy of these bytes, aligned as images are.
     pub fn new(bytes: &[u8]) -> Memory {
         let mut words = vec![0u32; bytes.len().div_ceil(4)];
         bytemuck::cast_slice_mut::<u32, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);

@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
         Ok(stats)
     }
 
-    /// Condition 1.
+    /// Condition 1 of the module: initiation.
     fn initial(&self, stats: &mut CertificateStats) -> Result<(), CertificateError> {
         let init = self.cfa.init;
         if self.clauses[init.index()].is_empty() {
@@ -333,7 +333,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Condition 2.
+    /// Condition 2 of the module: consecution.
     fn edge(&self, id: EdgeId, stats: &mut CertificateStats) -> Result<(), CertificateError> {
         let edge = &self.cfa.edges[id.index()];
         let source = &self.clauses[edge.from.index()];

@@ -138,7 +138,7 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// These.
+    /// Only these passes.
     pub fn of(on: Vec<Pass>) -> Passes {
         Passes { on, guarded: false, kept: None }
     }
