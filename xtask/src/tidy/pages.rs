@@ -32,15 +32,8 @@ const PHRASES: [(&str, &str); 6] = [
 /// What is wrong with the text of a page.
 pub fn check(root: &Path, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut is_code = false;
     for (index, line) in text.lines().enumerate() {
         let mut report = |message: String| findings.push(Finding { line: index + 1, message });
-        is_code ^= line.trim_start().starts_with("```");
-        // Rows of tables cannot be broken, and what is shown of code is as it is.
-        let is_text = !is_code && !line.starts_with('|') && !line.starts_with("    ");
-        if is_text && line.chars().count() > COLUMNS {
-            report(format!("break the line: it has more than {COLUMNS} columns"));
-        }
         // Every second piece is between backticks.
         for named in line.split('`').skip(1).step_by(2) {
             let is_path = FOLDERS.iter().any(|folder| named.starts_with(folder))
@@ -57,6 +50,19 @@ pub fn check(root: &Path, text: &str) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Lines that are too long. Rows of tables cannot be broken, and what is shown of code is as it is.
+pub fn long_lines(text: &str) -> Vec<Finding> {
+    let mut is_code = false;
+    let is_long = |(index, line): (usize, &str)| {
+        is_code ^= line.trim_start().starts_with("```");
+        let is_text = !is_code && !line.starts_with('|') && !line.starts_with("    ");
+        let is_long = is_text && line.chars().count() > COLUMNS;
+        let message = format!("break the line: it has more than {COLUMNS} columns");
+        is_long.then_some(Finding { line: index + 1, message })
+    };
+    text.lines().enumerate().filter_map(is_long).collect()
 }
 
 /// Whether a line has these words, and not only as parts of others.
@@ -83,8 +89,15 @@ mod tests {
         assert_eq!(messages("`docs/NAME…`, `firmware/out/vouch-BOARD.elf`"), [""; 0]);
         assert_eq!(messages("It goes on."), ["write `continues` instead of `goes on`"]);
         assert_eq!(messages("the smallest"), [""; 0]);
+    }
+
+    #[test]
+    fn lines_of_text_are_short() {
         let long = "word ".repeat(30);
-        assert_eq!(messages(&long), ["break the line: it has more than 140 columns"]);
-        assert_eq!(messages(&format!("```\n{long}\n```\n    {long}\n| {long}|")), [""; 0]);
+        let lines = |text: &str| -> Vec<usize> {
+            long_lines(text).into_iter().map(|finding| finding.line).collect()
+        };
+        assert_eq!(lines(&format!("short\n{long}")), [2]);
+        assert_eq!(lines(&format!("```\n{long}\n```\n    {long}\n| {long}|\n{long}")), [6]);
     }
 }
