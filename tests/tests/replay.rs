@@ -112,6 +112,34 @@ fn what_the_program_does_not_do_is_unknown() {
     assert!(matches!(replay::run(&elsewhere, &run), Replayed::Missed(_)));
 }
 
+/// What words of the stack held before anybody wrote them is left out of a run that is one whatever it was, and of no other.
+#[test]
+fn what_the_stack_held_is_shown_where_it_matters() {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        for broken in [false, true] {
+            let flags = [cpu, "-Os", "-DBROKEN"];
+            let elf = programs::c("result", &flags[..2 + usize::from(broken)], folder.path());
+            let model = load(&elf);
+            let leftovers = model.cfa.inputs.iter().filter(|input| input.name.starts_with("stack"));
+            assert_eq!(leftovers.count(), 1, "{:?}", model.cfa.inputs);
+            let judgement = judge(&model);
+            let finding = judgement.findings.iter().find_map(|(_, finding)| match finding {
+                Finding::Unsafe(broken) => Some(&**broken),
+                _ => None,
+            });
+            let broken_run = finding.or(judgement.unconfirmed.first().map(|broken| &broken.1));
+            let run = broken_run.and_then(|broken| broken.run.as_ref()).expect("there is a run");
+            let given = run.steps.iter().flat_map(|step| &step.inputs);
+            let names: Vec<&str> =
+                given.map(|(id, _)| model.cfa.inputs[id.index()].name.as_str()).collect();
+            assert!(names.contains(&"vouch_input_u8"), "{names:?}");
+            let is_shown = names.iter().any(|name| name.starts_with("stack"));
+            assert_eq!(is_shown, broken, "{}: {names:?}", elf.display());
+        }
+    }
+}
+
 /// The image says that it was a program, which is not available.
 #[test]
 fn an_image_alone_is_not_enough() {

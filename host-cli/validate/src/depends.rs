@@ -40,6 +40,15 @@ pub fn depends_on(cfa: &Cfa, run: &Run, open: &[InputId]) -> Option<InputId> {
     None
 }
 
+/// Those of some inputs that do not decide, in any values of them together, whether the run gets to its end.
+pub fn irrelevant(cfa: &Cfa, run: &Run, inputs: &[InputId]) -> Vec<InputId> {
+    let mut open = inputs.to_vec();
+    while let Some(decides) = depends_on(cfa, run, &open) {
+        open.retain(|input| *input != decides);
+    }
+    open
+}
+
 fn node(
     pool: &Pool,
     id: ExprId,
@@ -174,5 +183,27 @@ mod tests {
             }
         }
         assert!(independent > 100 && dependent > 100, "{independent} {dependent}");
+    }
+
+    /// What is irrelevant together can be left out together.
+    #[test]
+    fn a_run_stays_one_without_what_is_irrelevant() {
+        let mut r = Random::new(2);
+        let (mut left_out, mut kept) = (0, 0);
+        for _ in 0..20_000 {
+            let Some((cfa, mut trace)) = failing(&mut r) else { continue };
+            let run = replay(&cfa, &trace).expect("a walk is a run");
+            let all: Vec<InputId> = (0..cfa.inputs.len() as u32).map(InputId).collect();
+            let irrelevant = irrelevant(&cfa, &run, &all);
+            left_out += irrelevant.len();
+            kept += all.len() - irrelevant.len();
+            for step in &mut trace.steps {
+                step.inputs.retain(|(id, _)| !irrelevant.contains(id));
+            }
+            let shorter = replay(&cfa, &trace).expect("it is one without them");
+            let edges = |run: &Run| run.steps.iter().map(|step| step.edge).collect::<Vec<_>>();
+            assert_eq!(edges(&shorter), edges(&run), "{cfa:?} {trace:?}");
+        }
+        assert!(left_out > 100 && kept > 100, "{left_out} {kept}");
     }
 }

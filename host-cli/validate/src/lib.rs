@@ -29,7 +29,7 @@ pub mod solver;
 mod sums;
 
 pub use certificate::{CertificateError, CertificateStats, check};
-pub use depends::depends_on;
+pub use depends::{depends_on, irrelevant};
 pub use execute::{Executed, execute};
 pub use replay::{ReplayError, replay, replay_bound};
 pub use run::{Run, State, Taken};

@@ -322,6 +322,10 @@ pub struct Unit {
     pub orders: Vec<(FunctionId, Span, Span)>,
     /// What looks odd.
     pub warnings: Vec<Diagnostic>,
+    /// Where instructions are written in assembly, as they are written.
+    pub assembly: Vec<(Span, String)>,
+    /// Exclusive accesses to memory, by the names that they are used with.
+    pub exclusive: BTreeSet<Rc<str>>,
 }
 
 impl Unit {

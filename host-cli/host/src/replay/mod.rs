@@ -21,10 +21,11 @@ pub mod plan;
 pub mod script;
 
 use crate::deadline;
-use crate::frontend::elf::Binary;
+use crate::frontend::elf::{self, Binary, Program};
+use crate::ir::{Cfa, InputId};
 use crate::judge::{Broken, Finding, Judgement};
 use crate::pipeline::{Loaded, Origin};
-use crate::validate::Run;
+use crate::validate::{self, Run};
 pub use crate::verdict::Obstacle;
 use crate::verdict::{Reason, Verdict};
 
@@ -73,6 +74,9 @@ pub fn confirm(model: &Loaded, judgement: &mut Judgement) {
     }
     for (property, finding) in judgement.findings.iter_mut().chain(&mut judgement.besides) {
         let Finding::Unsafe(broken) = finding else { continue };
+        if let Origin::Program(binary) = &model.origin {
+            leave_out_leftovers(&model.cfa, &binary.program, broken);
+        }
         let Some(reason) = refutes(model, broken) else { continue };
         // A run that replaces another is worth nothing if only the other can be done.
         if let Some(mut first) = broken.first.take()
@@ -87,6 +91,27 @@ pub fn confirm(model: &Loaded, judgement: &mut Judgement) {
     }
     let is_any_known = judgement.all().any(|(_, f)| f.verdict() != Verdict::Unknown);
     judgement.validated &= is_any_known;
+}
+
+/// Leaves out of a run what words of the stack held before anybody wrote them, where the run is one whatever that was: such
+/// words are read where a result is copied whole, and mean nothing to who reads the run.
+fn leave_out_leftovers(cfa: &Cfa, program: &Program, broken: &mut Broken) {
+    let Some(run) = &broken.run else { return };
+    let is_leftover = |read: &&elf::Read| matches!(read.source, elf::Source::Stack(_));
+    let leftovers: Vec<InputId> = (program.reads.iter().filter(is_leftover))
+        .map(|read| read.input)
+        .filter(|id| run.steps.iter().any(|step| step.inputs.iter().any(|given| given.0 == *id)))
+        .collect();
+    let irrelevant = validate::irrelevant(cfa, run, &leftovers);
+    let mut trace = broken.trace.clone();
+    for step in &mut trace.steps {
+        step.inputs.retain(|given| !irrelevant.contains(&given.0));
+    }
+    let Ok(mut run) = validate::replay(cfa, &trace) else { return };
+    for step in &mut run.steps {
+        step.inputs.retain(|given| !irrelevant.contains(&given.0));
+    }
+    (broken.trace, broken.run) = (trace, Some(run));
 }
 
 /// Why a run is not one of the program, as far as is known.

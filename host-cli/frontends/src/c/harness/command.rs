@@ -1,5 +1,6 @@
 //! How the program of a run is compiled, and what it shows.
 
+use super::Hidden;
 use super::machine::FAULTS;
 use crate::Source;
 use crate::c::commands;
@@ -28,6 +29,10 @@ pub struct Command<'a> {
     pub others: &'a [String],
     /// The program's own path.
     pub name: &'a str,
+    /// Functions of other units that are called from outside.
+    pub hidden: &'a [Hidden],
+    /// Whether instructions are written in assembly.
+    pub has_assembly: bool,
 }
 
 impl Command<'_> {
@@ -67,7 +72,15 @@ impl Command<'_> {
         for (number, unit) in self.others.iter().enumerate() {
             let object = format!("{name}.{number}.o");
             let unit_name = quoted(&whole(unit));
-            steps.push(format!("{common}{include}{} -c {unit_name} -o {object}", flags(unit)));
+            let hidden: Vec<&Hidden> = self.hidden.iter().filter(|h| h.unit == *unit).collect();
+            let keep = if hidden.is_empty() { "" } else { " -fkeep-static-functions" };
+            let flags = flags(unit);
+            steps.push(format!("{common}{keep}{include}{flags} -c {unit_name} -o {object}"));
+            steps.extend(hidden.iter().map(|function| {
+                let (name, symbol) = (function.plain(), function.symbol());
+                let renamed = format!("--redefine-sym {name}={symbol} --globalize-symbol={symbol}");
+                format!("objcopy {renamed} {object}")
+            }));
             objects.push(object);
         }
         let objects: String = objects.iter().map(|object| format!(" {object}")).collect();
@@ -107,7 +120,9 @@ impl Command<'_> {
 
     fn target(&self) -> String {
         let wide = if self.options.model == DataModel::Lp64 { "" } else { " -m32" };
-        format!("gcc -w{wide}")
+        // In 32 bits, assembly names the program's variables by their addresses.
+        let fixed = if self.has_assembly && !wide.is_empty() { " -fno-pie -no-pie" } else { "" };
+        format!("gcc -w{wide}{fixed}")
     }
 
     fn common(&self, header: bool) -> String {

@@ -46,23 +46,6 @@ impl Used {
         used
     }
 
-    /// Whether interrupts are disabled by assembly, which calls functions that nobody can name.
-    pub fn has_assembly(&self, unit: &Unit) -> bool {
-        let disables = |function: &Function| {
-            use Builtin::{Level, Mask, Masked, SetLevel, SetMask};
-            let what = builtin::of(function);
-            function.name.starts_with("__vouch_")
-                && matches!(what, Some(Mask(_) | Masked | SetMask | Level | SetLevel { .. }))
-        };
-        self.functions.iter().any(|id| unit.functions.get(*id).is_some_and(disables))
-    }
-
-    /// Whether instructions are used that give exclusive access.
-    pub fn has_exclusive(&self, unit: &Unit) -> bool {
-        let reserves = |f: &Function| matches!(builtin::of(f), Some(Builtin::Reserve(_)));
-        self.functions.iter().any(|id| unit.functions.get(*id).is_some_and(reserves))
-    }
-
     /// Whether a variable is used, and defined nowhere.
     fn defines(&self, id: usize, global: &Global) -> bool {
         let is_standard = matches!(global.name.as_str(), "stdin" | "stdout" | "stderr" | "errno");

@@ -13,7 +13,8 @@ struct vouch_interrupt {
 /* TABLES */
 enum { COUNT = sizeof vouch_interrupts / sizeof *vouch_interrupts, SECONDS = 2 };
 void vouch_handle(unsigned handler);
-unsigned vouch_call, vouch_masked, vouch_level;
+unsigned vouch_call, vouch_held;
+unsigned long long vouch_masked, vouch_level;
 static unsigned next, depth;
 
 static int may_come(void)
@@ -41,7 +42,9 @@ void vouch_moment(void)
         }
         alarm(SECONDS);
         depth++;
+        vouch_held = 0;
         vouch_handle(vouch_interrupts[next++].handler);
+        vouch_held = 0;
         depth--;
     }
 }

@@ -1,6 +1,7 @@
 //! Interrupts of a run. A run has the order in which they come and what they interrupt, but a compiler has accesses of its own: so the
 //! program tries all moments, in the same order, between the same two calls.
 
+use super::{Hidden, symbol};
 use crate::c::lower::TASK;
 use crate::c::{COptions, Program};
 use crate::{Language, machines};
@@ -66,9 +67,10 @@ pub fn text(program: &Program, options: &COptions, trace: &Trace) -> String {
 }
 
 /// What calls the handlers.
-pub fn handle(options: &COptions) -> String {
+pub fn handle(options: &COptions, hidden: &[Hidden]) -> String {
     let mut text = "void vouch_handle(unsigned handler)\n{\n    switch (handler) {\n".to_string();
     for (number, (handler, _)) in options.interrupts.iter().enumerate() {
+        let handler = symbol(handler, hidden);
         let _ = write!(text, "    case {number}:\n        {handler}();\n        break;\n");
     }
     text + "    }\n}\n"

@@ -15,6 +15,7 @@ mod command;
 mod defined;
 mod interrupts;
 mod machine;
+mod processor;
 
 use super::lower::OPENED;
 use super::tree::{Global, Linkage, Unit};
@@ -73,29 +74,26 @@ impl Run<'_> {
         let used = Used::of(unit);
         let main = self.unit_of(&options.entry).unwrap_or(path.to_string());
         let interrupted = !options.interrupts.is_empty();
-        if interrupted && used.has_assembly(unit) {
-            let what = "interrupts are disabled by assembly, which is another processor's";
-            return refuse(what, "use `--trace`, or functions such as `__disable_irq()`");
+        if let Some((what, help)) = processor::foreign(unit, options) {
+            return refuse(what, help);
         }
-        if used.has_exclusive(unit) {
-            let what = "exclusive access to memory takes instructions of another processor";
-            return refuse(what, "use `--trace`, or `__atomic_fetch_add()` and its kin");
-        }
-        for other in options.entries() {
-            let is_elsewhere = self.unit_of(other).is_some_and(|unit| unit != main);
-            if is_elsewhere && self.is_static(other) {
-                let what = format!("`{other}` is static in another file than `{}`", options.entry);
-                return refuse(&what, "use `--trace`, or make it known to other files");
-            }
-        }
+        let hidden = self.hidden(&main);
         let has_machine = machine::is_needed(program, property);
         let units = match &program.places {
             Some(places) => places.units.iter().map(|(_, path)| path.clone()).collect(),
             None => vec![],
         };
         let others: Vec<String> = units.into_iter().filter(|unit| *unit != main).collect();
-        let command =
-            command::Command { options, source, property, main: &main, others: &others, name };
+        let command = command::Command {
+            options,
+            source,
+            property,
+            main: &main,
+            others: &others,
+            name,
+            hidden: &hidden,
+            has_assembly: !unit.assembly.is_empty(),
+        };
         let command = command.text(uses_header(program), has_machine)?;
         let mut parts = vec![];
         if has_machine {
@@ -116,20 +114,22 @@ impl Run<'_> {
         let _ = writeln!(
             text,
             "#if __INCLUDE_LEVEL__ == 0\n#define VOUCH_PROPERTY {property:?}\n#define VOUCH_FILE {path:?}\n{OWN}\n\
-             #include \"{include}\"\n"
+             {}#include \"{include}\"\n",
+            processor::own(unit, interrupted)
         );
         text += &changes::symbols(program);
+        text.extend(hidden.iter().map(|hidden| hidden.declared(unit)));
         let changes = changes::of(program, trace);
         text += &defined::definitions(unit, &used, property, &values, &changes, interrupted);
         if interrupted {
-            text += &interrupts::handle(options);
+            text += &interrupts::handle(options, &hidden);
         }
         text += &defined::input_function(unit, &values);
         if has_machine {
             text += &self.parameters(&main);
         }
         if !is_whole(unit, options) {
-            let calls = calls_of(program, options, trace, &values);
+            let calls = calls_of(program, options, trace, &values, &hidden);
             let _ = writeln!(text, "\n#undef main\nint main(void)\n{{\n{calls}    return 0;\n}}");
         }
         text += &"#endif\n".repeat(1 + parts.len());
@@ -145,6 +145,7 @@ impl Run<'_> {
         let markers = header.lines().filter(|line| line.ends_with("struct vouch_marker"));
         let markers: BTreeSet<&str> = markers.collect();
         more.extend(markers.iter().map(|line| format!("{line}\n")));
+        more += &processor::common(unit);
         if !is_whole(unit, self.options) && is_function(unit, "main") {
             more += "#define main vouch_main\n";
         }
@@ -166,8 +167,15 @@ impl Run<'_> {
         Some(path.clone())
     }
 
-    fn is_static(&self, name: &str) -> bool {
-        self.program.unit.defined(name).is_some_and(|f| f.internal)
+    /// Functions that are called from outside, and are static in another file than `main`.
+    fn hidden(&self, main: &str) -> Vec<Hidden> {
+        let is_static = |name: &str| self.program.unit.defined(name).is_some_and(|f| f.internal);
+        let statics = self.options.entries().filter(|name| is_static(name));
+        let hidden = statics.filter_map(|name| {
+            let unit = self.unit_of(name).filter(|unit| unit != main)?;
+            Some(Hidden { name: name.clone(), unit })
+        });
+        hidden.collect()
     }
 
     /// The parameters that the run has other values of than the source, as a table.
@@ -202,6 +210,45 @@ impl Run<'_> {
     }
 }
 
+/// A function that is static in another file, which has another name for the program.
+struct Hidden {
+    name: String,
+    unit: String,
+}
+
+impl Hidden {
+    /// What the source calls it.
+    fn plain(&self) -> &str {
+        plain(&self.name)
+    }
+
+    /// What the program calls it.
+    fn symbol(&self) -> String {
+        format!("vouch_static_{}", self.plain())
+    }
+
+    fn declared(&self, unit: &Unit) -> String {
+        let parameters =
+            unit.defined(&self.name).map(defined::plain_parameters).unwrap_or_default();
+        let parameters = if parameters.is_empty() { "void".into() } else { parameters.join(", ") };
+        format!("void {}({parameters});\n", self.symbol())
+    }
+}
+
+/// What the source calls a function whose name another file has, too.
+fn plain(name: &str) -> &str {
+    name.split('@').next().unwrap_or(name)
+}
+
+/// What the program calls a function.
+fn symbol(name: &str, hidden: &[Hidden]) -> String {
+    match (hidden.iter().find(|hidden| hidden.name == name), plain(name)) {
+        (Some(hidden), _) => hidden.symbol(),
+        (None, "main") => "vouch_main".into(),
+        (None, name) => name.into(),
+    }
+}
+
 /// Whether the source itself is the program. One whose `main` is given numbers gets those of the run.
 fn is_whole(unit: &Unit, options: &COptions) -> bool {
     let params = unit.defined("main").map_or(&[][..], |main| &main.locals[..main.params]);
@@ -225,6 +272,7 @@ fn calls_of(
     options: &COptions,
     trace: &Trace,
     values: &BTreeMap<String, Vec<Word>>,
+    hidden: &[Hidden],
 ) -> String {
     let Program { unit, cfa, .. } = program;
     let interrupted = !options.interrupts.is_empty();
@@ -237,11 +285,7 @@ fn calls_of(
         let args = arguments(name);
         let args = args.iter().map(|(n, ty)| format!("{}(vouch_input({n:?}))", conversion(ty)));
         let args: Vec<String> = args.collect();
-        let name = match name.split('@').next().unwrap_or(name) {
-            "main" => "vouch_main",
-            name => name,
-        };
-        format!("{name}({});\n", args.join(", "))
+        format!("{}({});\n", symbol(name, hidden), args.join(", "))
     };
     let mut text = String::new();
     text.extend(options.init.iter().map(|init| format!("    {}", call(init))));

@@ -5,7 +5,8 @@ void vouch_exit_now(int code) __asm__("_Exit");
 int vouch_at_exit(void (*)(void)) __asm__("atexit");
 /* Interrupts do not come where the program would not be. */
 #define VOUCH_WHOLE __attribute__((no_sanitize_thread))
-extern unsigned vouch_call, vouch_masked, vouch_level;
+extern unsigned vouch_call, vouch_held;
+extern unsigned long long vouch_masked, vouch_level;
 void vouch_moment(void);
 static void vouch_say(const char *text)
 {

@@ -41,6 +41,9 @@ impl Parser {
         };
         let is_avr =
             |word: &str| word.eq_ignore_ascii_case("cli") || word.eq_ignore_ascii_case("sei");
+        if let Some(text) = text.clone().filter(|_| !instructions.is_empty()) {
+            self.unit.assembly.push((self.span(), text));
+        }
         self.has_status |= text.iter().flat_map(|text| text.split_whitespace()).any(is_avr);
         self.expect("(")?;
         self.advance();

@@ -82,6 +82,8 @@ pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
         weak_globals: BTreeSet::new(),
         orders: vec![],
         warnings: vec![],
+        assembly: vec![],
+        exclusive: BTreeSet::new(),
     };
     let count = inputs.len();
     let mut linker = Linker::default();

@@ -196,6 +196,7 @@ impl Parser {
                 _ if super::atomic::is_atomic(&word) => self.atomic(&word, span),
                 _ if self.is("(") && exclusive::find(&word).is_some() => {
                     let what = exclusive::find(&word).unwrap_or(exclusive::Exclusive::Clear);
+                    self.unit.exclusive.insert(word);
                     self.exclusive(what, span)
                 }
                 _ if self.is("(") || super::library::is_builtin(&word) => {
