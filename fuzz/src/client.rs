@@ -1,6 +1,7 @@
 //! What a host takes from a device: whatever that says, the dialogue ends, and what comes out fits the
 //! model.
 
+use crate::device::one_of_each;
 use crate::model;
 use std::collections::VecDeque;
 use std::io;
@@ -16,7 +17,7 @@ use vouch_host::transport::Transport;
 use vouch_host::transport::sim::Sim;
 
 /// A device that a script makes lie. For each payload that a true one sends, a byte of the script says what
-/// comes instead; behind its end, all is as it should be.
+/// comes instead; after its end, all is as it should be.
 struct Liar {
     device: Sim,
     receiver: Receiver<{ receiver_len(MAX_PAYLOAD) }>,
@@ -33,7 +34,7 @@ const RAW: u8 = 4;
 const NOTHING: u8 = 5;
 
 impl Liar {
-    /// The next bytes of the script behind their number.
+    /// The next bytes of the script after their number.
     fn piece(&mut self) -> Vec<u8> {
         let count = self.script.pop_front().unwrap_or(0) as usize;
         self.script.drain(..count.min(self.script.len())).collect()
@@ -46,7 +47,7 @@ impl Liar {
     /// Passes on what the true device says, or something else.
     fn pass(&mut self, mut payload: Vec<u8>) {
         match self.script.pop_front().unwrap_or(HONEST) % 6 {
-            // Another body behind kind and number.
+            // Another body after kind and number.
             BODY => {
                 payload.truncate(2);
                 payload.extend(self.piece());
@@ -191,7 +192,7 @@ pub fn client_seeds() -> Vec<Vec<u8>> {
         vec![RAW, 5, 0, 1, 2, 3, 0],
         vec![NOTHING, EXTRA, 3, 5, b'h', b'i'],
     ];
-    for lie in [
+    let lies = vec![
         body(Reply::Loaded { properties: u32::MAX, params: 1, minimum: 1, available: 1 }),
         status(Phase::Running),
         status(Phase::Broken { property: 0, steps: 3 }),
@@ -200,7 +201,10 @@ pub fn client_seeds() -> Vec<Vec<u8>> {
         body(Reply::Step { edge: 1, bits: 1, data: &[1] }),
         body(Reply::Clauses { data: &[1, 2, 3, 5, 3, 0], next }),
         vec![CHANGED, 2, 3, 1],
-    ] {
+    ];
+    let simple = one_of_each(|body| Reply::decode(body).is_some());
+    let simple = simple.map(|reply| [&[BODY, reply.len() as u8], &reply[..]].concat());
+    for lie in lies.into_iter().chain(simple) {
         for at in [before - 2, before, before + 3, before + 6] {
             seeds.push([honest(at), lie.repeat(4)].concat());
         }

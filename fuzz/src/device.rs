@@ -133,7 +133,7 @@ const BOARD: Board =
     Board { name: "fuzz", build: "0", ram: 16384, heap: 8192, flash: 0, firmware: 0, slice: 200 };
 
 /// A script: a length byte and so many bytes each. They are the body of the request that comes next;
-/// length 0 lets the device work, 254 too while the bytes behind the next length byte come, 255 takes all
+/// length 0 lets the device work, 254 too while the bytes after the next length byte come, 255 takes all
 /// that is left as raw bytes of the line.
 pub fn session(data: &[u8]) {
     let flash = RamFlash::new(vec![u32::MAX; 5 * PAGE / 4]);
@@ -222,8 +222,17 @@ fn script() -> Vec<Vec<u8>> {
     add(Request::Run);
     add(Request::Provision { key: &[5; 32] });
     add(Request::ChangeKeys { package: header });
-    add(Request::Reset);
+    bodies.extend(one_of_each(|body| Request::decode(body).is_some()));
     bodies
+}
+
+/// For each variant of an enum of messages the shortest body of zeros that is one of it. The variants are numbered from 0.
+pub fn one_of_each(is_message: impl Fn(&[u8]) -> bool) -> impl Iterator<Item = Vec<u8>> {
+    let shortest = move |number: u8| {
+        let mut bodies = (0..MAX_PAYLOAD).map(|zeros| [&[number][..], &vec![0; zeros]].concat());
+        bodies.find(|body| is_message(body))
+    };
+    (0..=u8::MAX).map_while(shortest)
 }
 
 pub fn session_seeds() -> Vec<Vec<u8>> {

@@ -12,7 +12,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// A copy.
+    /// A copy of these bytes, aligned as images are.
     pub fn new(bytes: &[u8]) -> Memory {
         let mut words = vec![0u32; bytes.len().div_ceil(4)];
         bytemuck::cast_slice_mut::<u32, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
@@ -73,7 +73,7 @@ fn crc(parts: [&[u8]; 2]) -> u32 {
     !parts.into_iter().flatten().fold(u32::MAX, step)
 }
 
-/// The bytes with length and checksum made right, so that what lies behind them is reached.
+/// The bytes with length and checksum made right, so that what comes after them is reached.
 pub fn repaired(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     if bytes.len() >= 20 {

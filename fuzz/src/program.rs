@@ -10,7 +10,7 @@ const LONGEST: usize = 256;
 const FLASH: u32 = 0x100;
 const RAM: u32 = 0x2000_0000;
 
-/// A file.
+/// An ELF file, whose function `step` is lifted.
 pub fn elf(data: &[u8]) {
     let source = Source { path: "fuzz.elf".into(), text: String::new() };
     let options = ElfOptions { entry: Some("step".into()), ..ElfOptions::default() };

@@ -46,7 +46,7 @@ pub fn aag(data: &[u8]) {
     judge(&source, frontend::compile(&source, Language::Aiger, &Options::default()));
 }
 
-/// A binary circuit of gates, behind its magic word.
+/// A binary circuit of gates, after its magic word.
 pub fn aig(data: &[u8]) {
     let source = Source { path: "fuzz.aig".into(), text: String::new() };
     let bytes = [b"aig ", data].concat();

@@ -144,11 +144,11 @@ pub fn place<T>(to: *mut Kept<T>, value: T) -> bool {
 pub struct Kept<T>(pub T);
 
 unsafe extern "C" {
-    /// What happens when nothing can go on; the product can define it.
+    /// What happens when nothing can continue; the product can define it.
     fn vouch_panic() -> !;
 }
 
-/// Nothing can go on.
+/// Nothing can continue.
 pub fn panic() -> ! {
     // SAFETY: it takes nothing, and the header demands that it does not return.
     unsafe { vouch_panic() }

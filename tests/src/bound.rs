@@ -202,7 +202,7 @@ fn boot_with(args: &[String]) -> Result<String, String> {
         let (name, value, flips) = match (change.split_once('='), change.split_once('^')) {
             (Some((name, value)), _) => (name, value, false),
             (_, Some((name, bit))) => (name, bit, true),
-            _ => return Err(format!("`{change}` is no change")),
+            _ => return Err(format!("`{change}` is not a change")),
         };
         let value: u32 = value.parse().map_err(|e| format!("`{change}`: {e}"))?;
         let place = place(Path::new(elf), name).ok_or(format!("there is no `{name}`"))?;

@@ -22,7 +22,7 @@ pub struct Emulator {
     folder: tempfile::TempDir,
 }
 
-/// The contents of a board's flash: a program, and the models behind it.
+/// The contents of a board's flash: a program, and the models after it.
 pub fn flash_with(board: &qemu::Board, elf: &Path, models: Option<&[u8]>) -> Vec<u8> {
     flash::contents(board, &fs::read(elf).unwrap(), models).unwrap()
 }

@@ -96,7 +96,7 @@ impl Campaign {
         self.instructions.iter().filter(|i| among(&i.function)).collect()
     }
 
-    /// Some instructions that decide where to go on, in functions whose names have one of these parts.
+    /// Some instructions that decide where to continue, in functions whose names have one of these parts.
     pub fn around_decisions(&self, parts: &[&str], count: usize) -> Vec<&Instruction> {
         let all: Vec<_> = self.within(parts).into_iter().filter(|i| i.decides).collect();
         let each = all.len().div_ceil(count).max(1);

@@ -284,7 +284,7 @@ fn bits(line: &str) -> Vec<bool> {
     line.chars().map(|c| c == '1').collect()
 }
 
-/// A circuit as a file, with random constraints and resets, beside the automaton.
+/// A circuit as a file, with random constraints and resets, along with the automaton.
 fn circuits() -> Vec<(Vec<u8>, Cfa)> {
     let mut all = vec![];
     for (seed, cfa) in automata(8).enumerate() {

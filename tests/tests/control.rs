@@ -1,4 +1,4 @@
-//! The control of the device's checker is made of the model beside it.
+//! The control of the device's checker is made of the model next to it.
 
 use std::path::Path;
 use vouch_host::pipeline;

@@ -1,5 +1,5 @@
 //! The firmware's own drivers, compiled for this machine: flash controllers on registers that a model of
-//! the part stands behind, and the USB serial port on a bus that a host stands behind.
+//! the part stands behind, and the USB serial port on a bus with a host.
 //!
 //! Nobody can run these in QEMU, which has no model of the LM3S6965's and the STM32F4's controllers and
 //! of no board's USB.

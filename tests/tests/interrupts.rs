@@ -358,7 +358,7 @@ fn what_else_a_handler_may_come_between() {
     );
 }
 
-/// Random statements in the manner of a main loop and its handlers: each does one access to what is shared. `#` stands where handlers
+/// Random statements in the manner of a main loop and its handlers: each does one access to what is shared. `#` marks where handlers
 /// may run.
 struct Statements {
     rng: Rng,

@@ -295,7 +295,7 @@ fn pointers_in_unions_in_c() {
             assert_eq!(verdict(&good, &options), Verdict::Safe, "{}", good.display());
             let broken = programs::c("variant", &[cpu, level, "-DBROKEN"], folder.path());
             assert_eq!(verdict(&broken, &options), Verdict::Unsafe, "{}", broken.display());
-            // From arbitrary states most steps leave what is modelled: the union is no pointer there.
+            // From arbitrary states most steps leave what is modelled: the union is not a pointer there.
             compare(&good, &options, 200, 1).unwrap_or_else(|e| panic!("{e}"));
         }
     }

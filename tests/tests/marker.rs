@@ -46,7 +46,7 @@ fn markers_take_no_flash() {
             all.iter().map(|(_, bytes)| bytes.len()).sum()
         };
         assert_eq!(size(""), size("plain"), "{target}");
-        // Not even with the properties linked beside it.
+        // Not even with the properties linked to it.
         let mut whole = flashed(&programs::marked(target, "", true));
         let before = whole.len();
         whole.retain(|(at, _)| *at != 0x1e00_0000);

@@ -172,7 +172,7 @@ fn entrants<'e>(image: &'e AlignedImage, setup: &'e Setup, count: usize) -> Vec<
     ENTRANTS.iter().take(count).map(entrant).collect()
 }
 
-/// Whoever wins says the truth, and so does each alone; an answer that does not stand wins nothing.
+/// Whoever wins says the truth, and so does each alone; an answer that is not confirmed wins nothing.
 #[test]
 fn engines_together_and_alone_say_the_truth() {
     for shape in Shape::ALL {

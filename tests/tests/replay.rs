@@ -64,7 +64,7 @@ fn wherever_the_memory_is() {
     assert!(machines(&judgement).iter().all(|machine| *machine == "none, rv32"));
 }
 
-/// Peripherals, an argument, special registers, waiting: on a Cortex-M and on what stands in for it.
+/// Peripherals, an argument, special registers, waiting: on a Cortex-M and on its substitute.
 #[test]
 fn what_is_not_the_programs_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,7 +112,6 @@ fn what_the_program_does_not_do_is_unknown() {
     assert!(matches!(replay::run(&elsewhere, &run), Replayed::Missed(_)));
 }
 
-/// The image says that it was a program, which is not at hand.
 /// What words of the stack held before anybody wrote them is left out of a run that is one whatever it was, and of no other.
 #[test]
 fn what_the_stack_held_is_shown_where_it_matters() {
@@ -142,6 +141,7 @@ fn what_the_stack_held_is_shown_where_it_matters() {
     }
 }
 
+/// The image says that it was a program, which is not available.
 #[test]
 fn an_image_alone_is_not_enough() {
     let folder = tempfile::tempdir().unwrap();

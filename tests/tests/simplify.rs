@@ -1,5 +1,5 @@
 //! Simplified automata against explicit search and the reference interpreter: no pass changes a
-//! verdict, every run leads back to a run, and every certificate to one that stands.
+//! verdict, every run leads back to a run, and every certificate to one that is valid.
 
 use std::collections::BTreeMap;
 use vouch_host::blast::{self, AlignedImage};
@@ -482,7 +482,7 @@ fn flags_stay_variables() {
     assert_eq!(model.simplified.cfa.locations.len(), model.cfa.locations.len());
 }
 
-/// Circuits of automata: where a run stands is found among the states, and verdicts are what they were.
+/// Circuits of automata: where a run is is found among the states, and verdicts are what they were.
 #[test]
 fn control_of_circuits_becomes_locations() {
     let (mut safe, mut broken, mut found, mut all) = (0, 0, 0, 0);
@@ -561,7 +561,7 @@ fn control_may_be_a_word_of_few_values() {
     }
 }
 
-/// Of the examples as circuits, control is what says where a run stands, and nothing else.
+/// Of the examples as circuits, control is what says where a run is, and nothing else.
 #[test]
 fn control_is_not_data() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");

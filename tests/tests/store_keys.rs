@@ -397,7 +397,7 @@ fn a_log_that_cannot_remember_takes_no_updates() {
     confirmed(&mut store, &signed("one", 1)).unwrap();
     update(&mut store, &signed("two", 2)).unwrap();
     let mut flash = store.into_flash().restart();
-    // Everything behind the first entry is worn out.
+    // Everything after the first entry is worn out.
     for block in 9..PAGE / 32 {
         for bit in 0..192 {
             flash.stick(block * 256 + bit);

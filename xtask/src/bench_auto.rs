@@ -161,7 +161,7 @@ fn ask(asked: &Asked, question: &Question) -> (f64, &'static str) {
     (time, found)
 }
 
-/// The record.
+/// The record's text: what was asked, and a row for each folder.
 fn table(asked: &Asked, sums: &BTreeMap<String, Sums>) -> String {
     let Asked { timeout, jobs, .. } = asked;
     let mut text = format!(

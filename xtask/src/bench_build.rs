@@ -25,7 +25,7 @@ const CHANGED: [&str; 8] = [
 /// What a change in a front end leaves alone.
 const APART: [&str; 3] = ["vouch_ir", "vouch_validate", "vouch_compile"];
 
-/// A build.
+/// What a build has cost.
 struct Build {
     seconds: f64,
     /// Our packages that were compiled, in alphabetical order.

@@ -93,7 +93,7 @@ impl List {
     }
 }
 
-/// Where pieces of firmware have their headers, if there are such folders beside the harness.
+/// Where pieces of firmware have their headers, if there are such folders next to the harness.
 const HEADERS: [&str; 4] = [".", "inc", "include", "vendor"];
 
 /// A file and what became of it.

@@ -30,7 +30,7 @@ pub fn task(args: &[String]) -> Result<()> {
     let mut table = format!(
         "# cargo xtask bench-elf; {}; at most {} s each; wall-clock seconds\n\
          # steps: of the run that shows the fault; lines: those of them that tell their source line; names: those in\n\
-         # which all that is read or changes has its name from the source, and is no address, register or place on the stack\n\
+         # which all that is read or changes has its name from the source, and is not an address, a register or a place on the stack\n\
          machine\tisa\topt\tlifted\tverdict\tseconds\tfault\tseconds\timage\tsteps\tlines\tnames\n",
         record::build()?,
         asked.timeout

@@ -161,8 +161,8 @@ fn boot(record: &Table) -> String {
     let [(m3, m3_certified), (m0, m0_certified)] = found;
     let all = record.numbers("image_bytes", &[M3, ("mode", "proof")]).len();
     text += &format!(
-        "\nOf the {all} examples the board with 64 KiB of RAM proves {m3} by itself and re-checks {m3_certified} certificates; the one with \
-         16 KiB proves {m0} and re-checks {m0_certified}.\n"
+        "\nOf the {all} examples the board with 64 KiB of RAM proves {m3} by itself and re-checks {m3_certified} certificates;\n\
+         the one with 16 KiB proves {m0} and re-checks {m0_certified}.\n"
     );
     text
 }

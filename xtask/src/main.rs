@@ -122,7 +122,7 @@ const TASKS: [Task; 27] = [
     ("bench-threads", "what took long, with one thread and with two; FOLDER", bench_threads::task),
     (
         "bench-growth",
-        "what it costs when a model grows, beside the peers; --timeout S, --filter FAMILY, --peer NAME=PATH",
+        "what it costs when a model grows, compared with the peers; --timeout S, --filter FAMILY, --peer NAME=PATH",
         growth::task,
     ),
     (

@@ -33,7 +33,7 @@ pub fn build() -> Result<String> {
     Ok(format!("commit {}; {}", commit(), compiler()?))
 }
 
-/// The compiler.
+/// The version of the compiler.
 pub fn compiler() -> Result<String> {
     shell::output(Command::new("rustc").arg("--version"))
 }

@@ -1,4 +1,4 @@
-//! Running programs, and telling what is going on meanwhile.
+//! Running programs, and reporting their progress.
 
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
@@ -83,7 +83,7 @@ impl Beside {
     pub fn join(mut self) -> Result<()> {
         let status = self.program.wait().context(self.title)?;
         eprint!("{}", String::from_utf8_lossy(&std::fs::read(&self.said)?));
-        eprintln!("\n   {}, beside: {:.1} s", self.title, self.start.elapsed().as_secs_f32());
+        eprintln!("\n   {}, in parallel: {:.1} s", self.title, self.start.elapsed().as_secs_f32());
         if !status.success() {
             bail!("{} ended with {status}", self.title);
         }

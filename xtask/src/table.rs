@@ -1,4 +1,4 @@
-//! `cargo xtask table cav12|fmcad15|cegar FOLDER`: the papers' comparisons, with our engines on the programs at hand.
+//! `cargo xtask table cav12|fmcad15|cegar FOLDER`: the papers' comparisons, with our engines on the programs that we have.
 //!
 //! The folder holds `verdicts.tsv`, as for `bench-c`; these are not always the programs of the papers. Each program
 //! is checked by each engine in a process of its own, one after the other, under a limit of CPU time. What comes
@@ -165,7 +165,7 @@ fn is_wrong(row: &Row, outcome: &Outcome) -> bool {
 fn table(asked: &Asked, rows: &[Row]) -> String {
     let Comparison { name, about, competitors, .. } = asked.comparison;
     let mut text = format!(
-        "# cargo xtask table {name}: {about}; {} s of CPU time each. Programs at hand, not the paper's list.\n\
+        "# cargo xtask table {name}: {about}; {} s of CPU time each. The programs that we have, not the paper's list.\n\
          file\texpected",
         asked.limits.seconds
     );

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: all that has to hold before a change goes in.
 //!
-//! Quick checks come first. Then what is for boards is checked and built beside what is for the host, after what only tests call has
+//! Quick checks come first. Then what is for boards is checked and built in parallel with what is for the host, after what only tests call has
 //! been installed: cargo keeps both in folders of their own, and neither keeps all processors busy. Clippy compiles what is tested: to
 //! check it first, and to compile it then, would take half as long again. The test runner comes last, so that its closing line ends the
 //! output.

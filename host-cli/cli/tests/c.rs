@@ -108,7 +108,7 @@ fn a_run_gives_each_call_its_value() {
     assert!(run.is_none_or(|run| run.status.code() == Some(1)));
 }
 
-/// Pointers are shown by what they point to, behind the last element of an array, too; files of runs are read with these names.
+/// Pointers are shown by what they point to, past the last element of an array, too; files of runs are read with these names.
 #[test]
 fn pointers_have_the_names_of_what_they_point_to() {
     let text = "#include <assert.h>\nchar buffer[4]; struct { int a; char *name; } s;\n\

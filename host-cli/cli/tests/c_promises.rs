@@ -161,7 +161,7 @@ fn lint_finds_loops_that_hang_and_assertions_that_nobody_reaches() {
         ("the property never holds vacuously".into(), 5),
     ];
     assert_eq!(lint(&over, &LOOP), expected);
-    // A main loop is meant to go on.
+    // A main loop is meant to run for ever.
     assert_eq!(lint("int n; int main(void) { for (;;) { n++; } }", &[]).len(), 1, "no claim");
     // The branches of `assert()` end in a call of their own.
     let branch = "void __assert_fail(void); int x;\nint main(void) {\nint y = x;\n\

@@ -128,13 +128,13 @@ fn follower(entry: &Value, text: &str) -> String {
 fn violations_are_followed_natively() {
     // One call or branch in a line, so that a line tells which.
     let tasks = [
-        // Calls whose value does not matter are no waypoints, but calls.
+        // Calls whose value does not matter are not waypoints, but calls.
         "int main(void)\n{\n  int n = 0;\n  unsigned char x = __VERIFIER_nondet_uchar();\n\
          __VERIFIER_nondet_int();\n  __VERIFIER_assume(x < 10);\n  while (x > 3) {\n\
          int y = __VERIFIER_nondet_int();\n    if (y != 7 + x) {\n      break;\n    }\n    n++;\n    x++;\n\
          if (x > 20) {\n      break;\n    }\n  }\n  if (n == 3 && x == 8) {\n    reach_error();\n  }\n\
          return 0;\n}\n",
-        // A function that is inlined twice, a switch, an error behind a label.
+        // A function that is inlined twice, a switch, an error after a label.
         "int state;\nint next(void)\n{\n  int e = __VERIFIER_nondet_int();\n  switch (state) {\n\
          case 0: state = e == 11 ? 1 : 0; break;\n  case 1: state = e == 12 ? 2 : 0; break;\n\
          default: break;\n  }\n  return e;\n}\n\

@@ -349,7 +349,7 @@ fn a_hard_property_does_not_spoil_the_others() {
     assert_eq!([0, 1, 2].map(verdict), ["unknown", "safe", "unsafe"], "{json}");
     // Of several properties, time is left after the search: for this, too.
     assert_eq!(json["shortest"], true, "{json}");
-    // What is proved alone is proved: by a certificate that stands by itself.
+    // What is proved alone is proved: by a certificate that is valid by itself.
     place.run(&["certify", "mixed.vch", "m.cert", "--property", "square"]).with(0, 10);
 }
 

@@ -11,7 +11,7 @@ fn vouch(args: &[&str]) -> Output {
 fn commands() -> Vec<String> {
     let help = String::from_utf8(vouch(&["--help"]).stdout).unwrap();
     let rows = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    // What does not fit into a line goes on in the next, further to the right.
+    // What does not fit into a line continues in the next, further to the right.
     let rows = rows.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
     let names = rows.filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
     names.filter(|name| name != "help").collect()

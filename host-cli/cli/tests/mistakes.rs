@@ -101,7 +101,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// Does what is no mistake.
+    /// Does what is not a mistake.
     fn does(&self, line: &str) {
         let output = self.place.run(&words(line));
         assert!(output.code < 2, "{line}: {}", output.err);

@@ -5,6 +5,7 @@ use vouch_core::link::message::{Event, Reply, Request};
 use vouch_host::engines::Engine;
 use vouch_host::frontend::LANGUAGES;
 use vouch_host::report::formats::FORMATS;
+use vouch_host::report::results;
 use vouch_host::simplify::passes::Pass;
 use vouch_host::transport::boards::BOARDS;
 
@@ -72,7 +73,7 @@ fn languages() {
     let listed = row.rsplit('|').nth(1).unwrap().trim();
     let known = LANGUAGES.map(|about| format!("`{}`", about.name)).join(", ");
     assert_eq!(listed, known);
-    let files = page.lines().find(|line| line.starts_with("`MODEL` is ")).unwrap();
+    let files = page.split("\n\n").find(|text| text.starts_with("`MODEL` is ")).unwrap();
     for extension in LANGUAGES.iter().flat_map(|about| about.extensions) {
         assert!(files.contains(&format!("`.{extension}`")), "`.{extension}` is not in: {files}");
     }
@@ -84,6 +85,34 @@ fn formats_of_runs() {
     let row = page.lines().find(|line| line.starts_with("| `--trace FILE` |")).unwrap();
     for format in FORMATS.iter().filter(|format| !format.extension.is_empty()) {
         assert!(row.contains(&format!("`.{}`", format.extension)), "`.{}`", format.extension);
+    }
+}
+
+/// The flags for reports: each is described, and the action's inputs are some of them.
+#[test]
+fn formats_of_results() {
+    let ci = page("docs/ci.md");
+    let listed = names(&ci, "flag");
+    let flags: Vec<String> =
+        results::FORMATS.iter().map(|format| format!("--{} FILE", format.name)).collect();
+    let others = ["--github", "--json"].map(String::from);
+    assert_eq!(listed, [&flags[..], &others].concat());
+    let cli = page("docs/cli.md");
+    let row = format!(
+        "| {}, `--github` |",
+        flags.iter().map(|flag| format!("`{flag}`")).collect::<Vec<_>>().join(", ")
+    );
+    assert!(cli.contains(&row), "docs/cli.md has no row {row}");
+    let action = page("action.yml");
+    let inputs = action.split("inputs:\n").nth(1).unwrap().split("runs:\n").next().unwrap();
+    let inputs = inputs.lines().filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'));
+    let inputs: Vec<&str> = inputs.filter(|name| !["folder", "args"].contains(name)).collect();
+    assert!(inputs.contains(&"junit"), "{inputs:?}");
+    for name in inputs {
+        assert!(flags.contains(&format!("--{name} FILE")), "action.yml has the input {name}");
+        let variable = name.to_uppercase();
+        let use_of_it = format!("then reports+=(--{name} \"${variable}\"); fi");
+        assert!(action.contains(&use_of_it), "action.yml does nothing with {name}");
     }
 }
 
@@ -114,6 +143,24 @@ fn rooms() {
     }
     for room in rooms {
         assert!(root().join(&room).exists(), "docs/architecture.md tells of {room}");
+    }
+}
+
+/// A package that is published carries the texts of its licences.
+#[test]
+fn licences() {
+    let manifest = page("Cargo.toml");
+    let members = manifest.lines().find_map(|line| line.strip_prefix("members = [")).unwrap();
+    let members = members.split('"').skip(1).step_by(2);
+    let published =
+        members.filter(|member| !page(&format!("{member}/Cargo.toml")).contains("publish = false"));
+    let published: Vec<&str> = published.collect();
+    assert!(published.len() >= 11, "{published:?}");
+    for package in published {
+        for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            let text = std::fs::read_to_string(root().join(package).join(name));
+            assert_eq!(text.ok(), Some(page(name)), "{package}/{name}");
+        }
     }
 }
 

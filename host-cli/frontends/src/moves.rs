@@ -1,4 +1,4 @@
-//! Who does what in a step: the transitions that an edge of the automaton stands for.
+//! Who does what in a step: the transitions that an edge of the automaton represents.
 
 use vouch_ir::Span;
 

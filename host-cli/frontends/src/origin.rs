@@ -13,7 +13,7 @@ pub enum Origin {
     Source(Arc<Parts>),
     /// This program, which it was lifted from.
     Program(Arc<Binary>),
-    /// A program that is not at hand, which it was lifted from.
+    /// A program that is not available, which it was lifted from.
     Elsewhere,
 }
 

@@ -1,7 +1,7 @@
 //! Source texts and where they come from.
 //!
 //! The text of a model that is made of several files holds them all, the one that was named first; so one number is
-//! enough to say where something stands. Before each further file comes the character that ASCII has for it, and its
+//! enough to say where something is. Before each further file comes the character that ASCII has for it, and its
 //! path on the rest of that line.
 
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct Source {
 /// One of the files of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct File<'a> {
-    /// Path for messages, as it stands in the source's separator line for all but the first file.
+    /// Path for messages, as it is in the source's separator line for all but the first file.
     pub path: &'a str,
     /// Contents of this file alone, without separator and path.
     pub text: &'a str,
@@ -31,7 +31,7 @@ pub struct File<'a> {
     pub start: u32,
 }
 
-/// Where something stands, for people.
+/// Where something is, for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place<'a> {
     /// Path of the file that the byte lies in.
@@ -83,7 +83,7 @@ impl Source {
         self.files().take_while(|file| file.start <= byte).last().unwrap_or(first)
     }
 
-    /// Where a byte stands.
+    /// Where a byte is.
     pub fn place(&self, byte: u32) -> Place<'_> {
         let file = self.file_at(byte);
         let (line, column) = crate::diagnostic::position(file.text, byte - file.start);

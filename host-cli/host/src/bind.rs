@@ -30,7 +30,7 @@ pub struct Wanted {
     pub program: Option<Vec<u8>>,
 }
 
-/// What of a program a model stands for.
+/// What of a program a model represents.
 struct Code {
     elf: Elf,
     lifter: u32,

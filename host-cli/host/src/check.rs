@@ -312,7 +312,7 @@ fn is_executable(model: &Loaded) -> bool {
         && machines::head(&model.cfa, language).is_none()
 }
 
-/// Passes on what an engine counts, and whether it is to go on.
+/// Passes on what an engine counts, and whether it is to continue.
 fn watch(request: &Request, progress: &mut dyn FnMut(Progress<'_>)) -> impl FnMut(&Stats) -> bool {
     |stats| {
         progress(Progress::Proving(stats));

@@ -2,6 +2,7 @@
 //! name, and packed as the image has it. As Rust or as C.
 
 use crate::ir::{Type, VarId, Word};
+use crate::keywords::KEYWORDS;
 use crate::pipeline::Loaded;
 use crate::simplify::Back;
 use std::collections::BTreeSet;
@@ -95,20 +96,13 @@ fn camel(text: &str) -> String {
 fn snake(text: &str) -> String {
     let name = words(text).map(str::to_ascii_lowercase).collect::<Vec<String>>().join("_");
     // A keyword, or a number.
-    let is_plain =
-        name.starts_with(|c: char| c.is_ascii_alphabetic()) && !RESERVED.contains(&&*name);
+    let is_taken = KEYWORDS.iter().chain(&TAKEN).any(|taken| *taken == name);
+    let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !is_taken;
     if is_plain { name } else { format!("v_{name}") }
 }
 
-/// Names that mean something in C or Rust.
-const RESERVED: [&str; 62] = [
-    "as", "async", "auto", "await", "bool", "box", "break", "case", "char", "const", "continue",
-    "crate", "default", "do", "double", "dyn", "else", "enum", "extern", "false", "float", "fn",
-    "for", "goto", "if", "impl", "in", "inline", "int", "let", "location", "long", "loop", "match",
-    "mod", "move", "mut", "pub", "ref", "register", "restrict", "return", "self", "short",
-    "signed", "sizeof", "static", "struct", "super", "switch", "trait", "true", "type", "typedef",
-    "union", "unsafe", "unsigned", "use", "void", "volatile", "where", "while",
-];
+/// `box` is reserved in Rust, and `location` is a field of the struct.
+const TAKEN: [&str; 2] = ["box", "location"];
 
 /// A name that nothing else has.
 fn distinct(name: String, taken: &mut BTreeSet<String>) -> String {

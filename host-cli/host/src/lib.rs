@@ -25,6 +25,7 @@ pub mod explain;
 pub mod export;
 pub mod glue;
 pub mod judge;
+mod keywords;
 pub mod lint;
 pub mod log;
 pub mod memory;

@@ -85,7 +85,7 @@ fn decode(table: &Table, incoming: Receiver<Vec<u8>>, mut line: impl FnMut(&str)
                 Err(DecodeError::Malformed) => {
                     pending = 0;
                     line(DAMAGED);
-                    // Without frames in the encoding there is no place to go on from.
+                    // Without frames in the encoding there is no place to continue from.
                     if !table.encoding().can_recover() {
                         return;
                     }

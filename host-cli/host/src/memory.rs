@@ -20,7 +20,7 @@ pub fn installed() -> Option<u64> {
     Some(group.map_or(machine, |group| machine.min(group)))
 }
 
-/// The number of kilobytes behind a name, in bytes.
+/// The number of kilobytes after a name, in bytes.
 fn field(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)

@@ -45,7 +45,7 @@ pub enum SigningError {
         "this is the secret key\nhelp: give the public one, which ends in .pub, and keep this one safe"
     )]
     Secret,
-    /// The file is no usable image.
+    /// The file is not a usable image.
     #[error("{0}")]
     File(#[from] DebugError),
     /// There is no signature.
@@ -241,7 +241,7 @@ pub fn verify(file: &[u8], key: &PublicKey) -> Result<Header, SigningError> {
     Ok(checked.header)
 }
 
-/// What a device stores of a file: the image behind its header, which is without a signature if the
+/// What a device stores of a file: the image after its header, which is without a signature if the
 /// file is.
 pub fn to_package(file: &[u8]) -> Result<(Header, Vec<u8>), SigningError> {
     let (image, _) = debug::split(file)?;

@@ -277,7 +277,7 @@ impl<'a> Words<'a> {
         let stated = self.outline.properties.iter().find(|p| p.0 == property.name);
         let last = run.steps.last().and_then(|s| Some((s, self.cfa.edges.get(s.edge.index())?)));
         let Some((taken, edge)) = last else { return Why::default() };
-        // A property that stands in the source says where; what is built in fails where it does.
+        // A property that is written in the source says where; what is built in fails where it does.
         let span = if stated.is_some() { property.span } else { edge.span };
         let written = self.written(span);
         let claim = stated.map(|p| p.1.clone()).or(Some(written.text)).filter(|c| !c.is_empty());

@@ -189,7 +189,7 @@ pub struct Cfa {
     /// reaches one leaves what is modelled, so that nothing else can be proved.
     pub limits: Vec<PropertyId>,
     /// Those whose violation ends the run (an index out of range, say): what is proved of the others
-    /// says nothing of how such a run would go on.
+    /// does not say how such a run would continue.
     pub fatal: Vec<PropertyId>,
     /// Those of the inputs whose value is not the environment's choice: the program decides it, and the model does not
     /// know how. A run that breaks a property only with certain values of one need not be a run of the program.

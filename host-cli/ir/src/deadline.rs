@@ -44,7 +44,7 @@ impl std::error::Error for Over {}
 #[derive(Clone, Debug, Default)]
 pub struct Deadline {
     until: Option<Instant>,
-    /// How long after its end work may go on.
+    /// How long after its end work may continue.
     grace: Duration,
     shared: Arc<Shared>,
 }

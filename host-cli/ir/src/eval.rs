@@ -133,14 +133,14 @@ pub struct Ended {
     pub at: LocId,
     /// Values of all variables there.
     pub state: Vec<Word>,
-    /// Whether it could go on, but was not let.
+    /// Whether it could continue, but was not allowed to.
     pub cut: bool,
 }
 
 /// The run of an automaton in which all variables start as `first`, cut to their widths: to a location
 /// that nothing leaves, or `limit` steps far. Where several edges can be taken it fails, with the place.
 ///
-/// Inputs are the first of `inputs`. Where the run cannot go on it is taken back to the last step that
+/// Inputs are the first of `inputs`. Where the run cannot continue it is taken back to the last step that
 /// read an input, which gets the next one: what a program assumes of an input it does at once.
 ///
 /// The same as [`step`] after [`step`], but what an edge computes is looked up only once.

@@ -67,7 +67,7 @@ pub enum BinOp {
     Concat,
 }
 
-/// A node of a [`Pool`], which keeps its width beside it.
+/// A node of a [`Pool`], which keeps its width with it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Expr {

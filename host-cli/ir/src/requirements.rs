@@ -17,7 +17,7 @@ pub fn is_id(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_id_char)
 }
 
-/// A name and the ids in brackets behind it: `no_inrush [REQ-12, REQ-13]`. What does not look like ids belongs to the
+/// A name and the ids in brackets after it: `no_inrush [REQ-12, REQ-13]`. What does not look like ids belongs to the
 /// name.
 pub fn split(text: &str) -> (&str, Vec<String>) {
     let list = text.strip_suffix(']').and_then(|rest| rest.rsplit_once(" ["));

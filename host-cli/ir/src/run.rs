@@ -18,7 +18,7 @@ pub struct Step {
 /// the error of a property.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Forced {
-    /// How many.
+    /// How many steps.
     pub steps: u64,
     /// What inputs are in all of them; those not named here are 0.
     pub inputs: Vec<(InputId, Word)>,

@@ -5,7 +5,7 @@ use crate::order::Order;
 use crate::reduce::Limits;
 use crate::{ClauseId, Lit, Proof, Var};
 
-/// Literals propagated between two questions whether to go on.
+/// Literals propagated between two checks whether to continue.
 const LOOK: u64 = 20_000;
 
 /// Why a variable has its value.

@@ -163,7 +163,7 @@ pub enum CertificateError {
         /// A state that breaks it.
         example: Box<Counterexample>,
     },
-    /// The solver has not answered, or its answer does not stand.
+    /// The solver has not answered, or its answer is not valid.
     #[error("the check itself failed ({0}); the certificate is neither accepted nor refuted")]
     Solver(&'static str),
 }
@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
         Ok(stats)
     }
 
-    /// Condition 1.
+    /// Condition 1 of the module: initiation.
     fn initial(&self, stats: &mut CertificateStats) -> Result<(), CertificateError> {
         let init = self.cfa.init;
         if self.clauses[init.index()].is_empty() {
@@ -333,7 +333,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Condition 2.
+    /// Condition 2 of the module: consecution.
     fn edge(&self, id: EdgeId, stats: &mut CertificateStats) -> Result<(), CertificateError> {
         let edge = &self.cfa.edges[id.index()];
         let source = &self.clauses[edge.from.index()];

@@ -1,4 +1,4 @@
-//! What an attribute stands on: as much of it as a record needs.
+//! What an attribute is on: as much of it as a record needs.
 
 use crate::{Wrong, wrong};
 use proc_macro::{Delimiter, Ident, Span, TokenStream, TokenTree};
@@ -89,7 +89,7 @@ fn last_name(attribute: TokenStream) -> Option<String> {
     idents.last().map(|ident| ident.to_string())
 }
 
-/// What stands behind `fn`.
+/// What follows `fn`.
 fn function(tokens: &[TokenTree], is_async: bool) -> Result<Kind, Wrong> {
     let generics = is_punct(tokens.get(1), '<');
     let is_list = |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis);

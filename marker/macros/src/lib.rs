@@ -1,6 +1,6 @@
 //! The attributes of `vouch-marker`: each leaves the item as it is and adds a record that tells vouch of it.
 //!
-//! - `item`: what the attribute stands on.
+//! - `item`: what the attribute is on.
 //! - `record`: what is added.
 
 mod item;

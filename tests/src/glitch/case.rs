@@ -115,7 +115,7 @@ impl Case {
     }
 }
 
-/// Confirmed.
+/// The flash for models with an image in it that was confirmed.
 fn stored(board: &Board, image: &[u8]) -> Vec<u8> {
     product::models(board, image).expect("it fits")
 }

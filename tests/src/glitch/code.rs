@@ -10,7 +10,7 @@ pub struct Instruction {
     pub address: u32,
     /// The function it belongs to.
     pub function: String,
-    /// Whether it is among the last two of a block: there it is decided where to go on.
+    /// Whether it is among the last two of a block: there it is decided where to continue.
     pub decides: bool,
     length: usize,
 }

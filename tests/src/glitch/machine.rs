@@ -24,7 +24,7 @@ const WALL: u32 = 40;
 const LOOK: Duration = Duration::from_millis(20);
 /// Bytes of flash that are compared and written together.
 const CHUNK: usize = 512;
-/// More than a boot says. A board that is out of its mind may go on for ever.
+/// More than a boot says. A board that is out of its mind may print for ever.
 const MAX_TEXT: usize = 1 << 16;
 
 /// What came of a boot.

@@ -54,7 +54,7 @@ pub enum Cannot {
         /// What it ought to be.
         wanted: Wanted,
     },
-    /// It goes on and on.
+    /// It never ends.
     Endless,
 }
 

@@ -213,7 +213,7 @@ impl Machine {
         self.search().0
     }
 
-    /// What a search through all of its states finds, and whether that is more than what is at hand.
+    /// What a search through all of its states finds, and whether that is more than what there is.
     fn search(&self) -> (Verdict, bool) {
         const FEW: usize = 8;
         let mut comes_there = false;

@@ -122,7 +122,7 @@ fn value(rng: &mut Rng, width: u32) -> Word {
     }
 }
 
-/// The bytes that the variables of a state stand for.
+/// The bytes that the variables of a state represent.
 pub fn memory(program: &Program, state: &[Word]) -> Vec<(u32, Vec<u8>)> {
     let slots = program.slots.iter().zip(state);
     slots

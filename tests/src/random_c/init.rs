@@ -89,7 +89,7 @@ impl Writer {
                     if let Some(part) = self.deeper(of, constant, depth) {
                         items.push(format!("[{at}]{part}"));
                         set[at] = true;
-                        // What has no designator would go on inside.
+                        // What has no designator would continue inside.
                         next = n;
                         continue;
                     }

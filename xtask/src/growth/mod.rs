@@ -1,4 +1,4 @@
-//! `cargo xtask bench-growth`: what it costs when a model grows, on the host and on a board, beside the peers that are
+//! `cargo xtask bench-growth`: what it costs when a model grows, on the host and on a board, compared with the peers that are
 //! installed.
 //!
 //! - [`models`]: the models, each family of which grows in one direction.
@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Who is measured beside vouch, if it is installed.
+/// Who is measured along with vouch, if it is installed.
 const PEERS: [&str; 2] = ["abc", "ric3"];
 
 /// What is asked.

@@ -185,7 +185,7 @@ pub fn find(name: &str, place: Option<&Path>) -> Result<Option<Racer>> {
     })
 }
 
-/// What cbmc says of the error function. Of loops that go on longer than they were unrolled nothing is
+/// What cbmc says of the error function. Of loops that run longer than they were unrolled nothing is
 /// known, and what else it checks is not asked.
 fn cbmc(text: &str) -> Answer {
     let failed = |kind: &str| {

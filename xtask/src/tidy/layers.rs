@@ -104,7 +104,7 @@ const COMPILE: [Layer; 4] = [
 ];
 
 /// What engines and devices say is judged before it is reported; only the program knows of all.
-const HOST: [Layer; 30] = [
+const HOST: [Layer; 31] = [
     ("answer", &[]),
     ("verdict", &[]),
     ("memory", &[]),
@@ -113,9 +113,10 @@ const HOST: [Layer; 30] = [
     ("conditions", &[]),
     ("pipeline", &[]),
     ("bind", &["pipeline"]),
-    ("glue", &["pipeline"]),
+    ("keywords", &[]),
+    ("glue", &["keywords", "pipeline"]),
     ("words", &[]),
-    ("report", &["explain", "replay", "suite", "verdict", "walk", "words"]),
+    ("report", &["explain", "keywords", "replay", "suite", "verdict", "walk", "words"]),
     ("explain", &["words"]),
     ("export", &[]),
     ("signing", &["pipeline"]),

@@ -1,4 +1,4 @@
-//! The pages for people: files that they name exist, and they are in plain English.
+//! The pages for people: files that they name exist, lines are of a length that editors show, and they are in plain English.
 
 use super::Finding;
 use std::path::Path;
@@ -15,6 +15,9 @@ const FOLDERS: [&str; 9] = [
     "docs/",
     "benches/",
 ];
+
+/// The most columns of a line of text.
+const COLUMNS: usize = 140;
 
 /// What sounds translated, and what to write instead.
 const PHRASES: [(&str, &str); 6] = [
@@ -49,6 +52,19 @@ pub fn check(root: &Path, text: &str) -> Vec<Finding> {
     findings
 }
 
+/// Lines that are too long. Rows of tables cannot be broken, and what is shown of code is as it is.
+pub fn long_lines(text: &str) -> Vec<Finding> {
+    let mut is_code = false;
+    let is_long = |(index, line): (usize, &str)| {
+        is_code ^= line.trim_start().starts_with("```");
+        let is_text = !is_code && !line.starts_with('|') && !line.starts_with("    ");
+        let is_long = is_text && line.chars().count() > COLUMNS;
+        let message = format!("break the line: it has more than {COLUMNS} columns");
+        is_long.then_some(Finding { line: index + 1, message })
+    };
+    text.lines().enumerate().filter_map(is_long).collect()
+}
+
 /// Whether a line has these words, and not only as parts of others.
 fn has_words(line: &str, words: &str) -> bool {
     line.match_indices(words).any(|(at, _)| {
@@ -73,5 +89,15 @@ mod tests {
         assert_eq!(messages("`docs/NAME…`, `firmware/out/vouch-BOARD.elf`"), [""; 0]);
         assert_eq!(messages("It goes on."), ["write `continues` instead of `goes on`"]);
         assert_eq!(messages("the smallest"), [""; 0]);
+    }
+
+    #[test]
+    fn lines_of_text_are_short() {
+        let long = "word ".repeat(30);
+        let lines = |text: &str| -> Vec<usize> {
+            long_lines(text).into_iter().map(|finding| finding.line).collect()
+        };
+        assert_eq!(lines(&format!("short\n{long}")), [2]);
+        assert_eq!(lines(&format!("```\n{long}\n```\n    {long}\n| {long}|\n{long}")), [6]);
     }
 }

@@ -16,7 +16,7 @@ pub fn check(source: &Source, all: &[Source]) -> Vec<Finding> {
         report(1, "begin the file with `//!` and say what it is for");
     }
     if is_left_out(source, all) {
-        report(1, "add it to the `main.rs` beside it: else these tests never run");
+        report(1, "add it to the `main.rs` next to it: else these tests never run");
     }
     let lines = shipped_lines(source);
     if lines > MAX_LINES {
@@ -95,7 +95,7 @@ fn needs_allocation(source: &Source, all: &[Source]) -> bool {
     })
 }
 
-/// Whether `word` stands in `line`, and not as a part of another word.
+/// Whether `word` is in `line`, and not as a part of another word.
 pub fn has_word(line: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word)

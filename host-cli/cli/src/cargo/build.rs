@@ -1,4 +1,4 @@
-//! Has cargo build a program, with its properties linked beside it.
+//! Has cargo build a program, with its properties linked to it.
 
 use super::args::Args;
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn output(command: &mut Command, help: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Builds it.
+/// Has cargo build the program, and finds the file that came of it.
 pub fn build(args: &Args) -> Result<Program, String> {
     let mut metadata = cargo();
     metadata.args(["metadata", "--no-deps", "--format-version", "1"]).args(args.place());

@@ -1,7 +1,7 @@
 //! `cargo vouch`: builds a crate, checks the program that comes out, and packages it.
 //!
 //! - [`args`]: what can be asked.
-//! - [`build`]: has cargo build the program, with its properties linked beside it.
+//! - [`build`]: has cargo build the program, with its properties linked to it.
 //! - [`unload`]: takes the properties out of what is loaded.
 //! - [`cache`]: what was found out before.
 //!
@@ -61,7 +61,7 @@ fn cannot_write(path: &Path, error: std::io::Error) -> String {
     format!("cannot write {}: {error}", path.display())
 }
 
-/// `vouch`, which is installed beside this program.
+/// `vouch`, which is installed next to this program.
 fn tool() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
     let tool = own.with_file_name(format!("vouch{}", std::env::consts::EXE_SUFFIX));

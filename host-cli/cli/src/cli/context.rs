@@ -74,7 +74,7 @@ pub fn print_raw(bytes: &[u8]) {
     written(out.write_all(bytes).and_then(|()| out.flush()));
 }
 
-/// Keeps in mind that something could not be written. That nobody listens is no error.
+/// Keeps in mind that something could not be written. That nobody listens is not an error.
 pub fn written(result: io::Result<()>) {
     if let Err(error) = result
         && error.kind() != io::ErrorKind::BrokenPipe
@@ -279,7 +279,7 @@ fn lock(progress: &Mutex<Option<ProgressBar>>) -> std::sync::MutexGuard<'_, Opti
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows something beside the progress.
+/// Shows something next to the progress.
 fn suspend(progress: &Mutex<Option<ProgressBar>>, show: impl FnOnce()) {
     match &*lock(progress) {
         Some(bar) => bar.suspend(show),

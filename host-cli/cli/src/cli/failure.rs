@@ -59,7 +59,7 @@ impl Kind {
 pub struct Failure {
     /// Whose fault it is.
     pub kind: Kind,
-    /// What happened, and what to do about it behind `help:`.
+    /// What happened, and what to do about it after `help:`.
     pub message: String,
     /// Places in a source text, if they are what is wrong.
     pub places: Option<(Source, Vec<Diagnostic>)>,

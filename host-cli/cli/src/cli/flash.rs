@@ -167,7 +167,7 @@ struct Done {
     board: String,
     /// What the device has then.
     info: StoreInfo,
-    /// What it took the device, if it can count that.
+    /// What it cost the device, if it can count that.
     instructions: Option<u64>,
     seconds: f64,
 }

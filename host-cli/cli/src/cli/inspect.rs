@@ -14,7 +14,7 @@ use vouch_host::formats::Names;
 use vouch_host::ir::{Cfa, EdgeId, LocId};
 use vouch_host::pipeline::{Loaded, Origin};
 
-/// Characters of source text behind an edge.
+/// Characters of source text after an edge.
 const EXCERPT: usize = 48;
 
 /// Runs `vouch inspect`; returns the exit code.
@@ -151,7 +151,7 @@ fn to_json(shown: &Automaton<'_>, sizes: &Sizes, fits: &[Fit]) -> Value {
     })
 }
 
-/// Blanks behind a text up to a column.
+/// Blanks after a text up to a column.
 fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
 }

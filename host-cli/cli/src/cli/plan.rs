@@ -11,7 +11,7 @@ use vouch_host::transport::qemu::{BOARDS, Board};
 /// What the firmware needs of RAM for its statics, generously rounded.
 const STATICS: u64 = 512;
 
-/// The RAM that a board has beside its stack, without statics. A device tells its own number when it is
+/// The RAM that a board has besides its stack, without statics. A device tells its own number when it is
 /// greeted; this one is for models that are still to be put there.
 fn free(board: &Board) -> u64 {
     u64::from(board.ram - board.stack).saturating_sub(STATICS)
@@ -55,7 +55,7 @@ pub struct Fit {
     pub free_bytes: u64,
     /// What image and engine need of that at least.
     pub needed_bytes: u64,
-    /// What is left for the engine beside the image; the more, the likelier it comes to an end.
+    /// What is left for the engine besides the image; the more, the likelier it comes to an end.
     pub arena_bytes: u64,
     /// Whether it fits.
     pub fits: bool,

@@ -3,7 +3,6 @@
 use super::args::{CheckArgs, Cli};
 use super::context::{self, Context};
 use super::failure::{Failure, Kind, plain};
-use super::reports::ReportArgs;
 use super::settings;
 use clap::builder::FalseyValueParser;
 use clap::{Args, CommandFactory, FromArgMatches};
@@ -17,7 +16,7 @@ use vouch_host::project::file::{self, Setting};
 use vouch_host::project::schedule::{longest_first, processors, run};
 use vouch_host::project::work::{Done, Shop, Task};
 use vouch_host::project::{self, Check, FILE, Project, keys};
-use vouch_host::report::markdown::total;
+use vouch_host::report::results::markdown::total;
 use vouch_host::report::results::{Checked, Item, exit_code};
 use vouch_host::report::text::{because, duration};
 use vouch_host::verdict::Verdict;
@@ -75,7 +74,7 @@ pub fn command(args: &CheckArgs, context: &mut Context) -> Result<u8, Failure> {
             format!("`--{flag}` is about one model\nhelp: name it: `vouch check MODEL --{flag} …`");
         return Err(Failure::usage(message));
     }
-    let reports = absolute(&args.reports);
+    let reports = args.reports.absolute();
     let file = locate(&args.model.model)?;
     let prefix = prefix(&file);
     let mut how = args.project.clone();
@@ -135,15 +134,6 @@ fn prefix(file: &Path) -> PathBuf {
         root.strip_prefix(folder).ok().map(Path::to_path_buf)
     };
     folders.filter_map(below).next().unwrap_or_default()
-}
-
-/// Reports go where they are wanted, whatever folder is worked in.
-fn absolute(reports: &ReportArgs) -> ReportArgs {
-    let of = |path: &Option<PathBuf>| {
-        path.as_ref().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()))
-    };
-    let ReportArgs { junit, sarif, markdown, github } = reports;
-    ReportArgs { junit: of(junit), sarif: of(sarif), markdown: of(markdown), github: *github }
 }
 
 /// The flags on the command line, and their values.

@@ -72,7 +72,7 @@ pub fn add_stats(outcome: &mut Outcome, stats: &Stats) {
     outcome.propagations = Some(stats.propagations);
 }
 
-/// The runs that break properties; behind them those of the automaton that were not confirmed on its program.
+/// The runs that break properties; after them those of the automaton that were not confirmed on its program.
 fn broken(judgement: &Judgement) -> impl Iterator<Item = (PropertyId, &Broken)> {
     let broken = judgement.all().filter_map(|(p, finding)| match finding {
         Finding::Unsafe(broken) => Some((*p, &**broken)),

@@ -24,7 +24,7 @@ const MOST: usize = 1 << 20;
 pub struct Effort {
     /// Bytes of the certificate in the image.
     pub table_bytes: usize,
-    /// Bytes of memory beside the image.
+    /// Bytes of memory besides the image.
     pub memory_bytes: usize,
     /// Literals that were propagated.
     pub propagations: u64,

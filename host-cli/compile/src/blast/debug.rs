@@ -1,4 +1,4 @@
-//! What a `.vimg` file carries behind the image (`docs/formats/image.md`).
+//! What a `.vimg` file carries after the image (`docs/formats/image.md`).
 //!
 //! A device gets the image alone. The host keeps the automaton, the map and the source with it, so
 //! that what comes back can be explained and validated without the model's file. All of it is checked
@@ -75,7 +75,7 @@ pub fn write(model: &Model, debug: &Debug) -> Vec<u8> {
     [&model.image, &chunk(MAGIC, VERSION, &payload)[..]].concat()
 }
 
-/// A chunk to be put behind an image.
+/// A chunk to be put after an image.
 pub fn chunk(magic: [u8; 4], version: u16, payload: &[u8]) -> Vec<u8> {
     let mut head = magic.to_vec();
     head.extend(version.to_le_bytes());

@@ -7,7 +7,7 @@
 //! - [`aligned`]: an image in memory as the view wants it.
 //! - [`code`]: the names of the code that an image is bound to.
 //! - [`requirements`]: what the properties of an image cover.
-//! - [`debug`]: what a `.vimg` file carries behind the image so that verdicts can be explained.
+//! - [`debug`]: what a `.vimg` file carries after the image so that verdicts can be explained.
 //!
 //! Equal automata give equal bytes: nothing depends on the order of a hash table.
 

@@ -16,7 +16,7 @@ pub struct Slice {
     pub unreachable: Vec<LocId>,
 }
 
-/// Cuts away what no erroneous run can use. Edges that are not `possible` are no edges.
+/// Cuts away what no erroneous run can use. Edges that are not `possible` do not count as edges.
 pub fn slice(cfa: &Cfa, possible: impl Fn(EdgeId) -> bool) -> Slice {
     let edges: Vec<EdgeId> =
         (0..cfa.edges.len() as u32).map(EdgeId).filter(|e| possible(*e)).collect();

@@ -1,6 +1,6 @@
 //! The control of a circuit becomes locations.
 //!
-//! A circuit is one loop, whatever it was made from: where a program stands is a state like any other. But this
+//! A circuit is one loop, whatever it was made from: where a program is is a state like any other. But this
 //! state decides most of what a step does, so that the circuit falls apart when it is known. A variable is
 //! *control* if that shows: if the gates that are left when it is true, and those that are left when it is
 //! false, are together not many more than all gates. (Of data, each half is nearly the whole.) A word is looked at value by value, if it
@@ -38,14 +38,14 @@ const LEFT_OF_WORD: f64 = 1.7;
 const GROWTH: usize = 10;
 const ANYWAY: usize = 200;
 
-/// Makes locations of control, if there is any. All of it or none: a part of what says where a program stands
+/// Makes locations of control, if there is any. All of it or none: a part of what says where a program is
 /// tells little, and makes things worse.
 pub fn run(cfa: &mut Cfa) -> Step {
     let vars = if is_circuit(cfa) { control(cfa) } else { vec![] };
     if !vars.is_empty() {
         let before: usize = cfa.edges.iter().map(|e| cfa.pool.cone(e.roots()).len()).sum();
         let live = Live::of(cfa);
-        // What words are assigned stands inside of expressions.
+        // What is assigned to words is inside of expressions.
         let deep = vars.iter().any(|v| cfa.vars[v.index()].width > BITS);
         let mut search = Search::new(cfa, &live, &vars, Limits { deep, ..LIMITS });
         if search.run().is_ok() && search.expressions() <= GROWTH * before + ANYWAY {
@@ -95,7 +95,7 @@ fn control(cfa: &Cfa) -> Vec<VarId> {
         };
         let bits = (values.len() as f64).log2();
         let left: usize = values.into_iter().map(left).sum();
-        // As much for each bit of a word as for one that stands alone.
+        // As much for each bit of a word as for one by itself.
         let share = (left as f64 / all).powf(1.0 / bits);
         if share <= if width <= BITS { LEFT } else { LEFT_OF_WORD } {
             found.push(var);
@@ -135,7 +135,7 @@ fn values(cfa: &Cfa, var: VarId) -> Option<Vec<Word>> {
     }
 }
 
-/// The values of an expression whose operands have these. Nothing if there is no telling.
+/// The values of an expression whose operands have these. Nothing if that is not known.
 fn possible<'a>(
     cfa: &Cfa,
     id: ExprId,

@@ -17,7 +17,7 @@ use vouch_ir::{
 
 /// Variables that are less wide than this need no derived ones: a clause or two says all of them.
 pub const WIDTH: u32 = 2;
-/// Variables that are less wide than this are no words: what is found bit by bit takes less room.
+/// Variables that are narrower than this are not words: what is found bit by bit takes less room.
 const NARROWEST: u32 = 9;
 /// Expressions that are searched for variables.
 const CONE: usize = 60;

@@ -12,7 +12,7 @@ use vouch_ir::{Clause, LocId, VarId};
 /// Part of a file format: fields and variants keep their order, and a change is a new [version](crate::blast::debug::VERSION).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Fact {
-    /// A clause over bits, as it would stand in a certificate.
+    /// A clause over bits, as it would be in a certificate.
     Clause(Clause),
     /// A variable has one of these values.
     Value {

@@ -1,7 +1,7 @@
 //! Smaller automata with the same verdicts.
 //!
 //! A pass takes an automaton and makes it smaller; how a result for the smaller one is a result for
-//! the one before stands in its [`back::Step`]. Verdicts are validated on the automaton as the front
+//! the one before is in its [`back::Step`]. Verdicts are validated on the automaton as the front
 //! end made it, so nothing in here has to be trusted: a pass that is wrong ends in *unknown*.
 //!
 //! - [`passes`]: which passes there are, their order, and the choice among them.
@@ -29,7 +29,7 @@
 //! Variables, inputs and locations keep their numbers, and parameters stay what they are; a location
 //! that is gone just has no edges. Inputs and locations may be added at the end, and so may variables
 //! whose values others determine. A *fact* that a pass relies on is a clause over variables that are
-//! live where it stands, because a later pass may drop assignments to others. Equal automata give equal results: no order of a hash table enters.
+//! live where it is, because a later pass may drop assignments to others. Equal automata give equal results: no order of a hash table enters.
 
 pub mod affine;
 pub mod back;

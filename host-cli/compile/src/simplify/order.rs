@@ -288,7 +288,7 @@ impl<'a> Classes<'a> {
         stack.into_iter().for_each(|id| self.read(id));
     }
 
-    /// Puts variables into one class. If that is not possible their values matter. What else is to be read goes on
+    /// Puts variables into one class. If that is not possible their values matter. What else is to be read is put on
     /// the stack.
     fn join(
         &mut self,

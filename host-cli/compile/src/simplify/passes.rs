@@ -100,9 +100,9 @@ impl Pass {
     }
 }
 
-/// The order. Ranges are found best while guards still stand on edges of their own, before blocks; and
+/// The order. Ranges are found best while guards are still on edges of their own, before blocks; and
 /// locations are merged after blocks, because merged ones may close cycles that hinder blocks. A pass
-/// stands here again where one before it makes new work for it: blocks bring expressions together that
+/// is here again where one before it makes new work for it: blocks bring expressions together that
 /// fold, and what folds sets locations and variables free. One that would see the automaton unchanged
 /// is not run. Words are looked at before ranges make parts of them.
 const SCHEDULE: [Pass; 19] = [
@@ -138,7 +138,7 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// These.
+    /// Only these passes.
     pub fn of(on: Vec<Pass>) -> Passes {
         Passes { on, guarded: false, kept: None }
     }

@@ -2,7 +2,7 @@
 //! variables that no guard depends on, however indirectly.
 //!
 //! Every guard of the remaining edges stays as it is, those that only delay or end a run included:
-//! whether a run can go on is what an error depends on. A variable that only guards of edges to the
+//! whether a run can continue is what an error depends on. A variable that only guards of edges to the
 //! same place read is set free by [`super::blocks`], which joins these edges.
 
 use super::back::Step;

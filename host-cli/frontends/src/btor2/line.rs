@@ -76,7 +76,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The name behind the first `at` words, if there is one.
+    /// The name after the first `at` words, if there is one.
     pub fn symbol(&self, at: usize) -> Option<String> {
         self.words.get(at).map(|w| w.text.to_string())
     }

@@ -1,6 +1,6 @@
 //! Constants of any width.
 
-/// Why digits are no constant.
+/// Why digits are not a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NumberError {
     /// A character is not a digit, or there is none.

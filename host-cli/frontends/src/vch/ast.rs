@@ -2,7 +2,7 @@
 
 use vouch_ir::Span;
 
-/// A name and where it stands.
+/// A name and its place.
 #[derive(Clone, Debug)]
 pub struct Name {
     pub text: String,
@@ -156,7 +156,7 @@ pub struct Block {
     pub value: Option<Box<Expr>>,
 }
 
-/// A statement and where it stands.
+/// A statement and its place.
 #[derive(Debug)]
 pub struct Statement {
     pub kind: StatementKind,
@@ -245,7 +245,7 @@ pub enum Unary {
     Negate,
 }
 
-/// An expression and where it stands.
+/// An expression and its place.
 #[derive(Debug)]
 pub struct Expr {
     pub kind: ExprKind,

@@ -189,7 +189,7 @@ pub enum ExprKind {
     Call(usize, Vec<Expr>),
     /// A fresh value.
     Any,
-    /// One of these machines is in the state beside it.
+    /// One of these machines is in the state that is paired with it.
     In(Vec<(usize, usize)>),
     Array(Vec<Expr>),
     Repeat(Box<Expr>),

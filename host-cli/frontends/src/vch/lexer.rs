@@ -30,7 +30,7 @@ struct Lexer<'a> {
     text: &'a str,
     at: usize,
     tokens: Vec<Token>,
-    /// Within the brackets behind a property's name, where `REQ-12` is one token.
+    /// Within the brackets after a property's name, where `REQ-12` is one token.
     in_requirements: bool,
     errors: &'a mut Vec<Diagnostic>,
 }
@@ -109,7 +109,7 @@ impl Lexer<'_> {
         );
         self.errors.push(match first {
             '"' | '\'' => {
-                error.help("there are no texts; give states and values a name in an enum")
+                error.help("there are no strings; give states and values a name in an enum")
             }
             '#' => error.help("comments begin with `//`"),
             _ => error.help("names are made of ASCII letters, digits and `_`"),

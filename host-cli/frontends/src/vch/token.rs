@@ -12,7 +12,7 @@ macro_rules! tokens {
             Ident,
             /// A numeric literal, with its suffix if it has one.
             Number,
-            /// The id of a requirement, in the brackets behind a property's name.
+            /// The id of a requirement, in the brackets after a property's name.
             Requirement,
             /// The end of the text.
             End,
@@ -65,11 +65,11 @@ tokens! {
     True = "true", False = "false",
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
     /// What it is.
     pub kind: Kind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }

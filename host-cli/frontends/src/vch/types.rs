@@ -141,7 +141,7 @@ impl Ty {
     pub fn encode(&self, value: i128) -> Word {
         value as Word & mask(self.width())
     }
-    /// The number that the bits stand for.
+    /// The number that the bits encode.
     pub fn decode(&self, bits: Word) -> i128 {
         if self.leaf().is_signed() {
             ir::eval::sign_extend(bits, self.width()) as i128

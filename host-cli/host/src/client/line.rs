@@ -4,7 +4,7 @@
 //! that nothing can come returns at once, and a test with many lost frames takes no longer than one
 //! without. While something comes, the clock counts: no flood stretches what a reply may take.
 
-use super::DeviceError;
+use super::{DeviceError, needs_work};
 use crate::deadline::{self, Deadline, Over};
 use crate::transport::Transport;
 use std::collections::VecDeque;
@@ -285,37 +285,11 @@ struct Question {
 enum Busy {
     /// It has to answer even when the time of the user is over: it is told to stop, and one that does not hear that hangs.
     No,
-    /// It may be booting, and nobody knows whether it is there at all. More time is no help for one that has not said
+    /// It may be booting, and nobody knows whether it is there at all. More time does not help one that has not said
     /// who it is in the time that it had, unless that was too short for anybody.
     Booting,
     /// What it is asked for may take all of the time.
     Working,
-}
-
-/// Whether a device has more to do for a request than to look something up.
-fn needs_work(request: &Request<'_>) -> bool {
-    match request {
-        Request::LoadEnd
-        | Request::LoadStored
-        | Request::Prepare { .. }
-        | Request::StoreStatus
-        | Request::StoreBegin { .. }
-        | Request::StoreChunk { .. }
-        | Request::StoreEnd
-        | Request::Provision { .. }
-        | Request::ChangeKeys { .. } => true,
-        Request::LoadBegin { .. }
-        | Request::LoadChunk { .. }
-        | Request::Bind { .. }
-        | Request::Run
-        | Request::Status
-        | Request::FetchVerdict { .. }
-        | Request::FetchInitial { .. }
-        | Request::FetchStep { .. }
-        | Request::FetchClauses { .. }
-        | Request::Cancel
-        | Request::Reset => false,
-    }
 }
 
 /// A number that no other host uses at the same time.

@@ -164,7 +164,7 @@ impl Client {
         self.line.transport().firmware()
     }
 
-    /// When the device is told to stop whatever is going on.
+    /// When the device is told to stop whatever it is doing.
     pub fn stop_at(&mut self, deadline: Deadline) {
         self.line.deadline = deadline;
     }
@@ -389,7 +389,7 @@ impl Client {
         }
     }
 
-    /// Ends a run that may be going on; the model stays.
+    /// Ends a run that may be in progress; the model stays.
     pub fn cancel(&mut self) -> Result<(), DeviceError> {
         self.done(Request::Cancel, "cancelling the run")
     }
@@ -400,7 +400,7 @@ impl Client {
         self.done(Request::Reset, "resetting it")
     }
 
-    /// Waits up to `pause` for the device to say that it stands still.
+    /// Waits up to `pause` for the device to say that it has stopped.
     fn follow(
         &mut self,
         pause: Duration,
@@ -591,6 +591,32 @@ fn phase_words(phase: Phase) -> &'static str {
         Phase::Running => "a run is in progress",
         Phase::Broken { .. } => "a property is broken",
         Phase::Finished => "the run has finished",
+    }
+}
+
+/// Whether a device has more to do for a request than to look something up.
+fn needs_work(request: &Request<'_>) -> bool {
+    match request {
+        Request::LoadEnd
+        | Request::LoadStored
+        | Request::Prepare { .. }
+        | Request::StoreStatus
+        | Request::StoreBegin { .. }
+        | Request::StoreChunk { .. }
+        | Request::StoreEnd
+        | Request::Provision { .. }
+        | Request::ChangeKeys { .. } => true,
+        Request::LoadBegin { .. }
+        | Request::LoadChunk { .. }
+        | Request::Bind { .. }
+        | Request::Run
+        | Request::Status
+        | Request::FetchVerdict { .. }
+        | Request::FetchInitial { .. }
+        | Request::FetchStep { .. }
+        | Request::FetchClauses { .. }
+        | Request::Cancel
+        | Request::Reset => false,
     }
 }
 

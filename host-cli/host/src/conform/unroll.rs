@@ -105,7 +105,7 @@ fn bounded(cfa: &Cfa) -> Cfa {
     cfa
 }
 
-/// Which variables matter where: those that decide which way a run goes on, and what the log tells.
+/// Which variables matter where: those that decide how a run continues, and what the log tells.
 fn live(cfa: &Cfa, log: &Log) -> Live {
     let mut cfa = cfa.clone();
     let mut asked = cfa.pool.bool(true);
@@ -168,7 +168,7 @@ impl<'m, 'c> Unrolling<'m, 'c> {
         clock: &'c Clock<'c>,
     ) -> Result<Unrolling<'m, 'c>, TooManyNodes> {
         let cfa = &moves.cfa;
-        // A run that breaks a property goes on, unless that ends it.
+        // A run that breaks a property continues, unless that ends it.
         let goes_on = |id: &EdgeId| !moves.at[cfa.edges[id.index()].to.index()].is_empty();
         let mut leaving = cfa.leaving();
         leaving.iter_mut().for_each(|edges| edges.retain(goes_on));

@@ -5,7 +5,7 @@
 //! [executed](super::execute), and a model without much to choose may have few states ([explicit](super::explicit) search). When IC3 has had a share of the time it pauses, and each
 //! of these has a share, too; then it continues where it was. Where the model can be compiled again, [`crate::check`]
 //! has [predicates](super::cegar) after them. The first pauses are early and short, the last one is longer: most of
-//! what another engine decides takes it a moment. On programs IC3 begins as the device runs it, and goes on with
+//! what another engine decides takes it a moment. On programs IC3 begins as the device runs it, and continues with
 //! [more work](super::Engine::Eager) on each lemma: either decides as many, and predicates, which are asked anyway, decide more of what
 //! only the first of them does.
 //!
@@ -73,10 +73,10 @@ const PAUSES: &[Pause] = &[Pause::EASY, Pause::first(24), Pause::second(6)];
 /// For circuits. Most of what IC3 decides takes it a while.
 pub const CIRCUITS: Turns =
     Turns { first: &[], eager: false, pauses: &[Pause::EASY_CIRCUITS, Pause::of_circuits(4)] };
-/// For programs and machines, in a thread beside an IC3 that does not pause.
+/// For programs and machines, in a thread alongside an IC3 that does not pause.
 pub const PROGRAMS_BESIDE: Turns =
     Turns { first: &[], eager: true, pauses: &[Pause::EASY, Pause::first(60), Pause::second(12)] };
-/// For circuits, beside the same.
+/// For circuits, alongside the same.
 pub const CIRCUITS_BESIDE: Turns =
     Turns { first: &[], eager: true, pauses: &[Pause::of_circuits(6)] };
 /// The time that these are parts of if there is no end to it.

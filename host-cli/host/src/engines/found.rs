@@ -69,7 +69,7 @@ impl Found {
         }
     }
 
-    /// Keeps what a search has found that does not go on.
+    /// Keeps what a search has found that does not continue.
     pub(super) fn take(&mut self, answer: Answer) {
         self.add(answer.traces, &answer.steps);
         let all = &mut self.answer;

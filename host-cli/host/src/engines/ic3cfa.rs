@@ -60,7 +60,7 @@ fn most(memory: Memory) -> usize {
 pub(super) enum Pause {
     /// It is at its end.
     Finished,
-    /// It has had its slice of the time, and can go on.
+    /// It has had its slice of the time, and can continue.
     Slice,
     /// All the time is over, or somebody has cancelled.
     Over(Ended),
@@ -165,7 +165,7 @@ impl<'a, W: Word> Search<'a, W> {
                 continue;
             }
             match ended {
-                // A search in the middle of a question can be asked for what it knows, but not go on.
+                // A search in the middle of a question can be asked for what it knows, but cannot continue.
                 Some(pause) => {
                     if pause != Pause::Slice {
                         engine.abandon(&mut memory, Limit::Cancelled);

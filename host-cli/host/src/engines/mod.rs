@@ -4,7 +4,7 @@
 //! Nothing of it is believed until [`crate::judge`] has looked at it.
 //!
 //! - [`ic3cfa`]: the core's engine, the same code as on a device, on a large arena.
-//! - [`portfolio`]: several of them at once; the first whose verdict stands wins.
+//! - [`portfolio`]: several of them at once; the first whose verdict is confirmed wins.
 //! - [`ic3`]: the same on one transition relation with a program counter, as [`monolith`] makes it.
 //! - [`bmc`], [`kind`]: bounded model checking and k-induction, to compare and for shortest runs.
 //! - [`explicit`]: all states, one after the other, for small and for deterministic models.

@@ -1,7 +1,7 @@
 //! An image as one transition relation: what IC3 works on when it knows nothing of control flow.
 //!
 //! All locations between the initial one and the errors become one, with a program counter in new
-//! state bits behind the others. The edges between them become one edge, of which new input bits
+//! state bits after the others. The edges between them become one edge, of which new input bits
 //! choose the part that is taken; a choice of nothing, or of a part whose guard is false, is not a step.
 //! State bits that are not live at a location are 0 there. Parameters keep their value everywhere.
 //!

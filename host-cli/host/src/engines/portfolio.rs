@@ -1,4 +1,4 @@
-//! Several engines at once, each in a thread of its own: the first whose verdict stands wins.
+//! Several engines at once, each in a thread of its own: the first whose verdict is confirmed wins.
 //!
 //! They differ in how they work, never in what is true: a verdict counts only once it was judged, so
 //! which of them is first changes the run or the invariant that is shown, but no verdict. All of them
@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use vouch_core::ic3::{Stats, Verdict};
 
-/// How often the caller is asked whether to go on.
+/// How often the caller is asked whether to continue.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// An answer, which nobody believes yet.
@@ -27,7 +27,7 @@ pub struct Claim<M> {
     pub about: M,
 }
 
-/// One that takes part: it gets somebody to ask whether to go on.
+/// One that takes part: it gets somebody to ask whether to continue.
 pub type Entrant<'e, M> = Box<dyn FnOnce(Watch<'_>) -> Result<Claim<M>, EngineError> + Send + 'e>;
 
 /// What came out of it.

@@ -110,7 +110,7 @@ fn lines(asked: &Asked<'_>, facts: &Facts<'_>) -> Vec<Line> {
         let mut here = asked.at(*location);
         for (fact, places) in &mut lines {
             deadline::tick();
-            // What was found here was found by looking at bits: it is asked for all the same.
+            // What was found here was found by looking at bits: it is still asked for.
             match here.implies(&fact.lits) {
                 Some(true) => places.insert(*location),
                 _ => places.remove(location),

@@ -46,7 +46,7 @@ impl Writer<'_> {
     }
 
     fn relation(&self, term: &Term, holds: bool) -> String {
-        // A constant stands at the right.
+        // A constant is on the right.
         let swapped = matches!(term.left, Operand::Const(_));
         let (left, right) = if swapped { (term.right, term.left) } else { (term.left, term.right) };
         let sign = match (term.op, holds, swapped) {

@@ -34,7 +34,7 @@ pub struct Circuit {
     pub bads: Vec<(String, u32)>,
     /// What is assumed in every step.
     pub constraints: Vec<u32>,
-    /// What stands behind the circuit.
+    /// What follows the circuit.
     pub comment: String,
 }
 

@@ -157,7 +157,7 @@ mod tests {
             found.contains(&("the state Odd is never entered".into(), "Odd".into())),
             "{found:?}"
         );
-        // Of the transitions, that of the state which is never entered is no news.
+        // Of the transitions, that of the state which is never entered is not worth reporting.
         assert_eq!(count("transition is never taken"), 1, "{found:?}");
         assert_eq!(found.len(), 6);
     }
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(run.trace.steps.len(), 5);
         let last = run.run.as_ref().unwrap().states.iter().rev().nth(1).unwrap();
         assert_eq!(last.values, [2]);
-        // An input that is wanted is no deadlock, nor is a constraint that forbids what is not.
+        // An input that is wanted is not a deadlock, nor is a constraint that forbids what is not.
         assert!(self::report(&text.replace("on tries == 1", "on tries > 0")).findings.is_empty());
         let narrow = text.replace("code < 3", "code != 2");
         let found = warnings(&narrow);

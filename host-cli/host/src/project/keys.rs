@@ -15,7 +15,7 @@ pub enum Kind {
     Listed,
 }
 
-/// A key of a model in `vouch.toml` that stands for a flag of `vouch check`.
+/// A key of a model in `vouch.toml` that is a flag of `vouch check`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
     /// Its name, which is that of the flag.

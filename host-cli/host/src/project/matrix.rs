@@ -1,6 +1,6 @@
 //! Which property covers which requirement, with its verdict and its proof: what an auditor asks for.
 
-use crate::report::markdown::{code, plain};
+use crate::report::results::markdown::{code, plain};
 use crate::report::results::{Checked, Item};
 use crate::report::text::because;
 use crate::verdict::Verdict;

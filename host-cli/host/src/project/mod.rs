@@ -24,7 +24,7 @@ pub use file::{Check, Project};
 
 /// What the file is called.
 pub const FILE: &str = "vouch.toml";
-/// The folder beside it in which things are kept.
+/// The folder next to it in which things are kept.
 pub const FOLDER: &str = ".vouch";
 
 use std::path::{Path, PathBuf};

@@ -50,7 +50,7 @@ fn is_like(name: &str, pattern: &str) -> bool {
     }
     let (name, pattern): (Vec<char>, Vec<char>) =
         (name.chars().collect(), pattern.chars().collect());
-    // Where to go on if what follows the last `*` does not fit.
+    // Where to continue if what follows the last `*` does not fit.
     let (mut n, mut p, mut again) = (0, 0, None);
     while n < name.len() {
         match pattern.get(p) {

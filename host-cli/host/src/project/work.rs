@@ -9,7 +9,7 @@ use super::{FOLDER, content};
 use crate::deadline::{Deadline, Over};
 use crate::pipeline::Options;
 use crate::report::json::Outcome;
-use crate::report::results::{Checked, ErrorOutcome, Failed, Item};
+use crate::report::results::{Checked, ErrorOutcome, FORMATS, Failed, Format, Item};
 use crate::verdict::{Reason, Verdict};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Seek};
@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_millis(300);
 /// How much earlier than all the time of a process ends, at least, so that what it has found is still heard.
 const MARGIN: f64 = 1.2;
-/// Variables of the environment that say what to do with one result, not with all.
-const NOT_INHERITED: [&str; 18] = [
+/// Variables of the environment that say what to do with one result, not with all; and those of [`FORMATS`].
+const NOT_INHERITED: [&str; 15] = [
     "CERTIFICATE",
     "COLOR",
     "GITHUB",
@@ -30,11 +30,8 @@ const NOT_INHERITED: [&str; 18] = [
     "HTML",
     "JOBS",
     "JSON",
-    "JUNIT",
-    "MARKDOWN",
     "NO_CACHE",
     "QUIET",
-    "SARIF",
     "SEED",
     "TIMEOUT",
     "TRACE",
@@ -215,8 +212,8 @@ impl Shop {
             command.arg("--seed").arg(place);
         }
         command.arg("--certificate").arg(place).arg("--").arg(&task.check.path);
-        for name in NOT_INHERITED {
-            command.env_remove(format!("VOUCH_{name}"));
+        for name in not_inherited() {
+            command.env_remove(name);
         }
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(Stdio::null());
         Ok((command.spawn()?, output))
@@ -258,9 +255,15 @@ impl Shop {
     }
 }
 
+/// The variables of vouch that the processes of a project do not get.
+fn not_inherited() -> impl Iterator<Item = String> {
+    let own = NOT_INHERITED.iter().map(|name| format!("VOUCH_{name}"));
+    own.chain(FORMATS.iter().map(Format::variable))
+}
+
 /// Whether a variable of the environment changes what a check finds.
 fn is_inherited(name: &str) -> bool {
-    name.strip_prefix("VOUCH_").is_some_and(|name| !NOT_INHERITED.contains(&name))
+    name.starts_with("VOUCH_") && not_inherited().all(|other| other != name)
 }
 
 fn failed(message: String) -> Checked {

@@ -30,7 +30,7 @@ pub struct Board {
 }
 
 impl Board {
-    /// Starts a machine whose processor stands still.
+    /// Starts a machine whose processor is halted.
     pub fn start(machine: &'static Machine) -> Result<Board, Obstacle> {
         let qemu = Path::new(machine.qemu);
         let qemu = companion::find(qemu).ok_or(Obstacle::NoQemu(machine.qemu))?;

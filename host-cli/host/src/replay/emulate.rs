@@ -14,7 +14,7 @@ pub const STATUS: Register = Register(25);
 /// What comes after an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// Execution goes on: registers and the program counter are set.
+    /// Execution continues: registers and the program counter are set.
     On,
     /// A handler goes back to what it has interrupted; the machine's registers keep their values.
     Leave,
@@ -50,7 +50,7 @@ pub struct Emulator<'a> {
     pub specials: &'a mut [u32; 3],
     /// Whether the exclusive monitor is held; kept here, too.
     pub monitor: &'a mut bool,
-    /// Memory that is no peripheral, whatever it looks like.
+    /// Memory that is not a peripheral, whatever it looks like.
     pub stack: Range<u32>,
     /// Whether the outside decides about an address.
     pub is_outside: &'a dyn Fn(u32) -> bool,

@@ -67,7 +67,7 @@ fn attempt(_: &Binary, _: &plan::Plan) -> Replayed {
 }
 
 /// Takes back every *unsafe* that does not happen on the program that the model was lifted from. The runs are kept
-/// beside the findings.
+/// along with the findings.
 pub fn confirm(model: &Loaded, judgement: &mut Judgement) {
     if !model.origin.is_lifted() {
         return;

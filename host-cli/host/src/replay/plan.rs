@@ -40,7 +40,7 @@ pub struct Call {
 /// A stretch of execution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stretch {
-    /// What is called at its beginning; otherwise execution goes on where it was.
+    /// What is called at its beginning; otherwise execution continues where it was.
     pub call: Option<Call>,
     /// What it reads, in this order; words of the stack are there from the beginning.
     pub reads: Vec<Read>,

@@ -36,7 +36,7 @@ pub fn text(explanation: &Explanation, style: &Style, all: bool) -> String {
     text
 }
 
-/// A title and items behind it, in lines that are no wider than the terminal.
+/// A title and items after it, in lines that are no wider than the terminal.
 fn wrapped(title: &str, items: &[String], width: usize) -> Vec<String> {
     let room = width.saturating_sub(2).max(30);
     let mut lines = vec![title.to_string()];

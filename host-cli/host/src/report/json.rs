@@ -1,7 +1,7 @@
 //! The outcome of a check for programs: what `--json` prints.
 //!
 //! The order of fields is fixed; what is not known is `null`. Names that occur several times have
-//! `#n` behind them, as in the text formats. Values are `true` and `false`, names of enumerations,
+//! `#n` after them, as in the text formats. Values are `true` and `false`, names of enumerations,
 //! and numbers; a number beyond 2^53, which many readers of JSON would round, is a string.
 //!
 //! All of it can be read back, so that what was found out once can be reported again. `docs/formats/check.schema.json`
@@ -306,7 +306,7 @@ impl fmt::Display for Shown {
 impl Outcome {
     /// One line of JSON.
     pub fn to_json(&self) -> String {
-        // Fails only for maps whose keys are no strings, and there are none.
+        // Fails only for maps whose keys are not strings, and there are none.
         serde_json::to_string(self).unwrap_or_default()
     }
 }

@@ -7,27 +7,21 @@
 //! - [`table`]: a counterexample as a table of steps.
 //! - [`text`]: the summary of a check.
 //! - [`html`]: a verdict as a page.
-//! - [`github`]: workflow commands of GitHub actions.
 //! - [`json`]: the same for programs.
-//! - [`junit`]: results for CI systems.
-//! - [`markdown`]: results as Markdown.
+//! - [`junit`]: test reports for CI systems.
 //! - [`markup`]: text in pages, pictures and XML.
-//! - [`results`]: what several checks have found.
-//! - [`sarif`]: results for code scanning.
+//! - [`results`]: what several checks have found, and its file formats.
 //! - [`vcd`]: a counterexample as waveforms.
 //! - [`walk`]: runs that break nothing, step by step.
 
 pub mod explained;
 pub mod formats;
-pub mod github;
 pub mod html;
 pub mod json;
 pub mod junit;
-pub mod markdown;
 pub mod markup;
 pub mod results;
 mod rows;
-pub mod sarif;
 pub mod sequence;
 pub mod suite;
 pub mod svg;

@@ -34,7 +34,7 @@ const STYLE: &str = "\
 /// What a machine does in a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Act {
-    /// Its number.
+    /// The machine's number.
     pub machine: usize,
     /// The transition, as it is written.
     pub text: String,
@@ -167,7 +167,7 @@ fn changes(
     changes
 }
 
-/// Remembers changes.
+/// Records changes as the last of their variables, each with the row that it is in.
 fn note(news: &mut BTreeMap<String, News>, changes: Vec<Change>, row: usize) {
     for Change { by, name, text } in changes {
         match by {

@@ -166,7 +166,7 @@ impl Columns {
         (0..4).filter(move |c| *c != 2 || has_inputs)
     }
 
-    /// The lines of one row. The numbers of steps stand at the right of their column.
+    /// The lines of one row. The numbers of steps are right-aligned.
     fn lines(&self, cells: &[Vec<String>; 4], marks: &Marks) -> Vec<String> {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         let line = |i: usize| {
@@ -219,7 +219,7 @@ fn flow(items: &[String], width: usize, marks: &Marks) -> Vec<String> {
     lines
 }
 
-/// Cut in the middle, for names differ at their ends and values stand there.
+/// Cut in the middle, because names differ at their ends, and values are there.
 fn abbreviate(text: &str, width: usize, marks: &Marks) -> String {
     if text.width() <= width {
         return text.to_string();

@@ -6,7 +6,7 @@ use crate::escape;
 use crate::verdict::Verdict;
 use unicode_width::UnicodeWidthStr;
 
-/// The summary of a check: the verdict, each property, and what it took.
+/// The summary of a check: the verdict, each property, and the cost.
 pub fn summary(outcome: &Outcome, style: &Style) -> String {
     let mut text = String::new();
     let model = escape::text(outcome.model.as_deref().unwrap_or("the model"));
@@ -67,7 +67,7 @@ pub fn because(p: &PropertyOutcome, validated: bool) -> String {
     }
 }
 
-/// What it took, as far as it is known.
+/// The cost, as far as it is known.
 fn numbers(outcome: &Outcome, style: &Style) -> Vec<(&'static str, String)> {
     let mut lines = vec![];
     let mut engine = outcome.engine.clone().unwrap_or_default();

@@ -1,9 +1,9 @@
 //! A counterexample as waveforms (value change dump), for GTKWave, Surfer and the like.
 //!
-//! One time unit is one step; of a program, one place where it goes on. At time *t* stand the state after step *t* and
+//! One time unit is one step; of a program, one place where it continues. At time *t* it has the state after step *t* and
 //! the inputs that this step has read, as in the table; inputs that it did not read are `z`. Each machine has a scope
 //! with its state, its variables and whether it has moved. The scope `properties` has a signal for each property: 0
-//! where it is broken. Names of states and enumerations are there as strings beside the numbers, because not every
+//! where it is broken. Names of states and enumerations are there as strings along with the numbers, because not every
 //! viewer shows strings, and not every one can be told the names of numbers.
 
 use super::value;

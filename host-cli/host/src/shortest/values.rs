@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
         follows
     }
 
-    /// Whether the run goes on to its end from another state than before; it is taken then.
+    /// Whether the run reaches its end from another state than before; it is taken then.
     fn follow(&mut self, at: usize, state: Vec<Word>) -> bool {
         let mut new = vec![state];
         let mut at_end = at;

@@ -36,7 +36,7 @@ pub enum Answer {
 /// An automaton with goals as properties.
 struct Asked {
     cfa: Cfa,
-    /// What edges to goals stand for, from this number on: an edge of the model, or nothing.
+    /// What edges to goals represent, from this number on: an edge of the model, or nothing.
     first: usize,
     real: Vec<Option<EdgeId>>,
 }

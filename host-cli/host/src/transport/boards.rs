@@ -73,6 +73,15 @@ struct Row {
     flash: u32,
     models: u32,
     qemu: Option<Emulation>,
+    #[serde(default)]
+    variants: Vec<Variant>,
+}
+
+/// Another build of a board's firmware.
+#[derive(Deserialize)]
+struct Variant {
+    suffix: String,
+    features: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -80,26 +89,29 @@ struct Table {
     board: Vec<Row>,
 }
 
-/// The boards that QEMU emulates, the default one first.
-pub static BOARDS: LazyLock<Vec<Board>> = LazyLock::new(|| {
+static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     // The file is part of the program; a test sees to it that it can be read.
     let table: Result<Table, _> = toml::from_str(include_str!("../../boards.toml"));
-    table.map_or_else(|_| vec![], |table| table.board.into_iter().filter_map(board).collect())
+    table.map_or_else(|_| vec![], |table| table.board)
 });
 
-fn board(row: Row) -> Option<Board> {
-    let qemu = row.qemu?;
+/// The boards that QEMU emulates, the default one first.
+pub static BOARDS: LazyLock<Vec<Board>> =
+    LazyLock::new(|| TABLE.iter().filter_map(board).collect());
+
+fn board(row: &Row) -> Option<Board> {
+    let qemu = row.qemu.clone()?;
     // Flash begins at a multiple of its size.
     let base = row.models - row.models % row.flash;
     Some(Board {
-        name: row.name,
-        processor: row.processor,
-        triple: row.target,
+        name: row.name.clone(),
+        processor: row.processor.clone(),
+        triple: row.target.clone(),
         ram: row.ram,
         stack: row.stack,
         flash: row.flash,
         models: row.models..base + row.flash,
-        layout: row.layout,
+        layout: row.layout.clone(),
         qemu,
     })
 }
@@ -107,6 +119,16 @@ fn board(row: Row) -> Option<Board> {
 /// The board of this name.
 pub fn find(name: &str) -> Option<&'static Board> {
     BOARDS.iter().find(|b| b.name == name)
+}
+
+/// The firmware for debug probes that runs on a chip: the variant with a link over a probe of the board that the chip's name
+/// begins with.
+pub fn for_chip(chip: &str) -> Option<String> {
+    let chip = chip.to_lowercase();
+    let row = TABLE.iter().find(|row| chip.starts_with(&row.name))?;
+    let variant =
+        row.variants.iter().find(|variant| variant.features.iter().any(|f| f == "rtt"))?;
+    Some(format!("{}-{}", row.name, variant.suffix))
 }
 
 /// All names, each with `prefix` before it, for messages.

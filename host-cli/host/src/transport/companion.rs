@@ -1,6 +1,6 @@
-//! A program that runs beside this one and ends with it, however this one ends.
+//! A program that runs alongside this one and ends with it, however this one ends.
 //!
-//! Nobody can clean up after having been killed. So a shell stands between the two: it ends the program
+//! Nobody can clean up after having been killed. So there is a shell between the two: it ends the program
 //! when the pipe from here is closed, which the system does in any case.
 
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts its arguments behind the first, and when standard input ends removes the folder that is the first
+/// Starts its arguments after the first, and when standard input ends removes the folder that is the first
 /// and ends the program. A process in the background has no
 /// standard input of its own: hence the copy. When the program ends by itself, nobody must end whatever
 /// has its number then: hence the last line.

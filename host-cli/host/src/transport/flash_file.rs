@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct FlashFile {
     path: PathBuf,
-    /// The file beside it whose lock says whose it is.
+    /// The file next to it whose lock says whose it is.
     mark: PathBuf,
     _lock: File,
 }

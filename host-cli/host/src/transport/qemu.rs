@@ -106,7 +106,7 @@ mod process {
         }
     }
 
-    /// What QEMU wrote to its standard error, to be put behind a message.
+    /// What QEMU wrote to its standard error, to be put after a message.
     fn said(folder: &Path) -> String {
         let text = std::fs::read_to_string(folder.join("stderr")).unwrap_or_default();
         if text.trim().is_empty() { String::new() } else { format!(": {}", text.trim()) }

@@ -124,7 +124,7 @@ fn digest(line: &mut Line<'_>) -> Result<Option<Digest>, ParseError> {
     Ok(Some(digest))
 }
 
-/// A value as it stands in a file: names of enumerations as names of the model are spelled.
+/// A value as it is written in a file: names of enumerations as names of the model are spelled.
 fn spell_value(ty: &Type, width: u32, value: Word) -> String {
     let Type::Enum(_) = ty else { return value::show(ty, width, value) };
     match ty.name(value) {

@@ -155,7 +155,7 @@ impl Names {
     }
 }
 
-/// Whether a name can stand without quotes.
+/// Whether a name can be written without quotes.
 pub fn is_bare(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(is_bare_char)
@@ -166,7 +166,7 @@ pub fn is_bare_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_.:@$/[]()<>+-*".contains(c)
 }
 
-/// A name as it stands in a file: as it is, or in quotes.
+/// A name as it is written in a file: as it is, or in quotes.
 pub fn spell(name: &str) -> String {
     if is_bare(name) {
         return name.to_string();

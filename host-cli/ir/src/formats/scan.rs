@@ -169,7 +169,7 @@ impl<'t> Line<'t> {
         word
     }
 
-    /// The next word without going on; empty at the end of the line.
+    /// The next word without advancing; empty at the end of the line.
     pub fn peek(&self) -> Word<'t> {
         let mut ahead = self.clone();
         ahead.skip_blanks();
@@ -210,7 +210,7 @@ impl<'t> Line<'t> {
         self.peek().text.is_empty()
     }
 
-    /// A name, bare or in quotes, with `#n` behind it if need be, and a blank after that.
+    /// A name, bare or in quotes, with `#n` after it if need be, and a blank after that.
     pub fn name(&mut self, what: &str) -> Result<Name<'t>, ParseError> {
         let name = self.name_in(what, false)?;
         match self.rest().chars().next() {

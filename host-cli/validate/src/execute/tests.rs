@@ -113,7 +113,7 @@ fn random_automata_do_what_the_reference_says() {
     assert!(ended > 1000 && broken > 300 && only > 100, "{ended} {broken} {only}");
 }
 
-/// `for (x = 0; x < count; x++);`, with an error behind it.
+/// `for (x = 0; x < count; x++);`, with an error after it.
 fn counting(count: Word) -> Cfa {
     let mut cfa = Cfa::new("counting");
     let x = cfa.add_var(state_var("x", 32, Type::Unsigned));

@@ -27,7 +27,7 @@ const MAX_ITERATIONS: i128 = 65536;
 /// How deep functions may call each other; each level is inlined.
 const MAX_CALL_DEPTH: u32 = 32;
 
-/// Where an expression stands decides what it may read.
+/// The place of an expression decides what it may read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     /// A constant, a range, a length: nothing but constants.

@@ -1,4 +1,4 @@
-//! Names: what they stand for, and what to say when they stand for nothing.
+//! Names: what they mean, and what to say when they mean nothing.
 
 use super::super::ast::Name;
 use super::super::hint;

@@ -29,7 +29,7 @@ struct Frame {
     first: Option<Kind>,
     /// Each `if` whose block has not begun: whether it is a value.
     ifs: Vec<bool>,
-    /// Set behind the block of an `if`: whether that is a value.
+    /// Set after the block of an `if`: whether that is a value.
     closed_if: Option<bool>,
     /// Whether this is a block of an `if`, and of which kind.
     of_if: Option<bool>,
@@ -106,7 +106,7 @@ impl Layout<'_, '_> {
         self.pieces.get(i).is_some_and(|p| p.kind == Kind::Ident && p.text == word)
     }
 
-    /// Whether the token begins what stands in the innermost body.
+    /// Whether the token begins the content of the innermost body.
     fn begins(&mut self) -> bool {
         self.top().body != Body::Expr && self.top().first.is_none()
     }
@@ -252,7 +252,7 @@ impl Layout<'_, '_> {
         top.ifs.clear();
     }
 
-    /// Whether a statement continues behind one of its blocks.
+    /// Whether a statement continues after one of its blocks.
     fn goes_on(&mut self, next: usize, of_if: Option<bool>) -> bool {
         match self.kind(next) {
             Kind::Semicolon => true,

@@ -1,6 +1,6 @@
 //! Lines with their comments, and how they become text.
 
-/// Where comments behind code begin, if the code leaves them room.
+/// Where comments after code begin, if the code leaves them room.
 const COMMENT_COLUMN: usize = 40;
 /// Longer lines push only their own comment to the right.
 const LONG: usize = 60;
@@ -11,7 +11,7 @@ const INDENT: usize = 4;
 struct Line {
     levels: usize,
     text: String,
-    /// A comment behind the code, which ends the line.
+    /// A comment after the code, which ends the line.
     comment: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Lines {
         Lines { lines: vec![] }
     }
 
-    /// Begins a line, behind a blank one if asked.
+    /// Begins a line, after a blank one if asked.
     pub fn begin(&mut self, levels: usize, blank: bool) {
         if blank && !self.lines.is_empty() {
             self.lines.push(Line::default());

@@ -6,7 +6,7 @@
 //! - Four blanks for each level. A block stays in one line if it was in one and fits there.
 //! - One statement in a line; a statement that was continued in another line still is.
 //! - Blank lines stay, but never two together, nor at the edges of a block.
-//! - Comments behind code begin in one column.
+//! - Comments after code begin in one column.
 //!
 //! - [`space`]: blanks between the tokens of a line.
 //! - [`lines`]: lines with their comments, and how they become text.
@@ -47,16 +47,16 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(formatted)
 }
 
-/// A token, with what stands before it.
+/// A token, with what comes before it.
 struct Piece<'t> {
     kind: Kind,
     text: &'t str,
     comments: Vec<Comment<'t>>,
-    /// Line ends between it and what stands before it.
+    /// Line ends between it and what comes before it.
     newlines: usize,
 }
 
-/// A comment, without blanks behind it.
+/// A comment, without blanks after it.
 struct Comment<'t> {
     text: &'t str,
     newlines: usize,

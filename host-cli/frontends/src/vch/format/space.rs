@@ -3,11 +3,11 @@
 use super::super::token::Kind;
 use super::Piece;
 
-/// Words of claims, which are names elsewhere: what stands in parentheses behind them is not an argument.
+/// Words of claims, which are names elsewhere: what follows them in parentheses is not an argument.
 const CLAIM_WORDS: [&str; 9] =
     ["always", "never", "when", "then", "within", "after", "no", "before", "once"];
 
-/// For each token whether a blank stands before it, if it does not begin a line.
+/// For each token whether there is a blank before it, if it does not begin a line.
 pub fn blanks(pieces: &[Piece<'_>]) -> Vec<bool> {
     let mut scan = Scan { open: vec![0], in_claim: false };
     let mut blanks = vec![false; pieces.len()];
@@ -16,7 +16,7 @@ pub fn blanks(pieces: &[Piece<'_>]) -> Vec<bool> {
         let (previous, next) = (&pieces[i - 1], &pieces[i]);
         let before = before.map(|p| p.kind);
         let unary = is_unary(before, previous.kind);
-        // The brackets behind a property's name are not an index.
+        // The brackets after a property's name are not an index.
         let lists = before == Some(Kind::Property) && next.kind == Kind::OpenBracket;
         blanks[i] = scan.blank(previous, next, unary) || lists;
     }
@@ -44,7 +44,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Whether a blank stands between the two.
+    /// Whether there is a blank between the two.
     fn blank(&mut self, previous: &Piece<'_>, next: &Piece<'_>, unary: bool) -> bool {
         use Kind::*;
         match next.kind {

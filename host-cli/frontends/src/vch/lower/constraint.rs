@@ -2,7 +2,7 @@
 //!
 //! A step needs all constraints. But one on inputs that an edge does not read says nothing about
 //! the edge, as long as some values satisfy it; such constraints are left out, which keeps edges
-//! small. Constraints that share inputs stand and fall together.
+//! small. Constraints that share inputs are kept or dropped together.
 
 use super::super::hir::Model;
 use super::engine::{Engine, Lower, Stop};
@@ -127,7 +127,7 @@ fn reads(pool: &Pool, roots: impl IntoIterator<Item = ExprId>) -> Reads {
 }
 
 /// Looks for values that satisfy a constraint on inputs alone, all inputs having the same one: at
-/// the ends and around the constants of the constraint. Finding none is no harm.
+/// the ends and around the constants of the constraint. Finding none does no harm.
 fn satisfiable(pool: &Pool, holds: ExprId) -> bool {
     let Reads { any_var, constants, .. } = reads(pool, [holds]);
     let around = |c: Word| [c, c.wrapping_add(1), c.wrapping_sub(1)];

@@ -58,7 +58,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Whether there is no way on from it. A model can go on after a claim that does not hold.
+    /// Whether the run ends here. A model can continue after a claim that does not hold.
     pub fn is_fatal(self) -> bool {
         matches!(self, Failure::Index | Failure::Division | Failure::Overflow)
     }
@@ -180,7 +180,7 @@ impl<'m> Engine<'m> {
         result
     }
 
-    /// Where the condition does not hold, the step has failed, and does not go on if that is fatal.
+    /// Where the condition does not hold, the step has failed, and does not continue if that is fatal.
     pub(super) fn require(&mut self, ok: ExprId, failure: Failure, span: Span) {
         let pool = &mut self.cfa.pool;
         let not_ok = pool.not(ok);

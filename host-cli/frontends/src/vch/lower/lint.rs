@@ -54,7 +54,7 @@ fn trigger(claim: &Claim) -> Option<(&HirExpr, &'static str)> {
 }
 
 impl Lowering<'_> {
-    /// Whether a property says that the state is never entered: then that is no news.
+    /// Whether a property says that the state is never entered: then that is not worth reporting.
     fn is_forbidden(&self, machine: usize, state: usize) -> bool {
         self.model.properties.iter().any(|p| match &p.claim {
             Claim::Always(HirExpr { kind: ExprKind::Unary(Unary::Not, e), .. }) => {

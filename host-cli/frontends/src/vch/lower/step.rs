@@ -33,7 +33,7 @@ pub struct Outcome {
 }
 
 impl Lowering<'_> {
-    /// Makes the engine go on from here, on all paths.
+    /// Makes the engine continue from here, on all paths.
     pub(super) fn load(&mut self, path: &Path) {
         load(&mut self.engine, path);
     }

@@ -21,7 +21,7 @@ const MAX_HEIGHT: u32 = 256;
 /// After so many errors the rest is noise.
 pub const MAX_ERRORS: usize = 20;
 
-/// The error has been reported; the caller finds a place to go on.
+/// The error has been reported; the caller finds a place to continue.
 struct Failed;
 type Parse<T> = Result<T, Failed>;
 
@@ -148,7 +148,7 @@ impl Parser<'_> {
     fn expect(&mut self, kind: Kind) -> Parse<Token> {
         if self.kind() == kind { Ok(self.advance()) } else { Err(self.unexpected(kind.shown())) }
     }
-    /// A closing `;`; if it is missing the error stands after the last token, where it belongs.
+    /// A closing `;`; if it is missing the error points after the last token, where it belongs.
     fn semicolon(&mut self) -> Parse<()> {
         if self.eat(Kind::Semicolon) {
             return Ok(());

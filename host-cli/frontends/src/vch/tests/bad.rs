@@ -1,5 +1,5 @@
 //! Every mistake is shown with its place and a way out: a folder of bad sources, each with what the
-//! compiler says about it beside it. `VOUCH_BLESS=1` writes that anew.
+//! compiler says about it next to it. `VOUCH_BLESS=1` writes that anew.
 
 use super::*;
 use crate::Diagnostic;

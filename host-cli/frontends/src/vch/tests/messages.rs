@@ -140,7 +140,7 @@ machine m {
     );
 }
 
-/// Each mistake alone: where it stands, what is said, which way out.
+/// Each mistake alone: its place, the message, the suggested way out.
 #[test]
 fn common_mistakes() {
     let declarations = "enum Mode { Idle, Busy } const K: u8 = 1; param p: u8 in 1..=3; \

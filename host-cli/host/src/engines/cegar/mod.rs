@@ -2,7 +2,7 @@
 //! are clauses over predicates.
 //!
 //! Proof obligations are concrete (Alg. 3): a cube of bits that leads to an error, lifted (§3.2). What is blocked is
-//! its abstraction (§3.3, `solvers`): a state that it still has in the frame, as the predicates see it; this goes on
+//! its abstraction (§3.3, `solvers`): a state that it still has in the frame, as the predicates see it; this continues
 //! until the frame has none, so not all abstract states need be enumerated. If the abstract state has a predecessor
 //! that the concrete one has not, the abstraction is to blame, and predicates are added that tell the two apart
 //! (§3.4, `refine`). Lemmas are generalised by dropping literals with counterexamples to generalisation (Alg. 8),

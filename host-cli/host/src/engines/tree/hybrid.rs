@@ -35,7 +35,7 @@ struct Formula {
 }
 
 impl<W: Word> Search<'_, W> {
-    /// Blocks the path to an error by interpolants; `None` if these are no good.
+    /// Blocks the path to an error by interpolants; `None` if these do not help.
     pub fn interpolate(&mut self, path: &[Id], growth: usize) -> Result<Option<Blocked>, Stop> {
         if self.is_long(path) {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! A verdict as one page that needs nothing else: the machine, the run with its waves, the source beside it, the
+//! A verdict as one page that needs nothing else: the machine, the run with its waves, the source next to it, the
 //! invariant, and how it came about.
 //!
 //! Everything is in the page without the script; that only moves the mark from step to step.
@@ -179,7 +179,7 @@ fn source(source: &Source) -> String {
     let mut at = 0;
     let mut lines = String::new();
     for text in source.text.split_inclusive('\n') {
-        // Files that are included are behind the one that is shown.
+        // Files that are included come after the one that is shown.
         let Some(number) = own(at) else { break };
         lines += &format!(
             "<span class=\"line\" data-line=\"{number}\">{}</span>",

@@ -4,7 +4,7 @@ use super::{Field, Script, Test};
 use crate::ir::{Type, Word, value};
 use std::fmt::Write;
 
-/// The suite as a C file that is to be included beside the code under test.
+/// The suite as a C file that is to be included next to the code under test.
 pub fn write(script: &Script) -> String {
     let name = &script.ident;
     let mut text = format!(
@@ -66,12 +66,7 @@ fn no_main(name: &str) -> String {
 
 /// Text from the model in a comment or string.
 fn shown(text: &str) -> String {
-    let safe = |c: char| match c {
-        '"' | '\\' | '%' | '?' | '*' => '\'',
-        c if c.is_control() => ' ',
-        c => c,
-    };
-    text.chars().map(safe).collect()
+    super::shown(text, &['"', '\\', '%', '?', '*'])
 }
 
 fn ty(field: &Field) -> &'static str {

@@ -10,6 +10,7 @@ pub mod rust;
 use crate::frontend::machines::Machines;
 use crate::ir::formats::Names;
 use crate::ir::{Cfa, EdgeId, InputId, LocId, Type, VarId, VarKind, Word};
+use crate::keywords::KEYWORDS;
 use crate::suite::{Suite, goals::transition_name};
 use crate::validate::{Run, State, Taken};
 use crate::walk::{Walk, Walker};
@@ -128,7 +129,7 @@ fn identifier(name: &str, used: &mut BTreeSet<String>) -> String {
     let mut text: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     text = text.trim_matches('_').to_string();
-    let reserved = RESERVED.contains(&text.as_str());
+    let reserved = KEYWORDS.iter().chain(&TAKEN).any(|taken| *taken == text);
     if text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit()) || reserved {
         text = format!("v_{text}");
     }
@@ -141,15 +142,18 @@ fn identifier(name: &str, used: &mut BTreeSet<String>) -> String {
     text
 }
 
-/// Words that mean something in C or Rust.
-const RESERVED: [&str; 62] = [
-    "as", "async", "auto", "await", "bool", "break", "case", "char", "const", "continue", "crate",
-    "default", "do", "double", "dyn", "else", "enum", "extern", "false", "float", "fn", "for",
-    "goto", "if", "impl", "in", "inline", "int", "let", "long", "loop", "main", "match", "mod",
-    "move", "mut", "pub", "ref", "register", "restrict", "return", "self", "Self", "short",
-    "signed", "sizeof", "static", "struct", "super", "switch", "trait", "true", "type", "typedef",
-    "union", "unsafe", "unsigned", "use", "void", "volatile", "where", "while",
-];
+/// What is not a keyword of both, but cannot be a name in a file of tests.
+const TAKEN: [&str; 2] = ["main", "Self"];
+
+/// Text from the model in a comment or string of a language in which these characters mean something.
+fn shown(text: &str, special: &[char]) -> String {
+    let safe = |c: char| match c {
+        c if special.contains(&c) => '\'',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    text.chars().map(safe).collect()
+}
 
 impl Script {
     fn new(cfa: &Cfa, parts: &Parts) -> Result<(Script, Places), String> {

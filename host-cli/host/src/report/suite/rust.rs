@@ -58,12 +58,7 @@ pub fn write(script: &Script) -> String {
 
 /// Text from the model in a comment or string.
 fn shown(text: &str) -> String {
-    let safe = |c: char| match c {
-        '"' | '\\' | '{' | '}' | '`' => '\'',
-        c if c.is_control() => ' ',
-        c => c,
-    };
-    text.chars().map(safe).collect()
+    super::shown(text, &['"', '\\', '{', '}', '`'])
 }
 
 fn ty(field: &Field) -> &'static str {

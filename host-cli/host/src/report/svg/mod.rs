@@ -16,7 +16,7 @@ pub struct Picture {
     pub title: String,
     /// Under the title.
     pub subtitle: Option<String>,
-    /// One beside the other.
+    /// One next to the other.
     pub machines: Vec<Machine>,
     /// Name and text of each property.
     pub properties: Vec<(String, String)>,
@@ -55,7 +55,7 @@ const INSIDE: usize = 4;
 const MARGIN: f64 = 24.0;
 /// Room above a machine for the arrow to its initial state.
 const START: f64 = 30.0;
-/// Machines beside each other up to this width.
+/// Machines next to each other up to this width.
 const WIDE: f64 = 1500.0;
 
 const STYLE: &str = "\

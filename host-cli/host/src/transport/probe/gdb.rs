@@ -78,12 +78,12 @@ impl<S: Read + Write> Gdb<S> {
         Ok(byte[0])
     }
 
-    /// Sends a command about a processor that stands still, and waits for its answer.
+    /// Sends a command about a halted processor, and waits for its answer.
     pub fn ask(&mut self, command: &str) -> io::Result<String> {
         self.send(command)?;
         loop {
             let answer = self.receive()?;
-            // Text for the debugger's user, who is nobody; that the processor stands, again.
+            // Text for the debugger's user, who is nobody; that the processor is halted, again.
             let is_aside = answer.starts_with(['O', 'S', 'T']) && answer != "OK";
             if !is_aside {
                 return Ok(answer);
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn memory_is_read_through_repetitions_and_chatter() {
-        // `0*,` is a zero and fifteen more; `O…` is text for people, `T…` that it stands.
+        // `0*,` is a zero and fifteen more; `O…` is text for people, `T…` that it is halted.
         let mut gdb = script("+$O6869#2c+$T05#b9$0*,11#e8");
         let mut bytes = [9; 9];
         gdb.read(0x2000_0000, &mut bytes).unwrap();

@@ -7,6 +7,7 @@
 pub mod gdb;
 pub mod rtt;
 
+use super::boards;
 use super::companion::{self, Companion};
 use super::{OpenError, Settings, Transport, find_file};
 use gdb::Gdb;
@@ -37,10 +38,6 @@ pub struct ProbeSettings {
     /// Whether to write the firmware first.
     pub program: bool,
 }
-
-/// Chips that firmware with a link over a probe is built for: how their names begin, and whose firmware
-/// that is.
-const CHIPS: [(&str, &str); 1] = [("nrf52840", "nrf52840-rtt")];
 
 /// A device on a probe.
 pub struct Probe {
@@ -98,8 +95,8 @@ fn firmware(chip: &str, settings: &Settings) -> Result<PathBuf, (String, String)
         let missing = || (format!("there is no {}", file.display()), "check the path".into());
         return file.is_file().then(|| file.clone()).ok_or_else(missing);
     }
-    let chip = chip.to_lowercase();
-    let Some((_, board)) = CHIPS.iter().find(|(start, _)| chip.starts_with(start)) else {
+    let Some(board) = boards::for_chip(chip) else {
+        let chip = chip.to_lowercase();
         let what = format!("there is no firmware for {chip}");
         return Err((what, "say where it is with `--firmware FILE`".into()));
     };
@@ -165,7 +162,7 @@ fn serve(
     }
 }
 
-/// What the program wrote to its standard error, to be put behind a message.
+/// What the program wrote to its standard error, to be put after a message.
 fn said(folder: &Path) -> String {
     let text = std::fs::read_to_string(folder.join("stderr")).unwrap_or_default();
     if text.trim().is_empty() { String::new() } else { format!(": {}", text.trim()) }

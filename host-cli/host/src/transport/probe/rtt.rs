@@ -5,7 +5,7 @@
 
 use std::io::{self, ErrorKind};
 
-/// A device's memory, while its processor stands still.
+/// A device's memory, while its processor is halted.
 pub trait Memory {
     /// Reads what is at `address`.
     fn read(&mut self, address: u32, bytes: &mut [u8]) -> io::Result<()>;

@@ -29,7 +29,7 @@ pub fn with_models(
     Ok(path)
 }
 
-/// All of a board's flash: its firmware, and models behind it that have the right length.
+/// All of a board's flash: its firmware, and models after it that have the right length.
 pub fn contents(board: &Board, elf: &[u8], models: Option<&[u8]>) -> io::Result<Vec<u8>> {
     let base = board.base() as usize;
     let mut flash = vec![0xff; board.flash as usize];

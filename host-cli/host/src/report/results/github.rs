@@ -1,6 +1,6 @@
-//! Workflow commands of GitHub actions: what is found is shown beside the lines of a change.
+//! Workflow commands of GitHub actions: what is found is shown at the lines of a change.
 
-use super::results::Item;
+use super::Item;
 use crate::escape;
 
 /// One command for each finding.
@@ -18,7 +18,7 @@ pub fn write(items: &[Item]) -> String {
     out
 }
 
-/// Text behind the second pair of colons.
+/// Text after the second pair of colons.
 fn data(text: &str) -> String {
     escape::text(&text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A"))
 }

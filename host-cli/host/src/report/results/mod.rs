@@ -1,14 +1,62 @@
-//! What several checks have found, for the reports that CI systems read.
+//! What several checks have found, and the reports on it that CI systems read.
+//!
+//! [`FORMATS`] lists those that are files. The flags of `vouch check`, their variables and what a project does with them
+//! follow from it; a test compares `docs/ci.md` and `docs/cli.md` with it.
+
+pub mod github;
+mod junit;
+pub mod markdown;
+mod sarif;
 
 use super::json::{Outcome, PropertyOutcome, Shown, StateOutcome, WhyOutcome};
-use super::junit::{Case, Report, Status, Suite, Trouble};
-use super::text;
+use super::{count, text};
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Steps of a run that are listed; of a longer one the middle is left out.
 const STEPS: usize = 100;
+
+/// A file format for results.
+#[derive(Debug)]
+pub struct Format {
+    /// The flag of `vouch check` that asks for it, without its dashes.
+    pub name: &'static str,
+    /// What the flag's help says.
+    pub help: &'static str,
+    write: fn(&[Item]) -> String,
+}
+
+/// All of them, in the order of the help.
+pub static FORMATS: [Format; 3] = [
+    Format {
+        name: "junit",
+        help: "Write the results as JUnit's XML: a suite for each model, a case for each property",
+        write: junit::write,
+    },
+    Format {
+        name: "sarif",
+        help: "Write what is broken or not decided as SARIF, for code scanning",
+        write: sarif::write,
+    },
+    Format {
+        name: "markdown",
+        help: "Write the results as a table in Markdown, with the runs that break something",
+        write: markdown::write,
+    },
+];
+
+impl Format {
+    /// The results in this format.
+    pub fn write(&self, items: &[Item]) -> String {
+        (self.write)(items)
+    }
+
+    /// The variable of the environment that asks for it.
+    pub fn variable(&self) -> String {
+        format!("VOUCH_{}", self.name.to_uppercase().replace('-', "_"))
+    }
+}
 
 /// What one check has found.
 #[derive(Clone, PartialEq, Debug)]
@@ -186,63 +234,6 @@ impl Item {
             }
         }
     }
-
-    /// What CI systems show as a test suite.
-    fn suite(&self) -> Suite {
-        let suite = Suite { name: self.name.clone(), ..Suite::default() };
-        match &self.checked {
-            Checked::Failed(failed) => {
-                let ErrorOutcome { kind, message, .. } = &failed.error;
-                let first = message.lines().next().unwrap_or_default().to_string();
-                let trouble = Trouble { kind: kind.clone(), message: first, text: message.clone() };
-                Suite { cases: vec![self.case("check", Status::Error(trouble))], ..suite }
-            }
-            Checked::Done(outcome) => {
-                let mut cases: Vec<Case> =
-                    outcome.properties.iter().map(|p| self.property_case(outcome, p)).collect();
-                if cases.is_empty() && outcome.verdict != Verdict::Safe {
-                    let message = self.whole(outcome).message;
-                    let text = outcome.detail.clone().unwrap_or_default();
-                    let trouble = Trouble { kind: outcome.verdict.to_string(), message, text };
-                    cases.push(self.case("check", Status::Error(trouble)));
-                }
-                let facts = [
-                    ("engine", outcome.engine.clone()),
-                    ("target", outcome.target.clone()),
-                    ("cached", outcome.cached.then(|| "true".to_string())),
-                ];
-                let facts = facts.into_iter().filter_map(|(n, v)| Some((n.to_string(), v?)));
-                Suite { cases, properties: facts.collect(), time_s: outcome.time_s, ..suite }
-            }
-        }
-    }
-
-    fn case(&self, name: &str, status: Status) -> Case {
-        let place = Some((self.path.clone(), None));
-        Case { name: name.into(), class: self.name.clone(), place, status, ..Case::default() }
-    }
-
-    fn property_case(&self, outcome: &Outcome, p: &PropertyOutcome) -> Case {
-        let found = || {
-            let finding = self.finding(outcome, p);
-            let first = finding.message.lines().next().unwrap_or_default().to_string();
-            let text = [finding.message.clone()].into_iter().chain(run_lines(finding.run));
-            let text = text.collect::<Vec<String>>().join("\n");
-            Trouble { kind: p.verdict.to_string(), message: first, text }
-        };
-        let status = match p.verdict {
-            Verdict::Safe => Status::Passed,
-            Verdict::Unsafe => Status::Failed(found()),
-            Verdict::Unknown => Status::Error(found()),
-        };
-        let mut case = self.case(&p.name, status);
-        if let Some(place) = &p.place {
-            case.place = Some((place.path.clone(), Some(place.line)));
-        }
-        let requirement = |id: &String| ("requirement".to_string(), id.clone());
-        case.properties = p.requirements.iter().map(requirement).collect();
-        case
-    }
 }
 
 impl Checked {
@@ -304,7 +295,7 @@ pub fn run_lines(run: &[StateOutcome]) -> Vec<String> {
     let mut lines = step_lines(run);
     if lines.len() > STEPS {
         let left_out = lines.len() - STEPS;
-        let dots = format!("… {} …", super::count(left_out, "step"));
+        let dots = format!("… {} …", count(left_out, "step"));
         lines.splice(STEPS / 2..STEPS / 2 + left_out, [dots]);
     }
     lines
@@ -335,11 +326,6 @@ pub fn step_lines(run: &[StateOutcome]) -> Vec<String> {
         lines.push(parts.join("; "));
     }
     lines
-}
-
-/// Results for CI systems that show tests.
-pub fn junit(items: &[Item]) -> Report {
-    Report { name: "vouch".into(), suites: items.iter().map(Item::suite).collect() }
 }
 
 #[cfg(test)]
@@ -423,8 +409,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn results_as_junit() {
-        insta::assert_snapshot!(junit(&items()).to_xml());
+    fn each_format_has_its_flag_and_its_variable() {
+        let names = FORMATS.each_ref().map(|format| (format.name, format.variable()));
+        assert_eq!(names[0], ("junit", "VOUCH_JUNIT".into()));
+        for (at, (name, _)) in names.iter().enumerate() {
+            assert!(names[..at].iter().all(|(other, _)| other != name), "{name}");
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Results as Markdown, for the summary of a CI job or a comment on a change.
 
-use super::markup::escape;
-use super::results::{Checked, Item, run_lines, run_of};
-use super::text;
+use super::{Checked, Item, run_lines, run_of};
+use crate::report::markup::escape;
+use crate::report::text;
 use crate::verdict::Verdict;
 
 /// The table of all properties, and then the runs that break some.

@@ -3,8 +3,8 @@
 //! What is broken is an error and what is not decided a warning; what is proved is not a result. The run that breaks a
 //! property is its code flow, so that a viewer steps through it.
 
-use super::json::StateOutcome;
-use super::results::{Finding, Item, step_lines};
+use super::{Finding, Item, step_lines};
+use crate::report::json::StateOutcome;
 use serde_json::{Map, Value, json};
 
 /// The schema that the file follows.
