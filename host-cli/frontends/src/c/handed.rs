@@ -45,11 +45,12 @@ impl Points<'_> {
         given: &Targets,
     ) {
         let ty = function.locals.get(param).map_or(&arg.ty, |local| &local.ty);
-        let (is_given, is_handle) = match ty {
+        let (is_given, is_handle, is_read) = match ty {
             Type::Pointer(to, constant) => {
-                (!constant, param == 0 && matches!(**to, Type::Record(_)))
+                let is_handle = param == 0 && matches!(**to, Type::Record(_));
+                (self.unit.types.lets_change(ty), is_handle, *constant)
             }
-            ty => (ty.is_integer(), false),
+            ty => (ty.is_integer(), false, false),
         };
         if !is_given || !named::keeps_buffers(&function.name) {
             return;
@@ -64,7 +65,8 @@ impl Points<'_> {
             };
             let is_begin = offsets.as_ref().is_some_and(|offsets| offsets.iter().all(|o| *o == 0));
             let is_record = matches!(ty, Some(Type::Record(_))) && is_begin;
-            !is_record || given.has(thing) && !is_handle
+            let is_given = given.has(thing);
+            !(is_given && is_read) && (!is_record || is_given && !is_handle)
         };
         let kept = all.only(is_buffer);
         self.kept.add(&kept);

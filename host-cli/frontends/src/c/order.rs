@@ -38,8 +38,9 @@ pub fn prepare(unit: &mut Unit, devices_keep: bool, options: &Options) {
         let own = addressed_locals(&unit.types, body);
         let mut body = body.clone();
         let locals = function.locals.clone();
+        let (region, found_here) = (Region::default(), vec![]);
         let mut orders =
-            Orders { known: &known, order, own, locals, region: Region::default(), found: vec![] };
+            Orders { known: &known, function: id, order, own, locals, region, found: found_here };
         body.regions_mut(&mut |region| orders.region(region));
         found.extend(orders.found.into_iter().map(|(first, second)| (id, first, second)));
         if orders.locals.len() > function.locals.len() {
@@ -61,7 +62,10 @@ struct Event {
     /// The first of the events that it is made of: they come right before it.
     first: usize,
     effects: Effects,
+    /// Whether it may be repeated: it only reads, and nothing that a handler of an interrupt changes.
     is_read: bool,
+    /// Whether a handler may come before or after it, and that makes a difference.
+    is_shared: bool,
     span: Span,
     /// Whether it is taken out of the expression.
     is_out: bool,
@@ -87,6 +91,7 @@ struct Region {
 
 struct Orders<'a> {
     known: &'a Known<'a>,
+    function: FunctionId,
     order: FunctionId,
     /// Locals whose address is taken.
     own: BTreeSet<LocalId>,
@@ -148,8 +153,10 @@ impl Orders<'_> {
         self.region.next += 1;
         if !self.region.takes {
             // What changes by being read is read once.
-            let (span, is_read) = (e.span, is_read && effects.only_reads());
-            self.region.events.push(Event { first, effects, is_read, span, is_out: false });
+            let is_shared = self.known.is_shared(self.function, &effects, &self.own);
+            let is_read = is_read && effects.only_reads() && !is_shared;
+            let (span, is_out) = (e.span, false);
+            self.region.events.push(Event { first, effects, is_read, is_shared, span, is_out });
         } else if self.region.events[number].is_out {
             let held = self.temporary(&e.ty, e.span);
             let value = std::mem::replace(e, held.clone());
@@ -247,7 +254,8 @@ impl Orders<'_> {
     /// Which events are taken out, if any.
     fn choose(&mut self) -> bool {
         let events = &self.region.events;
-        let changing = (0..events.len()).filter(|a| !events[*a].effects.only_reads());
+        let changes = |e: &Event| e.is_shared || !e.effects.only_reads();
+        let changing = (0..events.len()).filter(|a| changes(&events[*a]));
         let mut out = BTreeSet::new();
         let mut first = None;
         for a in changing {
@@ -260,7 +268,7 @@ impl Orders<'_> {
         // What is read several times must not change anything by that.
         for read in out.clone().into_iter().filter(|e| events[*e].is_read) {
             let parts = events[read].first..read;
-            out.extend(parts.filter(|part| !events[*part].effects.only_reads()));
+            out.extend(parts.filter(|part| changes(&events[*part])));
         }
         out.iter().for_each(|e| self.region.events[*e].is_out = true);
         !out.is_empty()
@@ -269,7 +277,10 @@ impl Orders<'_> {
     fn conflict(&self, a: usize, b: usize) -> bool {
         let events = &self.region.events;
         let are_apart = !self.has(a, b) && !self.has(b, a);
-        are_apart && self.known.conflict(&events[a].effects, &events[b].effects, &self.own)
+        let are_shared = events[a].is_shared && events[b].is_shared;
+        are_apart
+            && (are_shared
+                || self.known.conflict(&events[a].effects, &events[b].effects, &self.own))
     }
 
     /// Whether an event is part of another one, or the same.

@@ -74,6 +74,22 @@ fn what_is_given_changes() {
             "struct n { struct n *next; }; void f(struct n *); int main(void) { int x = 1, *p = &x; struct n n = { 0 }; f(&n); return *p; }",
             1,
         ),
+        // Through what nobody writes, which stays as it is.
+        (
+            "struct s { int *p; }; void f(const struct s *); static int x = 1; static const struct s s = { &x };\n\
+             int main(void) { f(&s); return x; }",
+            7,
+        ),
+        (
+            "struct s { int *p; }; struct t { const struct s *s; }; void f(const struct t *); static int x = 1;\n\
+             static const struct s s = { &x }; int main(void) { struct t t = { &s }; f(&t); return x; }",
+            7,
+        ),
+        (
+            "struct s { int *p; int n; }; void f(const struct s *); static int x = 1; static struct s s = { &x, 2 };\n\
+             int main(void) { f(&s); return s.n + (s.p == &x) + x; }",
+            10,
+        ),
         // Where the type has a union, or none.
         (
             "union u { unsigned n; int *p; }; void f(union u *); int main(void) { int x = 1; union u u; u.p = &x; f(&u); return x; }",
