@@ -5,9 +5,10 @@ use super::interrupt::{Root, root};
 use super::named;
 use super::points::{Context, Points};
 use super::targets::{Offsets, Targets, Thing};
-use super::tree::{Expr, ExprKind, Function};
+use super::tree::{Expr, ExprKind, Function, FunctionId};
 use super::types::Type;
 use std::collections::BTreeSet;
+use vouch_ir::Span;
 
 impl Points<'_> {
     /// Notes an address that is written to a device, as a pointer or as a number. `to` is what the place means: where that
@@ -82,6 +83,15 @@ impl Points<'_> {
                 !is_reached && self.number(context, place) == Some(0)
             }
             _ => false,
+        }
+    }
+
+    /// A function that is declared only may call these.
+    pub(super) fn note_given(&mut self, things: &BTreeSet<Thing>, span: Span, to: FunctionId) {
+        for thing in things {
+            if let Thing::Function(f) = thing {
+                self.given.insert((*f, span, to));
+            }
         }
     }
 

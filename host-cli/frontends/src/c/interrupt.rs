@@ -397,9 +397,10 @@ fn allocates(unit: &Unit, id: FunctionId) -> bool {
 
 /// Puts pauses into a function.
 fn rewrite(unit: &mut Unit, id: FunctionId, pause: FunctionId, shared: &Shared) {
-    let Some(mut body) = unit.functions[id].body.take() else { return };
+    // It may call itself, so it stays whole in the meantime.
+    let Some(mut body) = unit.functions[id].body.clone() else { return };
     let own = addressed_locals(&unit.types, &body);
-    let locals = std::mem::take(&mut unit.functions[id].locals);
+    let locals = unit.functions[id].locals.clone();
     let mut pauses = Pauses { unit, pause, shared, own, locals, atomic: None };
     body.expressions_mut(&mut |e| pauses.change(e));
     let locals = pauses.locals;

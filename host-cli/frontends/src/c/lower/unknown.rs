@@ -157,24 +157,13 @@ impl Lower<'_> {
     }
 
     /// Gives any value to all that these pointers lead to, and to what is known.
-    fn havoc_given(
-        &mut self,
-        name: &str,
-        pointers: Vec<Lead>,
-        known: &[ObjectId],
-    ) -> Vec<Changed> {
+    fn havoc_given(&mut self, name: &str, pointers: Vec<Lead>, known: &[ObjectId]) -> Vec<Changed> {
         let meant = self.given(pointers, known);
         self.havoc_all(name, meant)
     }
 
     /// The same while handlers of interrupts come: before and after each of them, all that is given has any value.
-    fn havoc_meanwhile(
-        &mut self,
-        name: &str,
-        pointers: Vec<Lead>,
-        known: &[ObjectId],
-        span: Span,
-    ) {
+    fn havoc_meanwhile(&mut self, name: &str, pointers: Vec<Lead>, known: &[ObjectId], span: Span) {
         if self.block.dead {
             return;
         }
@@ -251,7 +240,8 @@ impl Lower<'_> {
             let Some(thing) = self.objects[*from].thing.filter(|_| is_meant) else { continue };
             if self.interrupts.are_there() {
                 let led_to = self.points.led_to(&Targets::one(thing));
-                for (to, changed) in objects.iter().zip(&mut changed).filter(|(to, _)| *to != from) {
+                for (to, changed) in objects.iter().zip(&mut changed).filter(|(to, _)| *to != from)
+                {
                     if self.objects[*to].thing.is_some_and(|to| led_to.contains(&to)) {
                         *changed = self.cfa.pool.or(*changed, when);
                     }

@@ -199,12 +199,15 @@ impl Parser {
                 _ => false,
             };
             let Some(target) = known.cloned().filter(|_| is_same) else {
-                let message = format!("`{target}`, which this is another name of, is none of this type");
+                let message =
+                    format!("`{target}`, which this is another name of, is none of this type");
                 return Err(fail(message, span, "its file has to define that"));
             };
             let body = match &target {
                 // A definition that another file's replaces stays what the alias means.
-                Name::Function(id) if self.linker.defined.contains(id) && !self.linker.is_here(*id) => {
+                Name::Function(id)
+                    if self.linker.defined.contains(id) && !self.linker.is_here(*id) =>
+                {
                     return Err(replaced(span));
                 }
                 Name::Function(id) => self.unit.functions[*id].body.as_ref().map(|b| b.span),
@@ -325,6 +328,7 @@ impl Parser {
 }
 
 fn replaced(span: Span) -> Fail {
-    let message = "another name of a function whose definition another file replaces is not supported";
+    let message =
+        "another name of a function whose definition another file replaces is not supported";
     fail(message, span, "which of the two is meant is up to the compiler")
 }

@@ -354,8 +354,7 @@ impl Parser {
         span: Span,
     ) -> Result<GlobalId, Fail> {
         let alias = attributes.alias.as_ref().or(specifiers.attributes.alias.as_ref());
-        let foreign =
-            specifiers.storage == Storage::Extern && !self.is("=") || alias.is_some();
+        let foreign = specifiers.storage == Storage::Extern && !self.is("=") || alias.is_some();
         let symbol = attributes.symbol.clone().unwrap_or(name.clone());
         let internal = specifiers.storage == Storage::Static;
         let known = self.names[0].get(&name).or_else(|| self.linker.find(&symbol, internal));

@@ -158,6 +158,14 @@ fn operands_that_a_handler_uses_come_in_any_order() {
 }
 
 #[test]
+fn what_calls_itself_can_be_interrupted() {
+    let text = "volatile int x; int f(int n) { x = n; return n ? f(n - 1) : x; }
+        void handler(void) { f(2); } int main(void) { return f(3); }";
+    let cfa = compile(text, &with(&[("handler", 0)])).unwrap().cfa;
+    assert!(cfa.locations.iter().any(|l| l.name.starts_with("handler at f")));
+}
+
+#[test]
 fn what_is_not_volatile_is_warned_of() {
     let text =
         "int x; volatile int y; void handler(void) { x++; y++; } int main(void) { return x + y; }";

@@ -179,6 +179,14 @@ fn a_run_that_hands_out_a_function_leaves_the_model() {
                   void start(const struct t *); \
                   int main(void) { static const struct t t = { 1, tick }; start(&t); return n; }";
     assert_eq!(warned(inside, &main).as_deref(), Some(told));
+    // Or in what others know by its name, and if what it changes is changed by another one.
+    let known = "static int n; static void tick(void) { n++; } extern void (*hook)(void); void start(void); \
+                 int main(void) { hook = tick; start(); return n; }";
+    assert_eq!(warned(known, &main).as_deref(), Some(told));
+    let far = "extern int n; void f(void); static void tick(void) { f(); } void start(void (*)(void)); \
+               int main(void) { start(tick); return n; }";
+    assert_eq!(warned(far, &main).as_deref(), Some(told));
+    assert_eq!(warned(&far.replace("extern int n", "static int n"), &main), None);
     assert_eq!(warned(&text.replace("start(tick)", "start(0)"), &main), None);
     assert_eq!(warned(&text.replace("(void));", "(void)) { }"), &main), None);
     let mut named = options("main");
