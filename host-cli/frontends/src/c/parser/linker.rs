@@ -6,6 +6,7 @@ use crate::c::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage};
 use crate::c::types::{Type, pointer};
 use crate::c::{Fail, fail};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 use vouch_ir::Span;
 
@@ -39,8 +40,11 @@ pub(super) struct Linker {
     joined: Vec<Joined>,
     /// Functions that were taken for another one until a later declaration: what others mean is the second.
     same: HashMap<FunctionId, FunctionId>,
-    /// Functions that only this unit knows because all that it says of them is `inline`.
+    /// Functions that only this unit knows because all that it says of them is `inline`, and those of all units so far.
     pub inline: HashSet<FunctionId>,
+    inlined: Vec<(Rc<str>, FunctionId)>,
+    /// The tokens of bodies.
+    pub bodies: HashMap<FunctionId, Range<usize>>,
     /// Names that pragmas make `weak`, by unit.
     pub yielding: Vec<HashSet<Rc<str>>>,
     /// Functions whose definition gives way to another one.
@@ -184,6 +188,13 @@ impl Parser {
 
     /// All of a unit is read: what its aliases name is known.
     pub(super) fn end_unit(&mut self) -> Result<(), Fail> {
+        for (symbol, name) in &self.linker.own {
+            if let Name::Function(id) = name
+                && self.linker.inline.contains(id)
+            {
+                self.linker.inlined.push((symbol.clone(), *id));
+            }
+        }
         for Alias { own, target, weak, span } in std::mem::take(&mut self.linker.aliases) {
             let known = self.linker.own.get(&target).or_else(|| self.names[0].get(&target));
             let types = &self.unit.types;
@@ -220,6 +231,7 @@ impl Parser {
 
     /// All units are read: other names of something mean that from now on.
     pub(super) fn join_names(&mut self) -> Result<(), Fail> {
+        self.compare_inlined()?;
         let mut functions = std::mem::take(&mut self.linker.same);
         for (other, inline) in &functions {
             let (other, inline) = (&self.unit.functions[*other], &self.unit.functions[*inline]);
@@ -293,6 +305,30 @@ impl Parser {
         inits.flat_map(|init| &mut init.items).for_each(|item| item.value.change(&mut change));
         for target in self.unit.aliases.values_mut() {
             *target = last(&functions, *target);
+        }
+        Ok(())
+    }
+
+    /// Whether a call is one of the `inline` function or one of another unit's is up to the compiler, so they have to be
+    /// the same.
+    fn compare_inlined(&self) -> Result<(), Fail> {
+        let kinds = |id: &FunctionId| {
+            let range = self.linker.bodies.get(id)?.clone();
+            Some(self.tokens.get(range)?.iter().map(|token| &token.kind))
+        };
+        for (symbol, id) in &self.linker.inlined {
+            if let Some(Name::Function(other)) = self.linker.external.get(symbol)
+                && let (Some(own), Some(other_kinds)) = (kinds(id), kinds(other))
+                && !own.eq(other_kinds)
+            {
+                let message =
+                    format!("`{symbol}` is `inline` here, and another function elsewhere");
+                let (own, other) = (&self.unit.functions[*id], &self.unit.functions[*other]);
+                let error = fail(message, own.span, "a compiler may call either");
+                return Err(Box::new(
+                    error.related(other.span, "elsewhere").help("make it `static inline`"),
+                ));
+            }
         }
         Ok(())
     }

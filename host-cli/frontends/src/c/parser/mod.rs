@@ -612,7 +612,9 @@ impl Parser {
             constants,
             labels: Labels::default(),
         });
+        let first = self.at;
         let body = self.block().and_then(|body| self.with_jumps(body));
+        self.linker.bodies.insert(id, first..self.at);
         self.close_scope();
         let current = self.current.take();
         let function = &mut self.unit.functions[id];
@@ -676,25 +678,6 @@ impl Parser {
     /// The initial value and steps of a block, with its braces.
     fn block(&mut self) -> Result<Stmt, Fail> {
         self.nested(Self::compound)
-    }
-
-    fn static_assert(&mut self) -> Result<(), Fail> {
-        let start = self.span();
-        self.advance();
-        self.expect("(")?;
-        let condition = self.constant_expression()?;
-        if self.eat(",") {
-            if !matches!(self.peek(), TokenKind::Text(_)) {
-                return Err(self.unexpected("a string"));
-            }
-            self.advance();
-        }
-        self.expect(")")?;
-        self.expect(";")?;
-        if condition == 0 {
-            return Err(fail("a static assertion fails", self.since(start), "it is false"));
-        }
-        Ok(())
     }
 }
 

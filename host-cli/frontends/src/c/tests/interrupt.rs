@@ -149,6 +149,33 @@ fn operands_that_a_handler_uses_come_in_any_order() {
     assert!(!depends("", both, "x = a + c;"));
     // Nothing is more urgent than the handler.
     assert!(!depends("", "a = 1; b = 1; c = a + b;", "x = c;"));
+    // No handler comes where interrupts are surely disabled.
+    let masks = "void __disable_irq(void); void __enable_irq(void); void __set_PRIMASK(int); int __get_PRIMASK(void);\n\
+        int enter(void) { int was = __get_PRIMASK(); __disable_irq(); return was; }\n\
+        void maybe(void) { if (c) __disable_irq(); } void leave(void) { __enable_irq(); }";
+    let masked = |step: &str| !depends(masks, both, step);
+    assert!(masked("__disable_irq(); x = a > b; __enable_irq();"));
+    assert!(masked("int was = enter(); if (c) x = a > b; else x = a < b; __set_PRIMASK(was);"));
+    assert!(masked("enter(); for (c = 0; c < 2; c++) x = a > b; x = a < b;"));
+    assert!(masked(
+        "enter(); switch (c) { case 1: x = a > b; break; default: x = a < b; } x = a - b;"
+    ));
+    for step in [
+        "maybe(); x = a > b;",
+        "enter(); leave(); x = a > b;",
+        "enter(); x = (__enable_irq(), a) > b;",
+        "enter(); for (c = 0; c < 2; c++) { x = a > b; __enable_irq(); }",
+        "enter(); while (c--) leave(); x = a > b;",
+        "if (c) enter(); x = a > b;",
+        "if (c) goto out; enter(); out: x = a > b;",
+        "switch (c) { case 1: enter(); case 2: x = a > b; }",
+        "switch (c) { case 1: enter(); while (c--) { case 2: x = a > b; } }",
+        "enter(); if (c) __set_PRIMASK(0); x = a > b;",
+        "void (*f)(void) = leave; enter(); f(); x = a > b;",
+        "x = a > b; enter();",
+    ] {
+        assert!(!masked(step), "{step}");
+    }
     // The usual order is the one from left to right.
     let text = "extern void reach_error(void); volatile int a, b; void handler(void) { a = 1; b = 1; }\n\
         int main(void) { int x = 2 * a + b; if (x == 2) reach_error(); return 0; }";

@@ -249,7 +249,7 @@ fn equal_strings_of_two_units_may_be_two_objects() {
 
 #[test]
 fn contradictions_are_told_with_both_places() {
-    let cases: [(&str, &str, &str); 5] = [
+    let cases: [(&str, &str, &str); 6] = [
         ("extern int x;\nint main(void) { return x; }", "\nchar x;", "something else"),
         (
             "int f(int);\nint main(void) { return f(1); }",
@@ -257,6 +257,11 @@ fn contradictions_are_told_with_both_places() {
             "something else",
         ),
         ("int x = 1;\nint main(void) { return x; }", "\nint x = 2;", "defined twice"),
+        (
+            "int f(void) { return 2; } int main(void) { return f(); }",
+            "\ninline int f(void) { return 1; } int g(void) { return f(); }",
+            "another function elsewhere",
+        ),
         (
             "void f(void) { }\nint main(void) { return 0; }",
             "static void g(void) { }\nvoid f(void) __attribute__((alias(\"g\")));",
