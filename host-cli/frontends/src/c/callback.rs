@@ -6,7 +6,7 @@
 use super::builtin::{self, Builtin};
 use super::points::Points;
 use super::reach::{Reach, Root, root};
-use super::tree::{Expr, ExprKind, FunctionId, Op, Unit};
+use super::tree::{Expr, ExprKind, FunctionId, Linkage, Op, Unit};
 use super::types::Type;
 use super::{DeclaredOnly, constant};
 use crate::{Options, Overflow};
@@ -34,7 +34,7 @@ pub fn handed(
     if options.c.declared_only == DeclaredOnly::Nothing {
         return vec![];
     }
-    let is_named = |f: FunctionId| options.c.entries().any(|e| **e == *unit.functions[f].name);
+    let is_named = |f: FunctionId| options.c.entries().any(|e| unit.definition(e) == Some(f));
     let matters = |f: FunctionId| {
         let look = Look { unit, reach, devices_keep };
         unit.functions[f].body.is_some()
@@ -112,11 +112,21 @@ impl Look<'_> {
                 Some(_) => true,
                 None => {
                     self.unit.functions[*f].body.is_none()
-                        && args.iter().any(|a| self.unit.types.lets_change(&a.ty))
+                        && (self.is_known_elsewhere()
+                            || args.iter().any(|a| self.unit.types.lets_change(&a.ty)))
                 }
             },
             _ => false,
         }
+    }
+
+    /// Whether a function that is declared only changes something by its name.
+    fn is_known_elsewhere(&self) -> bool {
+        let mut known = self.reach.mentioned.iter().map(|id| &self.unit.globals[*id]);
+        known.any(|global| {
+            let is_given = global.constant || global.is_register() || global.param.is_some();
+            global.linkage == Linkage::Declared && !is_given
+        })
     }
 
     /// Whether a change of what is in this place is.

@@ -79,12 +79,22 @@ impl Outline {
         if is_weak(tokens) {
             self.weak.extend(names.iter().cloned().chain(function_name(tokens)));
         }
+        if let Some(target) = alias(tokens) {
+            let names = names.into_iter().chain(function_name(tokens));
+            let external = !has("static");
+            self.definitions.extend(names.map(|name| {
+                let mentions = [target.clone()].into();
+                Definition { name, external, yields: false, mentions }
+            }));
+            return;
+        }
         if !function && !assigns && (has("extern") || names.is_empty()) {
             self.declared.extend(names);
             self.declared.extend(function_name(tokens));
             return;
         }
-        let external = !["static", "inline", "__inline", "__inline__"].into_iter().any(has);
+        let is_inline = ["inline", "__inline", "__inline__"].into_iter().any(has);
+        let external = !has("static") && (!is_inline || has("extern"));
         let mentions: BTreeSet<Rc<str>> = tokens.iter().filter_map(word).collect();
         let names: Vec<Rc<str>> = match function {
             true => function_name(tokens).into_iter().collect(),
@@ -125,6 +135,20 @@ fn is_weak(tokens: &[Token]) -> bool {
         })
     });
     inner.any(weak)
+}
+
+/// What `alias("target")` in a declaration names.
+fn alias(tokens: &[Token]) -> Option<Rc<str>> {
+    let is_alias = |token: &Token| is_word(token, "alias") || is_word(token, "__alias__");
+    tokens.windows(3).find_map(|three| match three {
+        [word, open, Token { kind: TokenKind::Text(text), .. }]
+            if is_alias(word) && is(open, "(") =>
+        {
+            let target: String = text.units.iter().filter_map(|u| char::from_u32(*u)).collect();
+            Some(target.into())
+        }
+        _ => None,
+    })
 }
 
 /// The tokens outside of all brackets.
@@ -318,6 +342,7 @@ mod tests {
 
     #[test]
     fn some_definitions_yield_to_others() {
+        use Defines::{Firmly, No, Yields};
         let text = "int tentative; int firm = 1; __attribute__((used, __weak__)) int hook(void) { return 0; }\n\
                     void late(void) __attribute__((weak)); void late(void) { int weak; }\n\
                     __attribute__((noinline)) void f(void) { int weak = 1; use(weak); }\n";
@@ -328,6 +353,12 @@ mod tests {
         for name in ["firm", "f"] {
             assert_eq!(outline.defines(name), Defines::Firmly, "{name}");
         }
+        let text = "void wait(void) { } void tick(void) __attribute__((weak, alias(\"wait\")));\n\
+                    extern int other __attribute__((alias(\"own\"))); static int own;\n\
+                    inline int f(void) { return 1; } extern inline int g(void) { return 2; }\n";
+        let outline = Outline::of(text).unwrap();
+        let of = |name| outline.defines(name);
+        assert_eq!([of("tick"), of("other"), of("f"), of("g")], [Yields, Firmly, No, Firmly]);
     }
 
     #[test]

@@ -69,6 +69,8 @@ pub struct Known<'a> {
     by_pointer: Effects,
     /// What a pointer may point to.
     addressed: Globals,
+    /// What handlers do that may come in the middle of a function, if any may.
+    interrupted: Vec<Option<Effects>>,
 }
 
 /// A function apart from those that it calls.
@@ -145,7 +147,9 @@ impl<'a> Known<'a> {
         let addressed = interrupt::addressed(unit, &bodies).into_iter().collect();
         let functions = vec![Effects::default(); unit.functions.len()];
         let by_pointer = Effects::default();
-        let mut known = Known { unit, options, devices_keep, functions, by_pointer, addressed };
+        let interrupted = vec![None; unit.functions.len()];
+        let mut known =
+            Known { unit, options, devices_keep, functions, by_pointer, addressed, interrupted };
         for id in 0..unit.functions.len() {
             if !known.is_followed(id) {
                 known.functions[id] = known.without_body(id);
@@ -172,9 +176,44 @@ impl<'a> Known<'a> {
             changed |= by_pointer != known.by_pointer;
             known.by_pointer = by_pointer;
             if !changed {
-                return known;
+                break;
             }
         }
+        known.interrupt();
+        known
+    }
+
+    /// Notes which handlers may come in the middle of which function.
+    fn interrupt(&mut self) {
+        let options = self.options;
+        let called: Vec<&String> = options.c.called().collect();
+        let main = interrupt::reached(self.unit, &interrupt::roots(self.unit, &called));
+        let handlers: Vec<(FunctionId, u8)> = (options.c.interrupts.iter())
+            .filter_map(|(name, priority)| Some((self.unit.definition(name)?, *priority)))
+            .collect();
+        let code = |id: FunctionId| interrupt::reached(self.unit, &[id]);
+        let contexts = handlers.iter().map(|(id, priority)| (code(*id), Some(*priority)));
+        for (code, priority) in [(main, None)].into_iter().chain(contexts).collect::<Vec<_>>() {
+            let coming = handlers.iter().filter(|(_, p)| priority.is_none_or(|mine| *p < mine));
+            for (handler, _) in coming {
+                let effects = self.functions[*handler].clone();
+                // What the library does with memory is one access, or beyond a limit.
+                for id in code.iter().filter(|id| !self.unit.functions[**id].library) {
+                    self.interrupted[*id].get_or_insert_default().add(&effects);
+                }
+            }
+        }
+    }
+
+    /// Whether a handler that may come in the middle of this function changes what is used here, or uses what is
+    /// changed here: of two such operands it may see the one without the other.
+    pub fn is_shared(&self, of: FunctionId, e: &Effects, own: &BTreeSet<LocalId>) -> bool {
+        let Some(theirs) = self.interrupted.get(of).and_then(Option::as_ref) else { return false };
+        let meet = |a: &Memory, b: &Memory| self.meet(a, b, own);
+        let changes = |a: &Effects, b: &Effects| {
+            [&a.writes, &a.havocs].iter().any(|m| meet(m, &b.reads) || meet(m, &b.writes))
+        };
+        changes(theirs, e) || changes(e, theirs)
     }
 
     /// Whether what a function does is what its body does.

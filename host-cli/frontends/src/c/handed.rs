@@ -5,9 +5,10 @@ use super::interrupt::{Root, root};
 use super::named;
 use super::points::{Context, Points};
 use super::targets::{Offsets, Targets, Thing};
-use super::tree::{Expr, ExprKind, Function};
+use super::tree::{Expr, ExprKind, Function, FunctionId};
 use super::types::Type;
 use std::collections::BTreeSet;
+use vouch_ir::Span;
 
 impl Points<'_> {
     /// Notes an address that is written to a device, as a pointer or as a number. `to` is what the place means: where that
@@ -45,11 +46,12 @@ impl Points<'_> {
         given: &Targets,
     ) {
         let ty = function.locals.get(param).map_or(&arg.ty, |local| &local.ty);
-        let (is_given, is_handle) = match ty {
+        let (is_given, is_handle, is_read) = match ty {
             Type::Pointer(to, constant) => {
-                (!constant, param == 0 && matches!(**to, Type::Record(_)))
+                let is_handle = param == 0 && matches!(**to, Type::Record(_));
+                (self.unit.types.lets_change(ty), is_handle, *constant)
             }
-            ty => (ty.is_integer(), false),
+            ty => (ty.is_integer(), false, false),
         };
         if !is_given || !named::keeps_buffers(&function.name) {
             return;
@@ -64,7 +66,8 @@ impl Points<'_> {
             };
             let is_begin = offsets.as_ref().is_some_and(|offsets| offsets.iter().all(|o| *o == 0));
             let is_record = matches!(ty, Some(Type::Record(_))) && is_begin;
-            !is_record || given.has(thing) && !is_handle
+            let is_given = given.has(thing);
+            !(is_given && is_read) && (!is_record || is_given && !is_handle)
         };
         let kept = all.only(is_buffer);
         self.kept.add(&kept);
@@ -80,6 +83,15 @@ impl Points<'_> {
                 !is_reached && self.number(context, place) == Some(0)
             }
             _ => false,
+        }
+    }
+
+    /// A function that is declared only may call these.
+    pub(super) fn note_given(&mut self, things: &BTreeSet<Thing>, span: Span, to: FunctionId) {
+        for thing in things {
+            if let Thing::Function(f) = thing {
+                self.given.insert((*f, span, to));
+            }
         }
     }
 

@@ -162,17 +162,18 @@ fn add_pause(unit: &mut Unit) -> FunctionId {
 }
 
 /// What runs apart from handlers.
-fn roots(unit: &Unit, called: &[&String]) -> Vec<FunctionId> {
+pub fn roots(unit: &Unit, called: &[&String]) -> Vec<FunctionId> {
     let all = unit.functions.iter().enumerate().filter(|(_, f)| f.body.is_some());
-    let runs = |f: &Function| {
-        let is_called = called.iter().any(|name| *f.name == ***name);
-        is_called || f.constructor.is_some() || f.destructor.is_some()
+    let called: BTreeSet<FunctionId> =
+        called.iter().filter_map(|name| unit.definition(name)).collect();
+    let runs = |id: FunctionId, f: &Function| {
+        called.contains(&id) || f.constructor.is_some() || f.destructor.is_some()
     };
-    all.filter(|(_, f)| runs(f)).map(|(id, _)| id).collect()
+    all.filter(|(id, f)| runs(*id, f)).map(|(id, _)| id).collect()
 }
 
 /// The functions with a body that these call, they themselves among them.
-fn reached(unit: &Unit, roots: &[FunctionId]) -> BTreeSet<FunctionId> {
+pub fn reached(unit: &Unit, roots: &[FunctionId]) -> BTreeSet<FunctionId> {
     let with_body = |id: &FunctionId| {
         let function = &unit.functions[*id];
         function.body.is_some() && !builtin::is_known(function)
@@ -396,9 +397,10 @@ fn allocates(unit: &Unit, id: FunctionId) -> bool {
 
 /// Puts pauses into a function.
 fn rewrite(unit: &mut Unit, id: FunctionId, pause: FunctionId, shared: &Shared) {
-    let Some(mut body) = unit.functions[id].body.take() else { return };
+    // It may call itself, so it stays whole in the meantime.
+    let Some(mut body) = unit.functions[id].body.clone() else { return };
     let own = addressed_locals(&unit.types, &body);
-    let locals = std::mem::take(&mut unit.functions[id].locals);
+    let locals = unit.functions[id].locals.clone();
     let mut pauses = Pauses { unit, pause, shared, own, locals, atomic: None };
     body.expressions_mut(&mut |e| pauses.change(e));
     let locals = pauses.locals;

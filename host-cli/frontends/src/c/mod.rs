@@ -1,7 +1,7 @@
 //! C, as compilers for microcontrollers and verification tasks write it: `docs/c.md`.
 //!
 //! Files → [`project`] ([`commands`], [`definitions`]) → [`preprocess`] ([`headers`]) → [`lexer`] → [`parser`] → [`tree`] (typed) → [`reach`] ([`share`], [`callback`]) → [`lower`] →
-//! automaton. [`interrupt`] puts handlers in before that. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
+//! automaton. [`interrupt`] puts handlers in before that, and [`masked`] tells where none comes. [`harness`] makes a C program of a counterexample, [`witness`] a text for the tools of
 //! competitions of any verdict; [`calls`] tells what a run's calls return, [`edges`] what each edge does. [`places`] leads back to the files, [`types`] knows how things lie in memory, [`model`] and [`toolchain`] what compilers take for granted, [`constant`] folds constant expressions.
 //! [`registers`] reads what is said of registers. [`warn`] notes where a check says less than it seems to, [`questions`] asks what never happens.
 
@@ -23,6 +23,7 @@ mod interrupt;
 mod layout;
 mod lexer;
 mod lower;
+mod masked;
 mod model;
 mod named;
 mod order;

@@ -44,7 +44,7 @@ pub fn is_of_controller(name: &str) -> bool {
 
 /// Whether a function lets other tasks run before it returns.
 pub fn lets_others_run(name: &str) -> bool {
-    const NAMES: [&str; 49] = [
+    const NAMES: [&str; 56] = [
         "vTaskDelay",
         "vTaskDelayUntil",
         "xTaskDelayUntil",
@@ -55,6 +55,13 @@ pub fn lets_others_run(name: &str) -> bool {
         "xTaskResumeAll",
         "xQueueReceive",
         "xQueuePeek",
+        "xQueueSend",
+        "xQueueSendToBack",
+        "xQueueSendToFront",
+        "xSemaphoreTake",
+        "xSemaphoreTakeRecursive",
+        "xEventGroupSync",
+        "xMessageBufferSend",
         "xQueueGenericSend",
         "xQueueGenericReceive",
         "xQueueSemaphoreTake",
@@ -147,7 +154,14 @@ mod tests {
 
     #[test]
     fn names_tell_who_lets_others_run() {
-        for name in ["vTaskDelay", "osDelay", "k_msleep", "OSTimeDlyHMSM", "xQueueReceive"] {
+        for name in [
+            "vTaskDelay",
+            "osDelay",
+            "k_msleep",
+            "OSTimeDlyHMSM",
+            "xQueueReceive",
+            "xSemaphoreTake",
+        ] {
             assert!(lets_others_run(name), "{name}");
         }
         for name in ["HAL_Delay", "xQueueSendFromISR", "delay_us", "choose", "os_init"] {

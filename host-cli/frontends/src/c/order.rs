@@ -19,6 +19,7 @@
 
 use super::effects::{Effects, Known};
 use super::interrupt::{addressed_locals, expr, sequence};
+use super::masked::Masked;
 use super::tree::{Expr, ExprKind, Function, FunctionId, Local, LocalId, Op, Stmt, StmtKind, Unit};
 use super::types::{INT, Type};
 use crate::Options;
@@ -33,14 +34,29 @@ pub fn prepare(unit: &mut Unit, devices_keep: bool, options: &Options) {
     let (mut changed, mut found) = (vec![], vec![]);
     let order = unit.functions.len();
     let known = Known::new(unit, devices_keep, options);
+    let masked = (!options.c.interrupts.is_empty()).then(|| Masked::new(unit));
     for (id, function) in unit.functions.iter().enumerate() {
         let Some(body) = &function.body else { continue };
         let own = addressed_locals(&unit.types, body);
         let mut body = body.clone();
         let locals = function.locals.clone();
-        let mut orders =
-            Orders { known: &known, order, own, locals, region: Region::default(), found: vec![] };
-        body.regions_mut(&mut |region| orders.region(region));
+        let mut orders = Orders {
+            known: &known,
+            function: id,
+            masked: false,
+            order,
+            own,
+            locals,
+            region: Region::default(),
+            found: vec![],
+        };
+        // Where no handler comes, none tells operands apart.
+        let sections = masked.as_ref().map(|masked| masked.regions(&body)).unwrap_or_default();
+        let mut sections = sections.into_iter();
+        body.regions_mut(&mut |region| {
+            orders.masked = sections.next().unwrap_or(false);
+            orders.region(region);
+        });
         found.extend(orders.found.into_iter().map(|(first, second)| (id, first, second)));
         if orders.locals.len() > function.locals.len() {
             changed.push((id, body, orders.locals));
@@ -61,7 +77,12 @@ struct Event {
     /// The first of the events that it is made of: they come right before it.
     first: usize,
     effects: Effects,
+    /// Whether it may be repeated: it only reads, and nothing that a handler of an interrupt changes.
     is_read: bool,
+    /// Whether a handler may come before or after it, and that makes a difference.
+    is_shared: bool,
+    /// Whether that is because it reads a place, which nothing has to be done for before.
+    is_plain: bool,
     span: Span,
     /// Whether it is taken out of the expression.
     is_out: bool,
@@ -87,6 +108,9 @@ struct Region {
 
 struct Orders<'a> {
     known: &'a Known<'a>,
+    function: FunctionId,
+    /// Whether interrupts are disabled in the statement.
+    masked: bool,
     order: FunctionId,
     /// Locals whose address is taken.
     own: BTreeSet<LocalId>,
@@ -148,8 +172,13 @@ impl Orders<'_> {
         self.region.next += 1;
         if !self.region.takes {
             // What changes by being read is read once.
-            let (span, is_read) = (e.span, is_read && effects.only_reads());
-            self.region.events.push(Event { first, effects, is_read, span, is_out: false });
+            let is_shared =
+                !self.masked && self.known.is_shared(self.function, &effects, &self.own);
+            let only_reads = is_read && effects.only_reads();
+            let (is_read, is_plain) = (only_reads && !is_shared, only_reads && first == number);
+            let (span, is_out) = (e.span, false);
+            let event = Event { first, effects, is_read, is_shared, is_plain, span, is_out };
+            self.region.events.push(event);
         } else if self.region.events[number].is_out {
             let held = self.temporary(&e.ty, e.span);
             let value = std::mem::replace(e, held.clone());
@@ -247,7 +276,8 @@ impl Orders<'_> {
     /// Which events are taken out, if any.
     fn choose(&mut self) -> bool {
         let events = &self.region.events;
-        let changing = (0..events.len()).filter(|a| !events[*a].effects.only_reads());
+        let changes = |e: &Event| e.is_shared || !e.effects.only_reads();
+        let changing = (0..events.len()).filter(|a| changes(&events[*a]));
         let mut out = BTreeSet::new();
         let mut first = None;
         for a in changing {
@@ -260,7 +290,7 @@ impl Orders<'_> {
         // What is read several times must not change anything by that.
         for read in out.clone().into_iter().filter(|e| events[*e].is_read) {
             let parts = events[read].first..read;
-            out.extend(parts.filter(|part| !events[*part].effects.only_reads()));
+            out.extend(parts.filter(|part| changes(&events[*part])));
         }
         out.iter().for_each(|e| self.region.events[*e].is_out = true);
         !out.is_empty()
@@ -269,7 +299,10 @@ impl Orders<'_> {
     fn conflict(&self, a: usize, b: usize) -> bool {
         let events = &self.region.events;
         let are_apart = !self.has(a, b) && !self.has(b, a);
-        are_apart && self.known.conflict(&events[a].effects, &events[b].effects, &self.own)
+        let are_shared = events[a].is_shared && events[b].is_shared;
+        are_apart
+            && (are_shared
+                || self.known.conflict(&events[a].effects, &events[b].effects, &self.own))
     }
 
     /// Whether an event is part of another one, or the same.
@@ -309,6 +342,13 @@ impl Orders<'_> {
             let reads = reads.iter().map(|read| read.number).filter(move |n| parts.contains(n));
             reads.chain([event.number]).collect::<Vec<usize>>()
         };
+        if let [a, b] = &events[..]
+            && reads.is_empty()
+            && [a, b].iter().all(|taken| self.region.events[taken.number].is_plain)
+        {
+            self.again(a, b, &mut statements);
+            return statements;
+        }
         let is_open = events.iter().enumerate().any(|(i, b)| {
             let mut before = events[..i].iter().filter(|a| !self.has(b.number, a.number));
             let conflict = |x: usize| with_reads(b).into_iter().any(|y| self.conflict(x, y));
@@ -323,6 +363,16 @@ impl Orders<'_> {
             }
         }
         statements
+    }
+
+    /// Two reads, of which the first one may be the second: then it is made again.
+    fn again(&mut self, a: &Taken, b: &Taken, statements: &mut Vec<Stmt>) {
+        statements.push(statement(assign(&a.held, a.value.clone())));
+        statements.push(statement(assign(&b.held, b.value.clone())));
+        let span = a.value.span;
+        let chosen = self.chosen(span, statements);
+        let then = Box::new(statement(assign(&a.held, a.value.clone())));
+        statements.push(Stmt { kind: StmtKind::If(chosen, then, None), span });
     }
 
     /// An event, after which some reads may have happened or not.

@@ -419,19 +419,18 @@ impl<'a> Points<'a> {
                     _ => self.value(context, arg),
                 };
                 let things = self.led_to(&given);
-                for thing in &things {
-                    if let Thing::Function(f) = thing {
-                        self.given.insert((*f, span, id));
-                    }
-                }
+                self.note_given(&things, span, id);
                 if unit.types.lets_change(&arg.ty) {
                     self.forget(things);
                 }
                 self.hand_on(function, param, arg, &given);
             }
-            for (id, global) in unit.globals.iter().enumerate() {
+            // What others know by its name they can use as well.
+            for (known, global) in unit.globals.iter().enumerate() {
                 if global.linkage == Linkage::Declared && !global.constant {
-                    self.forget(self.led_to(&Targets::one(Thing::Global(id))));
+                    let things = self.led_to(&Targets::one(Thing::Global(known)));
+                    self.note_given(&things, span, id);
+                    self.forget(things);
                 }
             }
             return;

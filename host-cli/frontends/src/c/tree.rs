@@ -318,6 +318,8 @@ pub struct Unit {
     /// Functions and variables that some unit declares `weak`: if nobody defines them, they lie at address zero.
     pub weak_functions: BTreeSet<FunctionId>,
     pub weak_globals: BTreeSet<GlobalId>,
+    /// Other names of functions.
+    pub aliases: BTreeMap<Rc<str>, FunctionId>,
     /// Operands of a function of which it is not said which is evaluated first, though that may matter.
     pub orders: Vec<(FunctionId, Span, Span)>,
     /// What looks odd.
@@ -331,7 +333,9 @@ pub struct Unit {
 impl Unit {
     /// The function of a name that has a body.
     pub fn definition(&self, name: &str) -> Option<FunctionId> {
-        self.functions.iter().position(|f| *f.name == *name && f.body.is_some())
+        let has_body = |id: &FunctionId| self.functions[*id].body.is_some();
+        let own = self.functions.iter().position(|f| *f.name == *name && f.body.is_some());
+        own.or_else(|| self.aliases.get(name).copied().filter(has_body))
     }
     /// What a call through a pointer to a function runs, in the code of another one: a handler of an interrupt has copies of its own.
     pub fn meant_in(&self, from: FunctionId, callee: FunctionId) -> Option<FunctionId> {

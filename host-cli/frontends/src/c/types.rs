@@ -183,6 +183,17 @@ pub fn align_up(value: u64, align: u64) -> u64 {
     value.div_ceil(align.max(1)) * align.max(1)
 }
 
+/// A pointer in an object, as far as its type tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// Where, in bits.
+    pub at: u64,
+    /// Whether who has it can change something through it, there or further on.
+    pub leads: bool,
+    /// Whether that is what it points to.
+    pub writes: bool,
+}
+
 impl Types {
     /// No records and enumerations yet; sizes are those of the data model.
     pub fn new(model: DataModel) -> Types {
@@ -494,25 +505,27 @@ impl Types {
             Type::Array(of, _) => self.lets_change_in(of, seen),
             Type::Record(id) if !seen.contains(id) => {
                 seen.push(*id);
-                let fields = self.records[*id].fields.iter().flatten();
-                fields.into_iter().any(|f| self.lets_change_in(&f.ty, seen))
+                // Of one that is declared only, another unit knows what is in it.
+                let fields = self.records[*id].fields.as_ref();
+                fields.is_none_or(|all| all.iter().any(|f| self.lets_change_in(&f.ty, seen)))
             }
             _ => false,
         }
     }
 
-    /// Where it may hold pointers, in bits, members of unions among them, each with whether something can be changed
-    /// through it.
-    pub fn pointers(&self, ty: &Type) -> Vec<(u64, bool)> {
+    /// Where it may hold pointers, members of unions among them.
+    pub fn pointers(&self, ty: &Type) -> Vec<Held> {
         let mut all = vec![];
         self.collect_pointers(ty, 0, &mut all);
         all
     }
 
-    fn collect_pointers(&self, ty: &Type, at: u64, out: &mut Vec<(u64, bool)>) {
+    fn collect_pointers(&self, ty: &Type, at: u64, out: &mut Vec<Held>) {
         match ty {
             ty if !self.has_pointer(ty) => {}
-            Type::Pointer(..) => out.push((at, self.lets_change(ty))),
+            Type::Pointer(_, constant) => {
+                out.push(Held { at, leads: self.lets_change(ty), writes: !constant })
+            }
             Type::Array(of, len) => {
                 let stride = self.size(of).unwrap_or(0) * 8;
                 for i in 0..len.unwrap_or(0) {

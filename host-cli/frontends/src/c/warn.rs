@@ -24,7 +24,7 @@ pub fn warnings(program: &Program, options: &Options) -> Vec<Diagnostic> {
         declared_only(program),
         known_elsewhere(program),
         called_back(program),
-        in_any_order(program),
+        in_any_order(program, options),
         unhandled(program, options),
         too_large(program),
         enough_memory(program, options),
@@ -171,16 +171,18 @@ fn called_back(program: &Program) -> Option<Diagnostic> {
 }
 
 /// Operands of which C does not say which is evaluated first.
-fn in_any_order(program: &Program) -> Option<Diagnostic> {
+fn in_any_order(program: &Program, options: &Options) -> Option<Diagnostic> {
     let orders = &program.notes.orders;
     let (first, second) = orders.iter().min_by_key(|(first, _)| first.start)?;
     let more = match orders.len() {
         1 => String::new(),
         n => format!(" (and {} more)", n - 1),
     };
-    let message = format!(
-        "C does not say which of these operands comes first, and one may change what the other uses{more}"
-    );
+    let why = match options.c.interrupts.is_empty() {
+        true => "one may change what the other uses",
+        false => "one may change what the other uses, or a handler what both use",
+    };
+    let message = format!("C does not say which of these operands comes first, and {why}{more}");
     let warning =
         Diagnostic::warning(message, program.original(*first), "from left to right, first this");
     let warning = warning.related(program.original(*second), "then this");

@@ -356,8 +356,8 @@ impl Lower<'_> {
             let not = self.cfa.pool.not(fits);
             outside = self.cfa.pool.and(outside, not);
         }
-        if let Base::Address { pointer, ref only, .. } = place.base {
-            let null = self.cfa.pool.equal(pointer, zero);
+        if let Base::Address { pointer, from, ref only, .. } = place.base {
+            let null = self.cfa.pool.equal(from, zero);
             let null = self.cfa.pool.and(null, some);
             self.hazard(Hazard::Null, null, span);
             if only.is_some() && self.options.c.checks.bounds {

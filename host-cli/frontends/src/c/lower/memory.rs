@@ -39,6 +39,8 @@ pub enum Base {
     /// At an address.
     Address {
         pointer: ExprId,
+        /// What is followed: the pointer before the indices are added.
+        from: ExprId,
         /// Bits from where the pointer points, before the indices are added.
         offset: u64,
         /// Of what the pointer points to, in bytes.
@@ -124,7 +126,8 @@ impl Lower<'_> {
             return Place::at(object, offset, ty, None);
         }
         let align = self.unit.types.align(&ty).max(1);
-        let base = Base::Address { pointer, offset: 0, align, indices: vec![], only: None };
+        let (from, indices) = (pointer, vec![]);
+        let base = Base::Address { pointer, from, offset: 0, align, indices, only: None };
         Place { base, ty, bits: None }
     }
 
@@ -280,11 +283,12 @@ impl Lower<'_> {
         write: bool,
         span: Span,
     ) -> Result<Vec<Candidate>, Fail> {
-        let &Base::Address { pointer, offset, align, ref indices, ref only } = base else {
+        let &Base::Address { pointer, from, offset, align, ref indices, ref only } = base else {
             return Ok(vec![]);
         };
         let word = self.unit.types.word();
-        if let Some(address) = self.cfa.pool.as_const(pointer).filter(|a| *a != 0) {
+        let is_null = self.cfa.pool.as_const(from) == Some(0);
+        if let Some(address) = self.cfa.pool.as_const(pointer).filter(|a| *a != 0 && !is_null) {
             if self.object_at(address).is_some() {
                 // Of a variable that is gone.
                 let always = self.cfa.pool.bool(true);
@@ -305,7 +309,7 @@ impl Lower<'_> {
             return Ok(list);
         }
         let zero = self.cfa.pool.constant(0, word);
-        let null = self.cfa.pool.equal(pointer, zero);
+        let null = self.cfa.pool.equal(from, zero);
         self.hazard(Hazard::Null, null, span);
         for (index, length) in indices {
             self.check_index(*index, *length, span);

@@ -5,7 +5,7 @@ use super::memory::{Base, Place};
 use super::object::ObjectId;
 use super::{Fail, Lower};
 use crate::c::tree::{Expr, ExprKind};
-use crate::c::types::Type;
+use crate::c::types::{Held, Type};
 use vouch_ir::{self as ir, BinOp, ExprId, Span};
 
 impl Lower<'_> {
@@ -68,7 +68,7 @@ impl Lower<'_> {
         let word = self.unit.types.word();
         let mut value = self.read_bits(object, offset, bits);
         let end = offset + u64::from(bits);
-        for (at, _) in self.unit.types.pointers(&self.objects[object].ty) {
+        for Held { at, .. } in self.unit.types.pointers(&self.objects[object].ty) {
             if at < end && offset < at + u64::from(word) {
                 let whole = self.read_bits(object, at, word);
                 let is_address = self.is_address(whole);

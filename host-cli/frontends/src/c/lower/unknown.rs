@@ -11,7 +11,7 @@ use super::{Fail, Lower, Value, fail};
 use crate::c::reach::is_address_as_number;
 use crate::c::targets::{Targets, Thing};
 use crate::c::tree::{Expr, ExprKind, FunctionId, GlobalId, Linkage};
-use crate::c::types::Type;
+use crate::c::types::{Held, Type};
 use crate::c::{DeclaredOnly, builtin, named};
 use crate::limits;
 use std::collections::BTreeSet;
@@ -19,6 +19,14 @@ use vouch_ir::{self as ir, BinOp, ExprId, Span, VarId};
 
 /// How many pointers one behind the other are followed exactly; beyond, any object may be meant.
 const ROUNDS: usize = 3;
+
+/// A pointer that a function is given.
+#[derive(Clone, Copy)]
+struct Lead {
+    pointer: ExprId,
+    /// Whether it may change what that points to, or only what is further on.
+    writes: bool,
+}
 
 impl Lower<'_> {
     /// A call of a function that is declared only.
@@ -61,7 +69,8 @@ impl Lower<'_> {
             }
             if is_number {
                 if !arg.has_effect() {
-                    given.push((None, self.same_address(arg)?));
+                    let pointer = self.same_address(arg)?;
+                    given.push((None, Lead { pointer, writes: true }));
                 }
                 continue;
             }
@@ -76,7 +85,7 @@ impl Lower<'_> {
                 self.may_leave(limits::CALLBACK, span);
             }
             let (at, reached) = (self.block.start(), self.reached());
-            let pointers = given.iter().filter_map(|(i, p)| Some(((*i)?, *p))).collect();
+            let pointers = given.iter().filter_map(|(i, p)| Some(((*i)?, p.pointer))).collect();
             let has_effect = !given.is_empty() || !known.is_empty();
             let given = given.into_iter().map(|(_, pointer)| pointer).collect();
             if has_effect && self.interrupts.are_there() {
@@ -121,17 +130,19 @@ impl Lower<'_> {
     }
 
     /// The pointers in a value through which something can be changed.
-    fn pointers(&mut self, value: &Value, ty: &Type) -> Vec<ExprId> {
+    fn pointers(&mut self, value: &Value, ty: &Type) -> Vec<Lead> {
         let cells = match value {
             Value::Void => return vec![],
-            Value::Scalar(x) => return vec![*x],
+            Value::Scalar(x) => {
+                return vec![Lead { pointer: *x, writes: !matches!(ty, Type::Pointer(_, true)) }];
+            }
             Value::Record(cells) => cells,
         };
         let types = &self.unit.types;
         let layout = types.cells(ty);
         let word = u64::from(types.word());
         let mut found = vec![];
-        for (at, _) in types.pointers(ty).into_iter().filter(|(_, leads)| *leads) {
+        for Held { at, writes, .. } in types.pointers(ty).into_iter().filter(|held| held.leads) {
             // Members of a union may cut it into pieces.
             let pieces = layout.iter().zip(cells);
             let pieces = pieces.filter(|(c, _)| (at..at + word).contains(&c.offset));
@@ -139,30 +150,20 @@ impl Lower<'_> {
             let whole = pieces
                 .into_iter()
                 .reduce(|low, high| self.cfa.pool.binary(BinOp::Concat, high, low));
-            found.extend(whole.filter(|x| u64::from(self.cfa.pool.width(*x)) == word));
+            let whole = whole.filter(|x| u64::from(self.cfa.pool.width(*x)) == word);
+            found.extend(whole.map(|pointer| Lead { pointer, writes }));
         }
         found
     }
 
     /// Gives any value to all that these pointers lead to, and to what is known.
-    fn havoc_given(
-        &mut self,
-        name: &str,
-        pointers: Vec<ExprId>,
-        known: &[ObjectId],
-    ) -> Vec<Changed> {
+    fn havoc_given(&mut self, name: &str, pointers: Vec<Lead>, known: &[ObjectId]) -> Vec<Changed> {
         let meant = self.given(pointers, known);
         self.havoc_all(name, meant)
     }
 
     /// The same while handlers of interrupts come: before and after each of them, all that is given has any value.
-    fn havoc_meanwhile(
-        &mut self,
-        name: &str,
-        pointers: Vec<ExprId>,
-        known: &[ObjectId],
-        span: Span,
-    ) {
+    fn havoc_meanwhile(&mut self, name: &str, pointers: Vec<Lead>, known: &[ObjectId], span: Span) {
         if self.block.dead {
             return;
         }
@@ -183,29 +184,38 @@ impl Lower<'_> {
         self.resume(out);
     }
 
-    /// All that these pointers lead to, and what is known, each with when it is meant.
-    fn given(&mut self, pointers: Vec<ExprId>, known: &[ObjectId]) -> Vec<(ObjectId, ExprId)> {
+    /// All that these pointers lead to and let change, and what is known, each with when it is meant. What is `const` is
+    /// followed, but stays as it is.
+    fn given(&mut self, pointers: Vec<Lead>, known: &[ObjectId]) -> Vec<(ObjectId, ExprId)> {
+        let leads = |o: ObjectId| {
+            let held = self.unit.types.pointers(&self.objects[o].ty);
+            !self.objects[o].constant || held.iter().any(|held| held.leads)
+        };
         let objects: Vec<ObjectId> = (0..self.objects.len())
-            .filter(|o| self.objects[*o].addressed && !self.objects[*o].constant)
+            .filter(|o| self.objects[*o].addressed && leads(*o))
             .filter(|o| self.is_alive(*o) && !known.contains(o))
             .chain(known.iter().copied())
             .collect();
-        let mut meant: Vec<ExprId> =
+        let mut reached: Vec<ExprId> =
             objects.iter().map(|o| self.cfa.pool.bool(known.contains(o))).collect();
-        for pointer in pointers {
-            for (object, meant) in objects.iter().zip(&mut meant) {
+        let mut changed = reached.clone();
+        for Lead { pointer, writes } in pointers {
+            for (at, object) in objects.iter().enumerate() {
                 let here = self.points_into(pointer, *object, BinOp::Ult);
-                *meant = self.cfa.pool.or(*meant, here);
+                reached[at] = self.cfa.pool.or(reached[at], here);
+                if writes {
+                    changed[at] = self.cfa.pool.or(changed[at], here);
+                }
             }
         }
         for round in 0..=ROUNDS {
-            let before = meant.clone();
+            let before = reached.clone();
             for (from, when) in objects.iter().zip(&before) {
                 if self.cfa.pool.as_const(*when) == Some(0) {
                     continue;
                 }
-                for pointer in self.pointers_in(*from) {
-                    for (to, meant) in objects.iter().zip(&mut meant) {
+                for Lead { pointer, writes } in self.pointers_in(*from) {
+                    for (at, to) in objects.iter().enumerate() {
                         let here = match round {
                             ROUNDS => *when,
                             _ => {
@@ -213,28 +223,33 @@ impl Lower<'_> {
                                 self.cfa.pool.and(*when, here)
                             }
                         };
-                        *meant = self.cfa.pool.or(*meant, here);
+                        reached[at] = self.cfa.pool.or(reached[at], here);
+                        if writes || round == ROUNDS {
+                            changed[at] = self.cfa.pool.or(changed[at], here);
+                        }
                     }
                 }
             }
-            if meant == before {
+            if reached == before {
                 break;
             }
         }
         // A handler may have pointers lead elsewhere in the meantime.
-        for (from, when) in objects.iter().zip(meant.clone()) {
+        for (from, when) in objects.iter().zip(reached) {
             let is_meant = self.cfa.pool.as_const(when) != Some(0);
             let Some(thing) = self.objects[*from].thing.filter(|_| is_meant) else { continue };
             if self.interrupts.are_there() {
                 let led_to = self.points.led_to(&Targets::one(thing));
-                for (to, meant) in objects.iter().zip(&mut meant) {
+                for (to, changed) in objects.iter().zip(&mut changed).filter(|(to, _)| *to != from)
+                {
                     if self.objects[*to].thing.is_some_and(|to| led_to.contains(&to)) {
-                        *meant = self.cfa.pool.or(*meant, when);
+                        *changed = self.cfa.pool.or(*changed, when);
                     }
                 }
             }
         }
-        objects.into_iter().zip(meant).collect()
+        let all = objects.into_iter().zip(changed);
+        all.filter(|(object, _)| !self.objects[*object].constant).collect()
     }
 
     /// Gives any value to objects where they are meant.
@@ -278,21 +293,23 @@ impl Lower<'_> {
 
     /// The pointers in an object through which something can be changed, as far as its type tells, and those that the
     /// program puts where its type has none.
-    fn pointers_in(&mut self, object: ObjectId) -> Vec<ExprId> {
+    fn pointers_in(&mut self, object: ObjectId) -> Vec<Lead> {
         let word = self.unit.types.word();
         let known = self.unit.types.pointers(&self.objects[object].ty);
         let is_free =
-            |at: &u64| known.iter().all(|(known, _)| known.abs_diff(*at) >= u64::from(word));
-        let mut all: BTreeSet<u64> = known.iter().filter(|p| p.1).map(|p| p.0).collect();
+            |at: &u64| known.iter().all(|known| known.at.abs_diff(*at) >= u64::from(word));
+        let leads = known.iter().filter(|held| held.leads);
+        let mut all: BTreeSet<(u64, bool)> = leads.map(|held| (held.at, held.writes)).collect();
         let thing = self.objects[object].thing;
         if let Some(contents) = thing.and_then(|thing| self.points.contents.get(&thing)) {
             let data = contents.pointers().filter(|p| !matches!(p.1, Thing::Function(_)));
             let offsets: BTreeSet<Option<i64>> = data.map(|p| p.0).collect();
             for at in offsets {
                 let places = self.positions(object, &at.map(|at| BTreeSet::from([at])));
-                all.extend(places.into_iter().filter(is_free));
+                all.extend(places.into_iter().filter(is_free).map(|at| (at, true)));
             }
         }
-        all.into_iter().map(|at| self.read_bits(object, at, word)).collect()
+        let lead = |(at, writes)| Lead { pointer: self.read_bits(object, at, word), writes };
+        all.into_iter().map(lead).collect()
     }
 }

@@ -23,8 +23,10 @@ pub struct Attributes {
     mode: Option<Type>,
     /// `vector_size(n)`.
     vector: Option<u32>,
-    /// The name under which the linker knows it: `alias("x")`, `asm("x")`.
+    /// The name under which the linker knows it: `asm("x")`.
     pub symbol: Option<Rc<str>>,
+    /// What it is another name of: `alias("x")`.
+    pub alias: Option<Rc<str>>,
     /// `cleanup(f)`.
     pub cleanup: bool,
     /// When it runs before `main`: those with smaller numbers come first.
@@ -130,7 +132,11 @@ impl Parser {
             }
             "alias" | "weakref" if self.is("(") => {
                 self.advance();
-                out.symbol = Some(self.symbol()?);
+                let target = Some(self.symbol()?);
+                match name {
+                    "alias" => out.alias = target,
+                    _ => out.symbol = target,
+                }
                 self.expect(")")?;
             }
             "section" if self.is("(") => {

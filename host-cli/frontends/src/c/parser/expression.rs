@@ -96,6 +96,12 @@ impl Parser {
         if matches!(expr.kind, ExprKind::Refused(_)) {
             return Ok(());
         }
+        if matches!(expr.ty, Type::Array(..)) {
+            let wrong = fail("this cannot be assigned to", expr.span, "an array");
+            let help =
+                "assign its elements, one after the other; `VOUCH_INPUT` takes one of them, too";
+            return Err(Box::new(wrong.help(help)));
+        }
         if !expr.is_place() || !assignable {
             return Err(fail("this cannot be assigned to", expr.span, "not a variable"));
         }
@@ -261,7 +267,13 @@ impl Parser {
             }
             _ => {
                 let (from, to) = (self.unit.types.show(&inner.ty), self.unit.types.show(&ty));
-                Err(fail(format!("{from} cannot be converted to {to}"), span, "here"))
+                let wrong = fail(format!("{from} cannot be converted to {to}"), span, "here");
+                Err(match matches!(ty, Type::Record(_)) {
+                    true => Box::new(wrong.help(
+                        "assign its members, one after the other; `VOUCH_INPUT` takes one of them, too",
+                    )),
+                    false => wrong,
+                })
             }
         }
     }

@@ -55,9 +55,9 @@ use crate::Diagnostic;
 use attribute::Attributes;
 use declarator::{Declarator, Param};
 use label::Labels;
-use linker::Linker;
+use linker::{Given, Linker};
 use specifier::{Qualified, Specifiers, Storage};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use vouch_ir::Span;
 
@@ -80,6 +80,7 @@ pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
         functions: vec![],
         weak_functions: BTreeSet::new(),
         weak_globals: BTreeSet::new(),
+        aliases: BTreeMap::new(),
         orders: vec![],
         warnings: vec![],
         assembly: vec![],
@@ -118,8 +119,10 @@ pub fn parse(inputs: Vec<Input>, types: Types) -> Result<Unit, Fail> {
         while parser.peek() != &TokenKind::End {
             parser.external()?;
         }
+        parser.end_unit()?;
         parser.advance();
     }
+    parser.join_names()?;
     parser.rename_twins();
     parser.scans()?;
     parser.library()?;
@@ -352,7 +355,8 @@ impl Parser {
         name: Rc<str>,
         span: Span,
     ) -> Result<GlobalId, Fail> {
-        let foreign = specifiers.storage == Storage::Extern && !self.is("=");
+        let alias = attributes.alias.as_ref().or(specifiers.attributes.alias.as_ref());
+        let foreign = specifiers.storage == Storage::Extern && !self.is("=") || alias.is_some();
         let symbol = attributes.symbol.clone().unwrap_or(name.clone());
         let internal = specifiers.storage == Storage::Static;
         let known = self.names[0].get(&name).or_else(|| self.linker.find(&symbol, internal));
@@ -379,8 +383,13 @@ impl Parser {
         };
         self.names[0].insert(name.clone(), Name::Global(id));
         self.linker.declare(symbol, Name::Global(id), internal);
-        if attributes.weak || specifiers.attributes.weak || self.linker.yields(&name) {
+        let weak = attributes.weak || specifiers.attributes.weak || self.linker.yields(&name);
+        if weak {
             self.unit.weak_globals.insert(id);
+            self.linker.weak_globals.insert(id);
+        }
+        if let Some(target) = alias {
+            self.linker.alias(Name::Global(id), target.clone(), weak, span);
         }
         let known = &self.unit.globals[id];
         if !compatible::types(&self.unit.types, &known.ty, &declarator.ty) {
@@ -388,6 +397,11 @@ impl Parser {
         }
         let known = &mut self.unit.globals[id];
         known.param = known.param.or(specifiers.attributes.param).or(attributes.param);
+        let weak = self.linker.weak_globals.contains(&id);
+        let given = if foreign { Given::Nothing } else { self.linker.give(id, weak) };
+        if given == Given::Instead {
+            known.init = None;
+        }
         let first = known.init.as_ref().map(|_| known.span);
         let before = &specifiers.attributes;
         known.start = known.start.max(before.start).max(declarator.start).max(attributes.start);
@@ -398,7 +412,7 @@ impl Parser {
         }
         known.volatile |= declarator.volatile;
         known.atomic |= declarator.atomic;
-        if !foreign {
+        if !foreign && given != Given::InVain {
             // Whether it can be written is up to who defines it.
             (known.span, known.constant) = (span, declarator.constant);
         }
@@ -406,6 +420,12 @@ impl Parser {
             known.ty = declarator.ty.clone();
         }
         if self.is("=") {
+            if given == Given::InVain {
+                let kept = self.unit.globals[id].clone();
+                self.initial_value(id)?;
+                self.unit.globals[id] = kept;
+                return Ok(id);
+            }
             if let Some(first) = first {
                 return Err(defined_twice(&name, span, first));
             }
@@ -444,6 +464,7 @@ impl Parser {
         let is_inline = specifiers.inline && specifiers.storage != Storage::Extern;
         let internal = specifiers.storage == Storage::Static || is_inline;
         let known = self.names[0].get(name).or_else(|| self.linker.find(&symbol, internal));
+        let is_new = known.is_none();
         let id = match known {
             Some(Name::Function(id)) => {
                 let id = *id;
@@ -454,10 +475,20 @@ impl Parser {
             None => self.new_function(name, signature, span),
         };
         self.names[0].insert(name.clone(), Name::Function(id));
+        if is_inline && specifiers.storage != Storage::Static && is_new {
+            self.linker.inline.insert(id);
+        }
         self.linker.declare(symbol, Name::Function(id), internal);
-        if asked.iter().any(|a| a.weak) || self.linker.yields(name) {
+        let weak = asked.iter().any(|a| a.weak) || self.linker.yields(name);
+        if weak {
             self.linker.weak.insert(id);
             self.unit.weak_functions.insert(id);
+            if self.linker.is_here(id) {
+                self.linker.replaceable.insert(id);
+            }
+        }
+        if let Some(target) = asked.iter().find_map(|a| a.alias.as_ref()) {
+            self.linker.alias(Name::Function(id), target.clone(), weak, span);
         }
         let function = &mut self.unit.functions[id];
         let when = asked.iter().find_map(|a| a.constructor);
@@ -550,6 +581,7 @@ impl Parser {
         if weak {
             self.linker.replaceable.insert(id);
         }
+        self.linker.here.insert(id);
         if let Some(body) = &self.unit.functions[id].body {
             return Err(defined_twice(&name, span, body.span));
         }
@@ -582,7 +614,9 @@ impl Parser {
             constants,
             labels: Labels::default(),
         });
+        let first = self.at;
         let body = self.block().and_then(|body| self.with_jumps(body));
+        self.linker.bodies.insert(id, first..self.at);
         self.close_scope();
         let current = self.current.take();
         let function = &mut self.unit.functions[id];
@@ -646,25 +680,6 @@ impl Parser {
     /// The initial value and steps of a block, with its braces.
     fn block(&mut self) -> Result<Stmt, Fail> {
         self.nested(Self::compound)
-    }
-
-    fn static_assert(&mut self) -> Result<(), Fail> {
-        let start = self.span();
-        self.advance();
-        self.expect("(")?;
-        let condition = self.constant_expression()?;
-        if self.eat(",") {
-            if !matches!(self.peek(), TokenKind::Text(_)) {
-                return Err(self.unexpected("a string"));
-            }
-            self.advance();
-        }
-        self.expect(")")?;
-        self.expect(";")?;
-        if condition == 0 {
-            return Err(fail("a static assertion fails", self.since(start), "it is false"));
-        }
-        Ok(())
     }
 }
 

@@ -12,6 +12,26 @@ use std::rc::Rc;
 use vouch_ir::Span;
 
 impl Parser {
+    /// `_Static_assert(…);`
+    pub(super) fn static_assert(&mut self) -> Result<(), Fail> {
+        let start = self.span();
+        self.advance();
+        self.expect("(")?;
+        let condition = self.constant_expression()?;
+        if self.eat(",") {
+            if !matches!(self.peek(), TokenKind::Text(_)) {
+                return Err(self.unexpected("a string"));
+            }
+            self.advance();
+        }
+        self.expect(")")?;
+        self.expect(";")?;
+        if condition == 0 {
+            return Err(fail("a static assertion fails", self.since(start), "it is false"));
+        }
+        Ok(())
+    }
+
     /// `{ … }`.
     pub(super) fn compound(&mut self) -> Result<Stmt, Fail> {
         let start = self.span();

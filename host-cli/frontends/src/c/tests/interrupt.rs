@@ -123,6 +123,75 @@ fn handlers_do_not_come_between_the_parts_of_an_atomic_access() {
     }
 }
 
+/// One operand may be used before a handler comes, and the other one after it.
+#[test]
+fn operands_that_a_handler_uses_come_in_any_order() {
+    let depends = |declarations: &str, handler: &str, step: &str| {
+        let text = format!(
+            "extern void reach_error(void); volatile int a, b; int c; struct {{ int n, m; }} s, *p = &s;\n\
+             {declarations} void handler(void) {{ {handler} }}\n\
+             int main(void) {{ int x = 0; {step} if (x == 2) reach_error(); return 0; }}"
+        );
+        let cfa = compile(&text, &with(&[("handler", 0)])).unwrap().cfa;
+        cfa.properties.iter().any(|p| p.name == crate::limits::ORDER)
+    };
+    let both = "a = 1; b = 1;";
+    assert!(depends("", both, "x = 2 * a + b;"));
+    assert!(depends("", both, "x = a > b;"));
+    assert!(depends("", both, "int v[2] = { a, b }; x = v[0];"));
+    assert!(depends("", "a = b;", "x = a + (b = 3);"));
+    assert!(depends("int f(int x, int y) { return x > y; }", both, "x = f(a, b);"));
+    assert!(depends("int f(void) { return a; } int g(void) { return b; }", both, "x = f() - g();"));
+    assert!(depends("", "p->n++; p->m++;", "x = p->n - p->m;"));
+    assert!(!depends("", both, "x = a; x += 2 * b;"));
+    assert!(!depends("", both, "x = a && b;"));
+    assert!(!depends("", "a = b;", "x = a + b;"));
+    assert!(!depends("", both, "x = a + c;"));
+    // Nothing is more urgent than the handler.
+    assert!(!depends("", "a = 1; b = 1; c = a + b;", "x = c;"));
+    // No handler comes where interrupts are surely disabled.
+    let masks = "void __disable_irq(void); void __enable_irq(void); void __set_PRIMASK(int); int __get_PRIMASK(void);\n\
+        int enter(void) { int was = __get_PRIMASK(); __disable_irq(); return was; }\n\
+        void maybe(void) { if (c) __disable_irq(); } void leave(void) { __enable_irq(); }";
+    let masked = |step: &str| !depends(masks, both, step);
+    assert!(masked("__disable_irq(); x = a > b; __enable_irq();"));
+    assert!(masked("int was = enter(); if (c) x = a > b; else x = a < b; __set_PRIMASK(was);"));
+    assert!(masked("enter(); for (c = 0; c < 2; c++) x = a > b; x = a < b;"));
+    assert!(masked(
+        "enter(); switch (c) { case 1: x = a > b; break; default: x = a < b; } x = a - b;"
+    ));
+    for step in [
+        "maybe(); x = a > b;",
+        "enter(); leave(); x = a > b;",
+        "enter(); x = (__enable_irq(), a) > b;",
+        "enter(); for (c = 0; c < 2; c++) { x = a > b; __enable_irq(); }",
+        "enter(); while (c--) leave(); x = a > b;",
+        "if (c) enter(); x = a > b;",
+        "if (c) goto out; enter(); out: x = a > b;",
+        "switch (c) { case 1: enter(); case 2: x = a > b; }",
+        "switch (c) { case 1: enter(); while (c--) { case 2: x = a > b; } }",
+        "enter(); if (c) __set_PRIMASK(0); x = a > b;",
+        "void (*f)(void) = leave; enter(); f(); x = a > b;",
+        "x = a > b; enter();",
+    ] {
+        assert!(!masked(step), "{step}");
+    }
+    // The usual order is the one from left to right.
+    let text = "extern void reach_error(void); volatile int a, b; void handler(void) { a = 1; b = 1; }\n\
+        int main(void) { int x = 2 * a + b; if (x == 2) reach_error(); return 0; }";
+    let cfa = compile(text, &with(&[("handler", 0)])).unwrap().cfa;
+    let is_usual = |p: &vouch_ir::Property| p.name == "reach_error";
+    assert!(cfa.properties.iter().any(is_usual));
+}
+
+#[test]
+fn what_calls_itself_can_be_interrupted() {
+    let text = "volatile int x; int f(int n) { x = n; return n ? f(n - 1) : x; }
+        void handler(void) { f(2); } int main(void) { return f(3); }";
+    let cfa = compile(text, &with(&[("handler", 0)])).unwrap().cfa;
+    assert!(cfa.locations.iter().any(|l| l.name.starts_with("handler at f")));
+}
+
 #[test]
 fn what_is_not_volatile_is_warned_of() {
     let text =

@@ -158,6 +158,17 @@ fn checks_make_them_properties() {
     let main = |body: &str| format!("int a[4], i = 5, *p, z; int main(void) {{ {body} }}");
     assert_eq!(ends_at(&main("return a[i];"), "bounds,null"), "error bounds");
     assert_eq!(ends_at(&main("return *p;"), "all"), "error null");
+    // It is the pointer that is null, wherever the element lies.
+    for body in
+        ["return s->v[i];", "return s->v[2];", "s = 0; s->v[i] = 1;", "return s->w[i - 1].x;"]
+    {
+        let text = "struct s { int k, v[4]; struct { char c; int x; } w[2]; } *s; int i = 2; int main(void)";
+        assert_eq!(
+            ends_at(&format!("{text} {{ {body} return 0; }}"), "all"),
+            "error null",
+            "{body}"
+        );
+    }
     assert!("bound".parse::<Checks>().is_err());
     let with = |text: &str, overflow| {
         let mut options = options("main");

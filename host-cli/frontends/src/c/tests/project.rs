@@ -55,7 +55,7 @@ fn native(files: &[(&str, &str)]) -> Option<u8> {
 }
 
 /// Programs, each as its files.
-const PROGRAMS: [&[(&str, &str)]; 9] = [
+const PROGRAMS: [&[(&str, &str)]; 13] = [
     // What is static is each unit's own, functions, variables and types alike.
     &[
         (
@@ -123,6 +123,54 @@ const PROGRAMS: [&[(&str, &str)]; 9] = [
             "int hook(void) { return 2; } __attribute__((weak)) int late(void) { return 4; }\n\
              __attribute__((weak)) int hook2(void); int hook2(void) { return 3; }",
         ),
+    ],
+    // Other names of functions and variables, which are `weak` as in start-up code, or not.
+    &[
+        (
+            "start.c",
+            "static int n; static void wait(void) { n += 1; } int count(void) { return n; }\n\
+             void tick(void) __attribute__((weak, alias(\"wait\")));\n\
+             void button(void) __attribute__((weak, alias(\"wait\"))); void own(void) { n += 10; }\n\
+             void other(void) __attribute__((alias(\"own\"))); int level = 5;\n\
+             extern int height __attribute__((alias(\"level\")));\n\
+             void (*table[2])(void) = { tick, button };",
+        ),
+        (
+            "a.c",
+            "void tick(void), button(void), other(void); int count(void); extern int height, level;\n\
+             extern void (*table[2])(void); int ticks; void tick(void) { ticks++; }\n\
+             int main(void) { tick(); button(); other(); table[0](); table[1](); height += 2;\n\
+             return count() + 16 * ticks + 64 * (level == 7); }",
+        ),
+    ],
+    // `extern inline` makes an inline function one for others, whoever comes first.
+    &[
+        ("a.c", "int f(int); int g(void); int main(void) { return f(1) + g(); }"),
+        ("f.h", "inline int f(int x) { return x + 2; }\n"),
+        ("f.c", "#include \"f.h\"\nextern inline int f(int x);\n"),
+        ("b.c", "int f(int); int g(void) { return f(10); }"),
+    ],
+    // Variables give way as functions do.
+    &[
+        (
+            "a.c",
+            "__attribute__((weak)) int limit = 1, first = 2; int level = 3; extern int table[];\n\
+             int main(void) { return limit + 8 * first + 32 * level + table[0]; }",
+        ),
+        (
+            "b.c",
+            "int limit = 4; __attribute__((weak)) int level = 7; int table[] __attribute__((weak)) = { 1 };\n",
+        ),
+        ("c.c", "__attribute__((weak)) int first = 9, only; int table[1] = { 2 };"),
+    ],
+    // A definition may be said to be `weak` later.
+    &[
+        (
+            "a.c",
+            "int hook(void) { return 1; } __attribute__((weak)) int hook(void);\n\
+             int main(void) { return hook(); }",
+        ),
+        ("b.c", "int hook(void) { return 2; }"),
     ],
     // What is packed in one unit is not in the next.
     &[
@@ -201,7 +249,7 @@ fn equal_strings_of_two_units_may_be_two_objects() {
 
 #[test]
 fn contradictions_are_told_with_both_places() {
-    let cases: [(&str, &str, &str); 4] = [
+    let cases: [(&str, &str, &str); 6] = [
         ("extern int x;\nint main(void) { return x; }", "\nchar x;", "something else"),
         (
             "int f(int);\nint main(void) { return f(1); }",
@@ -209,6 +257,16 @@ fn contradictions_are_told_with_both_places() {
             "something else",
         ),
         ("int x = 1;\nint main(void) { return x; }", "\nint x = 2;", "defined twice"),
+        (
+            "int f(void) { return 2; } int main(void) { return f(); }",
+            "\ninline int f(void) { return 1; } int g(void) { return f(); }",
+            "another function elsewhere",
+        ),
+        (
+            "void f(void) { }\nint main(void) { return 0; }",
+            "static void g(void) { }\nvoid f(void) __attribute__((alias(\"g\")));",
+            "defined twice",
+        ),
         (
             "struct s { int a; }; extern struct s x;\nint main(void) { return x.a; }",
             "\nstruct s { char a; } x;",
@@ -227,6 +285,41 @@ fn contradictions_are_told_with_both_places() {
         let shown = crate::render(&source, &errors);
         assert!(shown.contains("b.c:2:") && shown.contains("a.c:1:"), "{shown}");
     }
+}
+
+#[test]
+fn another_unit_knows_what_is_in_a_struct() {
+    let files = [
+        (
+            "a.c",
+            "struct s; void f(const struct s *); extern const struct s s; int x(void);\n\
+             int main(void) { f(&s); return x(); }",
+        ),
+        (
+            "b.c",
+            "struct s { int *p; }; static int v = 1; const struct s s = { &v }; int x(void) { return v; }",
+        ),
+    ];
+    assert_eq!(result(&files), 0, "all that nobody knows is 0");
+}
+
+/// As start-up code has them.
+#[test]
+fn other_names_can_be_named() {
+    let start = "static void wait(void) { } int main(void) { return 3; }\n\
+        int go(void) __attribute__((alias(\"main\"))); void tick(void) __attribute__((weak, alias(\"wait\")));";
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options("go");
+    options.c.interrupts = vec![("tick".into(), 0)];
+    options.c.tasks = vec!["go".into()];
+    let done = compile_in(folder.path(), &[("a.c", start)], &options);
+    assert!(done.is_ok(), "{:?}", done.unwrap_err().0);
+    let replaced = "__attribute__((weak)) void wait(void) { } void tick(void) __attribute__((alias(\"wait\")));\n\
+        int go(void) { tick(); return 0; }";
+    let other = "void wait(void) { for (;;); }";
+    let files = [("a.c", replaced), ("b.c", other)];
+    let (errors, _) = compile_in(folder.path(), &files, &options).map(|_| ()).unwrap_err();
+    assert!(errors[0].message.contains("another file replaces"), "{errors:?}");
 }
 
 #[test]

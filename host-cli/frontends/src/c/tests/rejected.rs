@@ -7,7 +7,7 @@ use crate::c::DataModel;
 use std::process::Command;
 
 /// Texts that no compiler takes: the message, and what it points at.
-const WRONG: [(&str, &str, &str); 28] = [
+const WRONG: [(&str, &str, &str); 30] = [
     ("int main(void) { goto nowhere; }", "no label `nowhere`", "nowhere"),
     ("int main(void) { a: ; a: ; return 0; }", "there twice", "a"),
     ("int main(void) { int x = 1; int x = 2; return x; }", "declared twice", "x"),
@@ -22,6 +22,12 @@ const WRONG: [(&str, &str, &str); 28] = [
     ("int main(void) { const char *p = \"a\"; *p = 2; return 0; }", "cannot be assigned", "*p"),
     ("struct s { const int x; } s; int main(void) { s.x = 2; return 0; }", "cannot be", "s.x"),
     ("typedef const int ci; ci x; int main(void) { x += 2; return 0; }", "cannot be", "x"),
+    ("int a[2]; int main(void) { a = 2; return 0; }", "cannot be assigned", "a"),
+    (
+        "struct s { int x; } s; int main(void) { s = (struct s)2; return 0; }",
+        "cannot be converted",
+        "",
+    ),
     ("int f(int); char *f(int); int main(void) { return 0; }", "something else", "f"),
     ("int f(int); int f(int *); int main(void) { return 0; }", "something else", "f"),
     ("int f(int); int f(int a, int b) { return a; } int main(void) { return 0; }", "else", "f"),
@@ -91,6 +97,18 @@ fn what_is_wrong_is_an_error() {
     }
     for (text, message, at) in REFUSED {
         refused_at(text, message, at);
+    }
+}
+
+#[test]
+fn an_input_is_a_number() {
+    for declared in ["int v[2]", "struct { int x; } v"] {
+        let text = format!(
+            "#include \"vouch.h\"\n{declared}; int main(void) {{ VOUCH_INPUT(v); return 0; }}"
+        );
+        let errors = compile(&text, &options("main")).map(|_| ()).unwrap_err();
+        let help = errors[0].help.as_deref().unwrap_or_default();
+        assert!(help.contains("`VOUCH_INPUT` takes one of them"), "{errors:?}");
     }
 }
 

@@ -74,6 +74,22 @@ fn what_is_given_changes() {
             "struct n { struct n *next; }; void f(struct n *); int main(void) { int x = 1, *p = &x; struct n n = { 0 }; f(&n); return *p; }",
             1,
         ),
+        // Through what nobody writes, which stays as it is.
+        (
+            "struct s { int *p; }; void f(const struct s *); static int x = 1; static const struct s s = { &x };\n\
+             int main(void) { f(&s); return x; }",
+            7,
+        ),
+        (
+            "struct s { int *p; }; struct t { const struct s *s; }; void f(const struct t *); static int x = 1;\n\
+             static const struct s s = { &x }; int main(void) { struct t t = { &s }; f(&t); return x; }",
+            7,
+        ),
+        (
+            "struct s { int *p; int n; }; void f(const struct s *); static int x = 1; static struct s s = { &x, 2 };\n\
+             int main(void) { f(&s); return s.n + (s.p == &x) + x; }",
+            10,
+        ),
         // Where the type has a union, or none.
         (
             "union u { unsigned n; int *p; }; void f(union u *); int main(void) { int x = 1; union u u; u.p = &x; f(&u); return x; }",
@@ -163,6 +179,14 @@ fn a_run_that_hands_out_a_function_leaves_the_model() {
                   void start(const struct t *); \
                   int main(void) { static const struct t t = { 1, tick }; start(&t); return n; }";
     assert_eq!(warned(inside, &main).as_deref(), Some(told));
+    // Or in what others know by its name, and if what it changes is changed by another one.
+    let known = "static int n; static void tick(void) { n++; } extern void (*hook)(void); void start(void); \
+                 int main(void) { hook = tick; start(); return n; }";
+    assert_eq!(warned(known, &main).as_deref(), Some(told));
+    let far = "extern int n; void f(void); static void tick(void) { f(); } void start(void (*)(void)); \
+               int main(void) { start(tick); return n; }";
+    assert_eq!(warned(far, &main).as_deref(), Some(told));
+    assert_eq!(warned(&far.replace("extern int n", "static int n"), &main), None);
     assert_eq!(warned(&text.replace("start(tick)", "start(0)"), &main), None);
     assert_eq!(warned(&text.replace("(void));", "(void)) { }"), &main), None);
     let mut named = options("main");
