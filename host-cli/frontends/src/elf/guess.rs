@@ -54,6 +54,8 @@ impl Executor<'_> {
                 todo.extend([yes, no]);
             } else if let Some(from) = self.loaded.get(&x).copied() {
                 found.extend(self.guesses.of(from));
+            } else if let Some(all) = self.moved(x) {
+                found.extend(all);
             } else {
                 found.extend(self.elements_at(x));
             }
@@ -62,6 +64,21 @@ impl Executor<'_> {
         if !found.is_empty() {
             self.guesses.note(word, found);
         }
+    }
+
+    /// Where a pointer may lead that was read somewhere and moved on from there: to any element of the object that it is in.
+    fn moved(&mut self, x: ExprId) -> Option<Vec<u32>> {
+        let sum = self.values.sum(x);
+        let [(term, 1)] = sum.terms[..] else { return None };
+        let from = self.loaded.get(&term).copied()?;
+        let by = (sum.constant as u32 as i32).unsigned_abs().max(1) as usize;
+        let guesses = self.guesses.of(from).into_iter();
+        let objects = guesses.filter_map(|at| Some((at, self.layout.thing(at)?)));
+        let all = objects.flat_map(|(at, object)| {
+            let first = object.start + (at - object.start) % by as u32;
+            (first..object.end).step_by(by).take(MOST + 1)
+        });
+        Some(all.take(4 * MOST).collect())
     }
 
     /// The address, or those of all elements of an object where it has an index.

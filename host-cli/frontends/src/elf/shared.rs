@@ -6,11 +6,11 @@
 //! What the step only writes is for others to read: whatever they do with it, the step does not notice. But where it, or the file, keeps
 //! an address of what the step uses ([`super::kept`]), who has the one has the other.
 
-use super::constants::{Constants, Follow, Value, constants};
+use super::constants::{Constants, FAR, Follow, Value, constants};
 use super::isa::Isa;
-use super::kept::{Keepers, overlapped};
+use super::kept::{Keepers, overlapped, words};
 use super::layout::Layout;
-use super::lift::Lifted;
+use super::lift::{Lifted, Task};
 use super::reader::{Elf, Section, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,9 +37,8 @@ fn is_startup(elf: &Elf, function: &Symbol) -> bool {
             || elf.sections().iter().any(is_begin))
 }
 
-/// Whether a function is of what was written before the program: of Rust's library, and made for no type, trait or
-/// closure of the program. It knows nothing of the program's statics, but has many constants that look like addresses in RAM.
-/// Only the newer names of Rust's symbols tell that.
+/// Whether a function is of what was compiled before the program: of Rust's library, and made for no type, trait or
+/// closure of the program. It has many constants that look like addresses in RAM. Only the newer names of Rust's symbols tell that.
 fn is_library(function: &Symbol) -> bool {
     const CRATES: [&str; 3] = ["core", "alloc", "compiler_builtins"];
     let name = function.shown();
@@ -50,13 +49,66 @@ fn is_library(function: &Symbol) -> bool {
     function.name.starts_with("_R")
         && crates.peek().is_some()
         && crates.all(|first| CRATES.contains(&first))
+        && !is_made_elsewhere(&function.name, &CRATES)
 }
 
-/// An address is not counted from one that is further away.
-const FAR: u32 = 1 << 16;
+/// Whether what is generic was made for another crate than these: its name ends in that crate, or in where that is in the name. When the
+/// compiler knows its callers, arguments that are always the same are constants in it, and the callers do not have them any more.
+fn is_made_elsewhere(name: &str, crates: &[&str]) -> bool {
+    let whole = name.split('.').next().unwrap_or(name);
+    let path = whole.trim_start_matches("_R");
+    // `C`, a number in base 62 and `_` after an `s`, how long the name is, the name.
+    let root = |from: &str| -> Option<(String, usize)> {
+        let rest = from.strip_prefix('C')?;
+        let rest = match rest.strip_prefix('s') {
+            Some(number) => number.split_once('_')?.1,
+            None => rest,
+        };
+        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+        let length: usize = rest[..digits].parse().ok()?;
+        let start = digits + usize::from(rest[digits..].starts_with('_'));
+        let ident = rest.get(start..start.checked_add(length)?)?;
+        Some((ident.into(), from.len() - rest.len() + start + length))
+    };
+    let is_other = |from: &str| root(from).is_none_or(|(ident, _)| !crates.contains(&&*ident));
+    let starts = || path.match_indices(|c| c == 'C' || c == 'B').map(|(at, _)| &path[at..]);
+    let ends = starts().find(|tail| match tail.strip_prefix('B') {
+        Some(number) => {
+            number.strip_suffix('_').is_some_and(|n| n.chars().all(|c| c.is_ascii_alphanumeric()))
+        }
+        None => root(tail).is_some_and(|(_, length)| length == tail.len()),
+    });
+    let base_62 = |number: &str| -> Option<usize> {
+        let digit = |c: char| match c {
+            '0'..='9' => Some(c as usize - '0' as usize),
+            'a'..='z' => Some(c as usize - 'a' as usize + 10),
+            'A'..='Z' => Some(c as usize - 'A' as usize + 36),
+            _ => None,
+        };
+        let value =
+            number.chars().try_fold(0usize, |n, c| n.checked_mul(62)?.checked_add(digit(c)?));
+        if number.is_empty() { Some(0) } else { value?.checked_add(1) }
+    };
+    ends.is_some_and(|tail| match tail.strip_prefix('B') {
+        Some(number) => {
+            let at = base_62(number.trim_end_matches('_'));
+            at.and_then(|at| path.get(at..)).is_none_or(is_other)
+        }
+        None => is_other(tail),
+    })
+}
+
+/// The byte of which a bit is at this address: some processors have the first MiB of RAM once more, each bit as a word.
+fn bit_band(isa: Isa, address: u32) -> Option<u32> {
+    const BITS: std::ops::Range<u32> = 0x2200_0000..0x2400_0000;
+    const RAM: u32 = 0x2000_0000;
+    let is_bit = isa == Isa::V7m && BITS.contains(&address);
+    is_bit.then(|| RAM + (address - BITS.start) / 32)
+}
 
 /// What the step uses, and who has its address.
 struct Used<'a> {
+    isa: Isa,
     layout: &'a Layout<'a>,
     /// Statics that are read: where each begins and ends.
     objects: BTreeMap<u32, u32>,
@@ -75,17 +127,20 @@ impl Used<'_> {
     }
 
     fn touched(&self, value: Value) -> Option<(String, String)> {
-        self.between(value.part, value.last())
+        let bits =
+            || self.between(bit_band(self.isa, value.part)?, bit_band(self.isa, value.last())?);
+        self.between(value.part, value.last()).or_else(bits)
     }
 }
 
 /// The first static that is shared. `entries` are the functions that may be called from outside.
-pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Option<Shared> {
+pub fn find(task: &Task, lifted: &Lifted, entries: &[u32]) -> Option<Shared> {
+    let Task { elf, layout, debug, .. } = task;
     let mut objects = objects(layout, lifted);
     // Parameters are set by others, before the first step.
     objects.retain(|start, _| !layout.is_param(*start));
     let keepers = Keepers::new(&lifted.kept, layout, &objects);
-    let used = Used { layout, objects, keepers };
+    let used = Used { isa: elf.isa, layout, objects, keepers };
     let is_lifted = |f: &Symbol| lifted.code.range(f.start..f.end).next().is_some();
     // Where flash is at 0 every small number is near a function; only RISC-V makes its addresses of parts.
     let functions = elf.functions().filter(|f| elf.isa == Isa::Rv32 && is_lifted(f));
@@ -94,7 +149,8 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
     let wanted: BTreeSet<u32> = ends.chain(functions.map(|f| f.start)).collect();
     let is_near = |address: u32| {
         let range = address.saturating_sub(FAR)..=address.saturating_add(FAR);
-        wanted.range(range).next().is_some() || used.between(address, address).is_some()
+        let is_bit = || bit_band(elf.isa, address).is_some();
+        wanted.range(range).next().is_some() || used.between(address, address).is_some() || is_bit()
     };
     let follow = Follow::Everywhere(&is_near);
     let users = users(elf, &is_lifted, &|value| used.touched(value).is_some(), follow);
@@ -154,7 +210,7 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
             return Some(Shared { name: name.clone(), by: possibly(by()), at });
         }
     }
-    for (at, value) in elf.words() {
+    for (at, value) in words(elf, debug) {
         if lifted.code.contains(&at) || lifted.ram.contains(&at) {
             continue;
         }

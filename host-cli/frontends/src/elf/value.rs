@@ -14,8 +14,9 @@ use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, UnOp, Word, mask};
 const MOST_LEAVES: usize = 24;
 /// Sums with more terms than this are left as they are.
 const MOST_TERMS: usize = 8;
-/// Where the stack might lie: whatever is the same for all of these does not depend on it. So they leave different remainders, too.
-const STACKS: [Word; 3] = [0x0001_3578, 0x7fff_1c48, 0xfffe_29c0];
+/// Where the stack might lie: whatever is the same for all of these does not depend on it. So they leave different remainders, too, and
+/// no bit that is not known (the lowest three are) is the same in all.
+const STACKS: [Word; 3] = [0x0001_3578, 0x7fff_1c48, 0xfffe_ea80];
 
 /// A sum of terms, some of them subtracted, and a constant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -641,7 +642,7 @@ impl Values {
                 let zeros = of(small);
                 if zeros == self.pool.width(small) { self.pool.width(x) } else { zeros }
             }
-            Expr::Slice { x, lo } => of(x).saturating_sub(lo),
+            Expr::Slice { x: whole, lo } => of(whole).saturating_sub(lo).min(self.pool.width(x)),
             _ => 0,
         }
     }
