@@ -11,7 +11,7 @@
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something. `preserved`: what those that are inputs leave alone.
 //! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
-//! - `lift`, `meet`, `pointers`, `arguments`, `returns`: locations, and what is known at each. `guess`: where a pointer leads that is not known. `constants`: addresses in code, `kept`: those in memory. `shared`: what other code may change. `build`, `names`: the automaton.
+//! - `lift`, `meet`, `pointers`, `arguments`, `returns`: locations, and what is known at each. `guess`: where a pointer leads that is not known. `constants`: addresses in code, `kept`: those in memory. `shared`, `mangled`: what other code may change. `build`, `names`: the automaton.
 //!   `about`: what people want to know of it. [`flashed`]: the bytes that it depends on.
 //! - [`linked`]: a model that was made of source, in the program that a compiler made of the same.
 
@@ -37,6 +37,7 @@ mod layout;
 mod lift;
 mod lines;
 pub mod linked;
+mod mangled;
 pub mod marker;
 mod meet;
 mod names;

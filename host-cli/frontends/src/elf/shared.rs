@@ -11,6 +11,7 @@ use super::isa::Isa;
 use super::kept::{Keepers, overlapped, words};
 use super::layout::Layout;
 use super::lift::{Lifted, Task};
+use super::mangled::made_for;
 use super::reader::{Elf, Section, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,53 +50,7 @@ fn is_library(function: &Symbol) -> bool {
     function.name.starts_with("_R")
         && crates.peek().is_some()
         && crates.all(|first| CRATES.contains(&first))
-        && !is_made_elsewhere(&function.name, &CRATES)
-}
-
-/// Whether what is generic was made for another crate than these: its name ends in that crate, or in where that is in the name. When the
-/// compiler knows its callers, arguments that are always the same are constants in it, and the callers do not have them any more.
-fn is_made_elsewhere(name: &str, crates: &[&str]) -> bool {
-    let whole = name.split('.').next().unwrap_or(name);
-    let path = whole.trim_start_matches("_R");
-    // `C`, a number in base 62 and `_` after an `s`, how long the name is, the name.
-    let root = |from: &str| -> Option<(String, usize)> {
-        let rest = from.strip_prefix('C')?;
-        let rest = match rest.strip_prefix('s') {
-            Some(number) => number.split_once('_')?.1,
-            None => rest,
-        };
-        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-        let length: usize = rest[..digits].parse().ok()?;
-        let start = digits + usize::from(rest[digits..].starts_with('_'));
-        let ident = rest.get(start..start.checked_add(length)?)?;
-        Some((ident.into(), from.len() - rest.len() + start + length))
-    };
-    let is_other = |from: &str| root(from).is_none_or(|(ident, _)| !crates.contains(&&*ident));
-    let starts = || path.match_indices(|c| c == 'C' || c == 'B').map(|(at, _)| &path[at..]);
-    let ends = starts().find(|tail| match tail.strip_prefix('B') {
-        Some(number) => {
-            number.strip_suffix('_').is_some_and(|n| n.chars().all(|c| c.is_ascii_alphanumeric()))
-        }
-        None => root(tail).is_some_and(|(_, length)| length == tail.len()),
-    });
-    let base_62 = |number: &str| -> Option<usize> {
-        let digit = |c: char| match c {
-            '0'..='9' => Some(c as usize - '0' as usize),
-            'a'..='z' => Some(c as usize - 'a' as usize + 10),
-            'A'..='Z' => Some(c as usize - 'A' as usize + 36),
-            _ => None,
-        };
-        let value =
-            number.chars().try_fold(0usize, |n, c| n.checked_mul(62)?.checked_add(digit(c)?));
-        if number.is_empty() { Some(0) } else { value?.checked_add(1) }
-    };
-    ends.is_some_and(|tail| match tail.strip_prefix('B') {
-        Some(number) => {
-            let at = base_62(number.trim_end_matches('_'));
-            at.and_then(|at| path.get(at..)).is_none_or(is_other)
-        }
-        None => is_other(tail),
-    })
+        && made_for(&function.name).is_none_or(|other| CRATES.contains(&other))
 }
 
 /// The byte of which a bit is at this address: some processors have the first MiB of RAM once more, each bit as a word.
@@ -294,6 +249,11 @@ mod tests {
         let closure = "_RNvXs0_NtNtNtCs2fZl91Oq0qp_4core4iter8adapters10filter_mapINtB5_9FilterMapINtNtNtBb_\
             3ops5range5RangehENCNvCscA0swdtRAah_4lib23isr0ENtNtNtB9_6traits8iterator8Iterator4nextB1G_";
         assert!(!of(closure));
+        // `core::slice::sort::unstable::ipnsort::<u16, <u16 as core::cmp::PartialOrd>::lt>`, made for `l1_1`.
+        let sort = "_RINvNtNtNtCs2fZl91Oq0qp_4core5slice4sort8unstable7ipnsorttNvYtNtNtB8_3cmp10PartialOrd2lt\
+            ECs9zbxjBmSjY1_4l1_1";
+        assert!(!of(sort));
+        assert!(of("_RINvNtNtCs2fZl91Oq0qp_4core3fmt5float29float_to_decimal_common_exactfEB6_"));
         // `<core::time::Duration as lib2::Tick>::tick`
         let own = "_RNvXCscA0swdtRAah_4lib2NtNtCs2fZl91Oq0qp_4core4time8DurationNtB2_4Tick4tick";
         assert!(!of(own));
