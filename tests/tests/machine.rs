@@ -354,19 +354,6 @@ fn pointers_in_unions_in_c() {
     }
 }
 
-#[test]
-fn a_pointer_in_a_union_that_moves() {
-    let folder = tempfile::tempdir().unwrap();
-    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
-        for level in ["-O0", "-Os"] {
-            let good = programs::c("moves", &[cpu, level], folder.path());
-            assert_eq!(verdict(&good, &options(None)), Verdict::Safe, "{}", good.display());
-            let broken = programs::c("moves", &[cpu, level, "-DBROKEN"], folder.path());
-            assert_eq!(verdict(&broken, &options(None)), Verdict::Unsafe, "{}", broken.display());
-        }
-    }
-}
-
 /// What is read where nothing of the program is may be anything; what is written there may be RAM.
 #[test]
 fn values_of_calibration() {

@@ -19,80 +19,49 @@ const LARGEST: usize = 200;
 pub struct Guesses {
     /// By the address of the word.
     stored: BTreeMap<u32, BTreeSet<u32>>,
-    /// Those to which a pointer is moved on that was read somewhere, if it is one then: they count as long as there are not too many.
-    moved: BTreeMap<u32, BTreeSet<u32>>,
     /// Words that something depended on.
     asked: BTreeSet<u32>,
 }
 
-fn note(all: &mut BTreeMap<u32, BTreeSet<u32>>, word: u32, addresses: BTreeSet<u32>) {
-    if addresses.is_empty() {
-        return;
-    }
-    let all = all.entry(word).or_default();
-    for address in addresses {
-        if all.len() <= MOST {
-            all.insert(address);
+impl Guesses {
+    fn note(&mut self, word: u32, addresses: BTreeSet<u32>) {
+        let all = self.stored.entry(word).or_default();
+        for address in addresses {
+            if all.len() <= MOST {
+                all.insert(address);
+            }
         }
     }
-}
 
-impl Guesses {
     fn of(&mut self, word: u32) -> BTreeSet<u32> {
         self.asked.insert(word);
-        let [stored, moved] =
-            [&self.stored, &self.moved].map(|all| all.get(&word).cloned().unwrap_or_default());
-        let both: BTreeSet<u32> = stored.union(&moved).copied().collect();
-        let fits = |all: &BTreeSet<u32>| all.len() <= MOST;
-        [both, stored].into_iter().find(fits).unwrap_or_default()
+        self.stored.get(&word).filter(|all| all.len() <= MOST).cloned().unwrap_or_default()
     }
 
     /// Whether more was learnt of something that was asked for.
     pub fn has_learnt(&self, before: &Guesses) -> bool {
-        let differs = |word: &u32| {
-            self.stored.get(word) != before.stored.get(word)
-                || self.moved.get(word) != before.moved.get(word)
-        };
-        self.asked.iter().any(differs)
+        self.asked.iter().any(|word| self.stored.get(word) != before.stored.get(word))
     }
 }
 
 impl Executor<'_> {
     /// Notes what is stored in a word of RAM.
     pub fn stores(&mut self, word: u32, value: ExprId) {
-        let (mut found, mut moved, mut todo) = (BTreeSet::new(), BTreeSet::new(), vec![value]);
+        let (mut found, mut todo) = (BTreeSet::new(), vec![value]);
         for _ in 0..LARGEST {
             let Some(x) = todo.pop() else { break };
             if let Expr::Ite(_, yes, no) = self.values.pool.get(x) {
                 todo.extend([yes, no]);
             } else if let Some(from) = self.loaded.get(&x).copied() {
                 found.extend(self.guesses.of(from));
-            } else if let Some(all) = self.moved(x) {
-                moved.extend(all);
             } else {
                 found.extend(self.elements_at(x));
             }
         }
-        for all in [&mut found, &mut moved] {
-            all.retain(|at| self.layout.is_pointer(*at));
+        found.retain(|at| self.layout.is_pointer(*at));
+        if !found.is_empty() {
+            self.guesses.note(word, found);
         }
-        note(&mut self.guesses.stored, word, found);
-        note(&mut self.guesses.moved, word, moved);
-    }
-
-    /// Where a pointer may lead that was read somewhere and moved on from there: to any element of the object that it is in.
-    fn moved(&mut self, x: ExprId) -> Option<Vec<u32>> {
-        let sum = self.values.sum(x);
-        let [(term, 1)] = sum.terms[..] else { return None };
-        let from = self.loaded.get(&term).copied()?;
-        let by = (sum.constant as u32 as i32).unsigned_abs().max(1) as usize;
-        let guesses = self.guesses.of(from).into_iter();
-        let objects = guesses.filter_map(|at| Some((at, self.layout.thing(at)?)));
-        let all = objects.flat_map(|(at, object)| {
-            let first = object.start + (at - object.start) % by as u32;
-            (first..object.end).step_by(by).take(MOST + 1)
-        });
-        Some(all.take(4 * MOST).collect())
     }
 
     /// The address, or those of all elements of an object where it has an index.
@@ -122,7 +91,7 @@ impl Executor<'_> {
         };
         let first = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
         if self.layout.is_pointer(first) {
-            note(&mut self.guesses.stored, word, BTreeSet::from([first]));
+            self.guesses.note(word, BTreeSet::from([first]));
         }
     }
 
