@@ -15,6 +15,12 @@ static volatile uint8_t *volatile given = &shared;
 static __attribute__((noinline)) void set(void) { shared = PORT; }
 static __attribute__((noinline)) void reset(void) { other = 0; }
 static void (*const calls[])(void) = {set, reset};
+#elif WAY == 15 || WAY == 16
+// Addresses that are not aligned.
+static const struct __attribute__((packed)) { uint8_t id; volatile uint8_t *at; } packed[] = {{1, &other}, {2, &shared}};
+#elif WAY == 17
+// Some processors have RAM once more, each bit as a word.
+#define BIT(x, bit) (*(volatile uint32_t *)(0x22000000 + 32 * ((uint32_t)&(x) - 0x20000000) + 4 * (bit)))
 #elif WAY == 14
 __attribute__((section(".text.data"), used)) static volatile uint8_t *const box_in_code[] = {&other, &shared};
 #endif
@@ -28,6 +34,8 @@ void step(void) {
     kept = (uint8_t *)given;
 #elif WAY == 13
     if (ticks == 200) set();
+#elif WAY == 16
+    if (*packed[ticks & 1].at) vouch_fail();
 #endif
     if (shared || box[1] || box[3]) vouch_fail();
     shown[++ticks & 1] = ticks;
@@ -82,5 +90,12 @@ __attribute__((used)) void handler(void) {
     calls[PORT & 1]();
 #elif WAY == 14
     *box_in_code[PORT & 1] = 1;
+#elif WAY == 15 || WAY == 16
+    for (uint32_t i = 0; i < 2; i++)
+        if (packed[i].id == PORT) *packed[i].at = 1;
+#elif WAY == 17
+    BIT(shared, 0) = 1;
+#elif WAY == 18
+    kept = (uint8_t *)((uint32_t)&shared << 3 | 1);
 #endif
 }

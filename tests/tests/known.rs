@@ -12,8 +12,10 @@ use vouch_host::verdict::Verdict;
 use vouch_tests::machine::programs;
 
 const WAYS: std::ops::RangeInclusive<u32> = 0..=13;
-/// A table among the code, which Rust does not make.
-const WAY_OF_C: u32 = 14;
+/// Tables that Rust does not make, and addresses that are made into something else.
+const WAYS_OF_C: std::ops::RangeInclusive<u32> = 14..=18;
+/// Only one of the two processors has RAM once more, bit by bit.
+const BITS: u32 = 17;
 
 /// Why a program is refused, if it is.
 fn refusal(elf: &Path) -> Option<String> {
@@ -34,8 +36,9 @@ fn check(way: u32, elf: &Path) {
 #[test]
 fn ways_of_c() {
     let folder = tempfile::tempdir().unwrap();
-    for way in WAYS.chain([WAY_OF_C]) {
-        for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+    for way in WAYS.chain(WAYS_OF_C) {
+        let cpus = ["-mcpu=cortex-m0", "-mcpu=cortex-m3"];
+        for cpu in cpus.into_iter().filter(|cpu| way != BITS || cpu.ends_with('3')) {
             // Optimised, a register that is not used any more may hold the address that others are counted from.
             let levels = ["-O0", "-O1", "-Os", "-O2", "-O3"];
             for level in levels.into_iter().filter(|level| way > 0 || *level == "-O0") {
@@ -58,6 +61,26 @@ fn ways_of_rust() {
                 let file = format!("known{way}{level}");
                 let elf = programs::rust_as("known", &file, target, &flags, folder.path());
                 check(way, &elf);
+            }
+        }
+    }
+}
+
+/// A function of Rust's library that was made for the program, in which the compiler has put the address that all of its callers give it.
+#[test]
+fn ways_through_the_library() {
+    let folder = tempfile::tempdir().unwrap();
+    for target in ["thumbv7m-none-eabi", "riscv32imac-unknown-none-elf"] {
+        for (level, names) in [("s", "legacy"), ("s", "v0"), ("2", "v0")] {
+            for way in [0, 1] {
+                let (level, cfg) = (format!("-Copt-level={level}"), format!("--cfg=way=\"{way}\""));
+                let names = format!("-Csymbol-mangling-version={names}");
+                let mut flags = vec!["-Clink-arg=-uhandler", "-Ccodegen-units=1", &level, &cfg];
+                flags.push("--check-cfg=cfg(way,values(any()))");
+                // The older names are what compilers use unless told otherwise.
+                flags.extend(names.ends_with("v0").then_some(&*names));
+                let file = format!("sorts{way}{level}{names}");
+                check(way, &programs::rust_as("sorts", &file, target, &flags, folder.path()));
             }
         }
     }

@@ -192,6 +192,59 @@ fn arguments_have_the_values_of_their_types() {
     }
 }
 
+/// So do those for which no register is left.
+#[test]
+fn arguments_on_the_stack() {
+    let (folder, options) = (tempfile::tempdir().unwrap(), options(None));
+    for level in ["-O0", "-O2"] {
+        for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+            agrees(&programs::c("fifth", &[cpu, level], folder.path()), &options, Verdict::Safe);
+            let broken = programs::c("fifth", &[cpu, level, "-DBROKEN"], folder.path());
+            assert_eq!(verdict(&broken, &options), Verdict::Unsafe, "{}", broken.display());
+        }
+        for target in ["thumbv7m-none-eabi", "riscv32-none-elf"] {
+            let elf = programs::clang("fifth", target, &[level], folder.path());
+            agrees(&elf, &options, Verdict::Safe);
+        }
+    }
+}
+
+/// No bit of the stack's address is known but the lowest three.
+#[test]
+fn where_the_stack_lies() {
+    let folder = tempfile::tempdir().unwrap();
+    for bit in 4..32 {
+        for is in [0, 1] {
+            let (bit, is) = (format!("-DBIT={bit}"), format!("-DIS={is}"));
+            let elf = programs::c("where", &["-mcpu=cortex-m3", "-O1", &bit, &is], folder.path());
+            let bytes = std::fs::read(&elf).unwrap();
+            let lifted = vouch_host::frontend::elf::lift(&bytes, "where", &options(None), false);
+            let why = format!("{:?}", lifted.err());
+            assert!(why.contains("depends on where the stack lies"), "{bit}: {why}");
+        }
+    }
+}
+
+/// Calls of what does nothing are left out by a compiler that sees it.
+#[test]
+fn functions_that_do_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (case, name) in [(0, None), (1, Some("vouch_fail")), (2, Some("vouch_input_u8"))] {
+        let flags = ["-mcpu=cortex-m3", "-O1", "-DALONE", &format!("-DCASE={case}")];
+        let elf = programs::c("empty", &flags, folder.path());
+        let bytes = std::fs::read(&elf).unwrap();
+        let lifted = vouch_host::frontend::elf::lift(&bytes, "empty", &options(None), false);
+        let why = lifted.err().map(|e| format!("{e:?}"));
+        match (name, why) {
+            (None, None) => {}
+            (Some(name), Some(why)) => {
+                assert!(why.contains(&format!("`{name}` does nothing")), "{why}");
+            }
+            (_, why) => panic!("{case}: {why:?}"),
+        }
+    }
+}
+
 /// The linker makes one function of two that do the same, and debug information knows the parameters of the other one alone.
 #[test]
 fn arguments_of_a_function_that_was_folded() {
@@ -297,6 +350,26 @@ fn pointers_in_unions_in_c() {
             assert_eq!(verdict(&broken, &options), Verdict::Unsafe, "{}", broken.display());
             // From arbitrary states most steps leave what is modelled: the union is not a pointer there.
             compare(&good, &options, 200, 1).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+}
+
+/// What is read where nothing of the program is may be anything; what is written there may be RAM.
+#[test]
+fn values_of_calibration() {
+    let (folder, options) = (tempfile::tempdir().unwrap(), options(None));
+    for cpu in ["-mcpu=cortex-m0", "-mcpu=cortex-m3"] {
+        for level in ["-O0", "-O2"] {
+            let build = |flags: &[&str]| {
+                let all = [&[cpu, level], flags].concat();
+                programs::c("information", &all, folder.path())
+            };
+            assert_eq!(verdict(&build(&[]), &options), Verdict::Safe);
+            assert_eq!(verdict(&build(&["-DBROKEN"]), &options), Verdict::Unsafe);
+            let bytes = std::fs::read(build(&["-DWRITES"])).unwrap();
+            let lifted = vouch_host::frontend::elf::lift(&bytes, "information", &options, false);
+            let why = format!("{:?}", lifted.err());
+            assert!(why.contains("0x1ffff7b8 is neither in a section nor a peripheral"), "{why}");
         }
     }
 }

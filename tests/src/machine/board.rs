@@ -170,11 +170,11 @@ impl Board {
     /// Calls a function that reads these inputs.
     pub fn call(&mut self, function: u32, reads: &[(Source, u32)], rng: &mut Rng) -> End {
         for (source, value) in reads {
-            if let Source::Stack(offset) = source {
+            if let Source::Stack { at: offset, .. } = source {
                 self.write(STACK.wrapping_add_signed(*offset), &value.to_le_bytes());
             }
         }
-        let reads = reads.iter().filter(|(source, _)| !matches!(source, Source::Stack(_)));
+        let reads = reads.iter().filter(|(source, _)| !matches!(source, Source::Stack { .. }));
         let mut reads = reads.peekable();
         let &Convention { argument, stack, link, pc: counter, thumb, .. } = self.convention;
         for register in self.convention.any {

@@ -31,6 +31,13 @@ enum Area {
     Of(Kind),
 }
 
+impl Area {
+    /// Whether the outside decides what is read there.
+    fn is_outside(self) -> bool {
+        matches!(self, Area::Of(Kind::Peripheral | Kind::Information | Kind::Input))
+    }
+}
+
 /// Where an access goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Target {
@@ -124,7 +131,7 @@ impl Executor<'_> {
         when: ExprId,
     ) -> Result<Option<ExprId>, Stop> {
         let offsets = self.elements(target, index, bytes, aligned, when)?;
-        if let Area::Of(Kind::Peripheral | Kind::Input) = target.area {
+        if target.area.is_outside() {
             return self.read_at(target.area, target.start, bytes, when).map(Some);
         }
         let mut result: Option<ExprId> = None;
@@ -161,7 +168,7 @@ impl Executor<'_> {
         let is_outside = pool.not(is_inside);
         let bad = pool.and(when, is_outside);
         self.require_not(bad, Stop::Memory)?;
-        if matches!(target.area, Area::Of(Kind::Peripheral | Kind::Input)) {
+        if target.area.is_outside() {
             return Ok(vec![]);
         }
         let is_aligned = |offset: &i64| !self.is_misaligned(target.start + offset, bytes, aligned);
@@ -255,9 +262,10 @@ impl Executor<'_> {
             return Err(Stop::Mixed(start as u32));
         }
         match area {
-            Area::Of(kind @ (Kind::Peripheral | Kind::Input)) => {
+            Area::Of(kind @ (Kind::Peripheral | Kind::Information | Kind::Input)) => {
                 let name = match kind {
                     Kind::Peripheral => format!("peripheral {:#010x}", start as u32),
+                    Kind::Information => format!("information {:#010x}", start as u32),
                     _ => self.layout.name(start as u32),
                 };
                 self.outside.insert(self.now.pc);
@@ -334,6 +342,10 @@ impl Executor<'_> {
                 return Ok(());
             }
             Area::Of(Kind::Flash) => return self.require_not(when, Stop::Flash(start as u32)),
+            // It may be RAM that is somewhere else as well.
+            Area::Of(Kind::Information) => {
+                return self.require_not(when, Stop::Unknown(start as u32));
+            }
             Area::Of(Kind::Ram) => {
                 let start = start as u32;
                 let all =

@@ -5,8 +5,9 @@
 //! constant. So an address is found, too, if its parts are made far apart, or if it is counted from that of
 //! something else.
 //!
-//! A constant that is only made into another one is none that the function uses: compilers count the addresses of
-//! several statics from one that they share. An address with a part that is not known, an index, is taken to be in the
+//! A constant that is only made into another one near it is none that the function uses: compilers count the addresses of
+//! several statics from one that they share. What is made into something else, a number that leads there in another way, is used. An
+//! address with a part that is not known, an index, is taken to be in the
 //! object of its constant part.
 
 use super::abi::Abi;
@@ -43,6 +44,8 @@ pub enum Follow<'a> {
 const MOST: usize = 64;
 /// Ways backwards that a value is followed on: pointers in loops have no end.
 const ROUNDS: u8 = 8;
+/// An address is not counted from one that is further away.
+pub const FAR: u32 = 1 << 16;
 /// Combinations of registers that one instruction is run with.
 const MOST_RUNS: usize = 4096;
 
@@ -301,6 +304,7 @@ impl Search<'_> {
             let mut machine = Constant::new(self.elf, &picked);
             let next = decoded.execute(&mut machine);
             let set = machine.end();
+            machine.remake(&set);
             let Constant { pool, mut found, asked, accessed, .. } = machine;
             first_accessed.extend(accessed.first());
             self.constants.accessed.extend(accessed.into_iter().map(|to| (pc, to)));
@@ -542,6 +546,20 @@ impl<'a> Constant<'a> {
     fn lose(&mut self) {
         let values = self.asked.iter().filter_map(|reg| self.picked[*reg]);
         self.found.extend(values.map(|(value, _)| value));
+    }
+
+    /// An address that becomes a number far from it, as by a shift, leads there in a way that is not followed: as what is
+    /// kept in fewer bits, or as the place where each bit of it is a word.
+    fn remake(&mut self, set: &[(usize, Option<Value>)]) {
+        if self.accesses {
+            return;
+        }
+        let all = set.iter().filter(|(_, made)| made.is_some_and(|made| made.more == 0));
+        for made in all.filter_map(|(_, made)| *made) {
+            let from = self.asked.iter().filter_map(|reg| self.picked[*reg]);
+            let is_far = |from: &Value| from.part.abs_diff(made.part) > FAR;
+            self.found.extend(from.map(|(value, _)| value).filter(is_far));
+        }
     }
 
     /// The registers that were written, and with what.

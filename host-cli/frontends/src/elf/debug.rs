@@ -30,6 +30,8 @@ pub struct Function {
     pub result: Option<Rc<Kind>>,
     /// Whether it is in Rust.
     pub is_rust: bool,
+    /// What it was compiled with: the unit that it is in.
+    pub unit: usize,
 }
 
 /// A parameter of a function.
@@ -190,14 +192,22 @@ impl Debug {
 
     /// What bytes in RAM are called, and how they are shown.
     pub fn find(&self, address: u32, bytes: u32) -> Option<(String, Type)> {
-        let (start, found) = self.statics.range(..=address).next_back()?;
-        let at = address - start;
-        if at.checked_add(bytes)? > found.size {
-            return None;
-        }
-        let at = at.checked_add(found.at)?;
+        let (found, at) = self.at(address, bytes)?;
         let Found { path, ty, .. } = found.kind.find(at, bytes)?;
         Some((format!("{}{path}", found.name), ty))
+    }
+
+    /// Whether bytes are one value; nothing if it is not known what is there.
+    pub fn is_value(&self, address: u32, bytes: u32) -> Option<bool> {
+        let (found, at) = self.at(address, bytes)?;
+        Some(found.kind.find(at, bytes).is_some_and(|found| found.is_exact))
+    }
+
+    /// The static that bytes are in, and the first of them in it.
+    fn at(&self, address: u32, bytes: u32) -> Option<(&Static, u32)> {
+        let (start, found) = self.statics.range(..=address).next_back()?;
+        let at = address - start;
+        (at.checked_add(bytes)? <= found.size).then_some((found, at.checked_add(found.at)?))
     }
 
     /// Functions that are parts of others, and where.
@@ -271,6 +281,24 @@ impl Function {
             self.parameters.iter().all(|p| p.held == Held::Frame) && first.all(|p| p.kind.size > 0);
         let own = self.parameter(number).filter(|_| is_plain);
         own.map_or(Domain::ANY, |own| own.domain.clone())
+    }
+
+    /// The arguments on the stack, word by word: their names and the values that they can have, as long as each parameter is where calls
+    /// put it. One that a compiler has left out is nowhere.
+    pub fn on_stack(&self, registers: &[u8]) -> Vec<(String, Domain)> {
+        let is_word = |p: &Parameter| {
+            matches!(p.kind.shape, Shape::Value(_)) && (1..=4).contains(&p.kind.size)
+        };
+        let is_there = |(number, p): &(usize, &Parameter)| match (p.held, registers.get(*number)) {
+            (Held::Register(register), Some(own)) => register == u16::from(*own),
+            (held, _) => held == Held::Frame,
+        };
+        if self.result.as_ref().is_some_and(|result| result.size > 4) {
+            return vec![];
+        }
+        let there = self.parameters.iter().enumerate().take_while(is_there);
+        let there = there.take_while(|(_, p)| is_word(p)).skip(registers.len());
+        there.map(|(_, p)| (p.name.clone(), p.domain.clone())).collect()
     }
 }
 
@@ -431,7 +459,7 @@ impl<'a> Types<'a> {
                 parameters.push(Parameter { name, kind, domain, held });
             }
         });
-        Ok(Function { parameters, result, is_rust })
+        Ok(Function { parameters, result, is_rust, unit })
     }
 
     /// How a scalar is kept: names of types and enumerations lead to the type that has no others.

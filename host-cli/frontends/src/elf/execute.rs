@@ -167,7 +167,7 @@ impl<'a> Executor<'a> {
         }
         for (offset, input) in self.base.unwritten() {
             let when = self.values.pool.bool(true);
-            let source = Source::Stack(offset);
+            let source = Source::Stack { at: offset, width: 32, signed: false };
             self.outcome.consumed.push(Consumed { input, when, source });
         }
         Ok(std::mem::take(&mut self.outcome))

@@ -292,6 +292,8 @@ pub struct Opaque {
     pool: Pool,
     /// What was written.
     pub written: Written,
+    /// Whether memory or a special register was accessed.
+    pub accesses: bool,
 }
 
 impl Opaque {
@@ -323,13 +325,18 @@ impl Machine for Opaque {
         self.written.add_flag(flag);
     }
     fn special(&mut self, special: Special) -> ExprId {
+        self.accesses = true;
         self.any(50 + special as u32, 32)
     }
-    fn set_special(&mut self, _: Special, _: ExprId) {}
+    fn set_special(&mut self, _: Special, _: ExprId) {
+        self.accesses = true;
+    }
     fn load(&mut self, _: ExprId, bytes: u32, _: bool) -> Result<ExprId, ()> {
+        self.accesses = true;
         Ok(self.any(60 + bytes, 8 * bytes))
     }
     fn store(&mut self, _: ExprId, _: ExprId, _: bool) -> Result<(), ()> {
+        self.accesses = true;
         Ok(())
     }
     fn update(
@@ -338,6 +345,7 @@ impl Machine for Opaque {
         bytes: u32,
         new: impl FnOnce(&mut Self, ExprId) -> ExprId,
     ) -> Result<ExprId, ()> {
+        self.accesses = true;
         let old = self.any(60 + bytes, 8 * bytes);
         new(self, old);
         Ok(old)

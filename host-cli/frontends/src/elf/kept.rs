@@ -5,9 +5,11 @@
 //! reset was there before.
 
 use super::base::Slot;
+use super::debug::Debug;
 use super::execute::Executor;
 use super::layout::{Kind, Layout};
 use super::lift::Way;
+use super::reader::Elf;
 use super::state::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::{Expr, ExprId, deadline};
@@ -65,7 +67,7 @@ pub struct Kept {
 
 impl Kept {
     /// What was stored while a program was lifted, and what was there before where it has looked.
-    pub fn new(executor: &Executor, ways: &[Way]) -> Kept {
+    pub fn new(executor: &Executor, ways: &[Way], debug: &Debug) -> Kept {
         let mut holders: BTreeMap<Holder, Held> = BTreeMap::new();
         let mut known: BTreeMap<ExprId, Held> = BTreeMap::new();
         let pool = &executor.values.pool;
@@ -90,13 +92,15 @@ impl Kept {
                 holders.entry(Holder::Other(*slot)).or_default().add(held);
             }
         }
-        for (at, value) in executor.elf.words() {
+        for (at, value) in words(executor.elf, debug) {
             // What the lifted code has not seen is looked at as such.
             if executor.code.contains(&at) || executor.ram.contains(&at) {
-                let word = holders.entry(Holder::Word(at)).or_default();
+                let word = holders.entry(Holder::Word(at & !3)).or_default();
                 word.addresses.insert(value);
-                for (bytes, byte) in word.bytes.iter_mut().zip(value.to_le_bytes()) {
-                    bytes.insert(byte);
+                if at.is_multiple_of(4) {
+                    for (bytes, byte) in word.bytes.iter_mut().zip(value.to_le_bytes()) {
+                        bytes.insert(byte);
+                    }
                 }
             }
         }
@@ -116,6 +120,13 @@ impl Kept {
         });
         Kept { words: words.collect(), given }
     }
+}
+
+/// The words of data at reset that may be addresses, each with where it is. One that is not aligned may be if debug information says that it is a
+/// value, or nothing.
+pub fn words(elf: &Elf, debug: &Debug) -> impl Iterator<Item = (u32, u32)> {
+    let packed = elf.packed().filter(|(at, _)| debug.is_value(*at, 4).unwrap_or(true));
+    elf.words().chain(packed)
 }
 
 /// What is in a value.

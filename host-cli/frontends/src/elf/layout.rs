@@ -15,6 +15,8 @@ pub enum Kind {
     Flash,
     /// What the outside decides about.
     Peripheral,
+    /// What a program may read that is not in the file, and the outside decides about: information pages, values of calibration.
+    Information,
     /// Variables that were declared to be inputs.
     Input,
 }
@@ -36,6 +38,8 @@ const FAR: u32 = 256;
 pub const LOWEST: u32 = 0x400;
 /// Constants from here on are negative offsets.
 pub const HIGHEST: u32 = 0xffff_f000;
+/// What is further away than this is not next to it.
+const BLOCK: u32 = 1 << 24;
 /// Registers of one peripheral.
 const PAGE: u32 = 4096;
 
@@ -62,7 +66,8 @@ impl Layout<'_> {
             Some(_) if self.is_param(address) => Some(Kind::Ram),
             Some(section) if section.is_writable => Some(Kind::Ram),
             Some(_) => Some(Kind::Flash),
-            None => self.is_peripheral(address).then_some(Kind::Peripheral),
+            None if self.is_peripheral(address) => Some(Kind::Peripheral),
+            None => self.is_information(address).then_some(Kind::Information),
         }
     }
 
@@ -84,7 +89,7 @@ impl Layout<'_> {
     /// The same; memory without a name reaches at least so far, if nothing else begins there.
     pub fn thing_of(&self, address: u32, far: u32) -> Option<Thing> {
         let kind = self.kind(address)?;
-        if kind == Kind::Peripheral {
+        if matches!(kind, Kind::Peripheral | Kind::Information) {
             let start = address & !(PAGE - 1);
             return Some(Thing { kind, start, end: start.saturating_add(PAGE) });
         }
@@ -132,16 +137,27 @@ impl Layout<'_> {
             // External devices, and the system's own.
             _ => true,
         };
-        // What is next to memory may be memory as well; among peripherals only in the same block, as backup RAM is.
+        // Among peripherals only in the same block, as backup RAM is.
         let block = match address >> 28 {
             4 | 5 if self.elf.isa != Isa::Rv32 => PAGE,
-            _ => 1 << 24,
+            _ => BLOCK,
         };
+        by_map && !self.is_near(address, block)
+    }
+
+    /// Whether an address is where the architecture's map has code, RAM next to it, and what vendors have put there: nothing that a program
+    /// can write to without being seen, but its RAM may be there once more.
+    fn is_information(&self, address: u32) -> bool {
+        self.elf.isa != Isa::Rv32 && address >> 28 == 1 && !self.is_near(address, BLOCK)
+    }
+
+    /// Whether something of the program is in the same block: what is next to memory may be memory as well.
+    fn is_near(&self, address: u32, block: u32) -> bool {
         let near = |section: &super::reader::Section| {
             let last = section.end().saturating_sub(1);
             (section.start / block..=last / block).contains(&(address / block))
         };
-        by_map && !self.elf.sections().iter().any(near)
+        self.elf.sections().iter().any(near)
     }
 
     /// The name of a variable in RAM.

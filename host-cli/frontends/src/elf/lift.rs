@@ -6,25 +6,26 @@
 //! writes is a constant, above all pointers that are kept in statics.
 
 use super::abi::Abi;
+use super::arguments::pass;
 use super::base::{Base, FIXED, Known, MONITOR, Partition, SPECIALS, Shape, Slot, reset};
 use super::choice::Param;
 use super::context::{Context, Handler, Interrupts};
-use super::debug::{Debug, Domain};
+use super::debug::Debug;
 use super::execute::{Executor, RETURN};
 use super::graph::Graphs;
 use super::guess::Guesses;
-use super::isa::{Flag, Reg};
+use super::isa::Flag;
 use super::kept::Kept;
 use super::layout::{LOWEST, Layout};
 use super::meet::{depth, meet, pauses};
-use super::outcome::{Bad, Consumed, Outcome, Restart, Source};
+use super::outcome::{Bad, Consumed, Outcome, Restart};
 use super::pointers::join_pointers;
 use super::reader::Elf;
 use super::returns::{OPEN, returned};
 use super::state::{Cell, Frame, Point, State};
 use super::value::{Sum, Values};
 use std::collections::{BTreeMap, BTreeSet};
-use vouch_ir::{BinOp, Expr, ExprId, Input, Pool, Word, deadline};
+use vouch_ir::{Expr, ExprId, Input, deadline};
 
 /// A point between stretches of execution: what becomes a location of the automaton.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -297,21 +298,11 @@ fn run(
     let Some(entry) = entry else {
         return Ok(Outcome { returned: Some(state), ..Outcome::default() });
     };
-    // A handler finds in them whatever was there.
-    let arguments = if let Context::Handler(_) = context { &[] } else { abi.arguments };
     // What the former stretch has left is not this one's.
     executor.now.conditions.clear();
-    let function = task.debug.function(entry);
-    for (number, reg) in (0..).zip(arguments) {
-        let domain = function.map(|f| f.domain(abi.arguments, number));
-        let Domain { width, signed, only } = domain.unwrap_or(Domain::ANY);
-        let source = Source::Argument { number, width, signed };
-        let value = executor.fresh(format!("argument {number}"), width, source);
-        let pool = &mut executor.values.pool;
-        *state.reg_mut(Reg(*reg)) = pool.extend(value, 32, signed);
-        if let Some(only) = only {
-            state.conditions.push(is_one_of(pool, value, only));
-        }
+    // A handler finds in them whatever was there.
+    if !matches!(context, Context::Handler(_)) {
+        pass(executor, &mut state, task.debug.function(entry));
     }
     *state.reg_mut(abi.stack) = executor.values.stack;
     *state.reg_mut(abi.link) = executor.values.word(RETURN | 1);
@@ -322,23 +313,6 @@ fn run(
     state.frames = vec![Frame { order: 0, site: 0, entry, back: Some(RETURN) }];
     let outcome = executor.run(state)?;
     Ok(returned(task, executor, context, outcome))
-}
-
-/// Whether a value is one of these (1 bit).
-fn is_one_of(pool: &mut Pool, value: ExprId, mut these: Vec<Word>) -> ExprId {
-    let width = pool.width(value);
-    these.sort_unstable();
-    these.dedup();
-    if let Some(last) = these.last().filter(|last| **last == these.len() as Word - 1) {
-        let last = pool.constant(*last, width);
-        return pool.binary(BinOp::Ule, value, last);
-    }
-    let no = pool.bool(false);
-    these.into_iter().fold(no, |any, one| {
-        let one = pool.constant(one, width);
-        let is = pool.equal(value, one);
-        pool.or(any, is)
-    })
 }
 
 /// The width of a register or flag.
@@ -598,7 +572,7 @@ fn finish(
         })
     };
     let varying = executor.base.slots.iter().copied().filter(varies).collect();
-    let kept = Kept::new(&executor, &ways);
+    let kept = Kept::new(&executor, &ways, &task.debug);
     Lifted {
         kept,
         varying,

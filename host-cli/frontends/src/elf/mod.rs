@@ -11,13 +11,14 @@
 //! - `execute`, `access`: running instructions, and their accesses to memory. `outcome`: what comes of it. `failure`: functions that mean
 //!   something. `preserved`: what those that are inputs leave alone.
 //! - `context`, `pause`: handlers of interrupts, what they share with the code that they interrupt, and where they may run.
-//! - `lift`, `meet`, `pointers`, `returns`: locations, and what is known at each. `guess`: where a pointer leads that is not known. `constants`: addresses in code, `kept`: those in memory. `shared`: what other code may change. `build`, `names`: the automaton.
+//! - `lift`, `meet`, `pointers`, `arguments`, `returns`: locations, and what is known at each. `guess`: where a pointer leads that is not known. `constants`: addresses in code, `kept`: those in memory. `shared`, `mangled`: what other code may change. `build`, `names`: the automaton.
 //!   `about`: what people want to know of it. [`flashed`]: the bytes that it depends on.
 //! - [`linked`]: a model that was made of source, in the program that a compiler made of the same.
 
 mod abi;
 mod about;
 mod access;
+mod arguments;
 mod base;
 mod build;
 mod choice;
@@ -36,6 +37,7 @@ mod layout;
 mod lift;
 mod lines;
 pub mod linked;
+mod mangled;
 pub mod marker;
 mod meet;
 mod names;
@@ -63,6 +65,7 @@ use outcome::{Bad, Stop};
 pub use outcome::{Source, extend};
 use reader::{Elf, Symbol};
 pub use state::Cell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use vouch_ir::requirements::Requirements;
 use vouch_ir::{Property, Span};
@@ -136,7 +139,8 @@ pub fn writes(elf: &Elf, function: &Symbol, reg: isa::Reg) -> bool {
 /// Whether the outside decides about what is read at an address that is not on the stack.
 pub fn is_outside(elf: &Elf, outside: &Outside, address: u32) -> bool {
     let kind = Layout::new(elf, outside).kind(address);
-    matches!(kind, Some(layout::Kind::Peripheral | layout::Kind::Input))
+    use layout::Kind::{Information, Input, Peripheral};
+    matches!(kind, Some(Peripheral | Information | Input))
 }
 
 /// Lifts a program, and tells what its automaton has to do with it. With `whole` the automaton has variables
@@ -157,9 +161,12 @@ pub fn lift(
     let layout = Layout::new(&elf, &outside);
     let (elf, layout, functions) = (&elf, &layout, &outside.functions);
     let is_entry = |at: u32| at == entry || Some(at) == init;
-    let is_wanted = |at: u32| is_entry(at) || functions.contains_key(&at);
+    let is_wanted = |at: u32| is_entry(at) || is_meant(elf, functions, at);
     let mut debug = Debug::read(elf.lines.dwarf(), &is_wanted);
     if let Some(refusal) = copied(elf, &debug, options) {
+        return Err(refusal);
+    }
+    if let Some(refusal) = left_out(elf, &debug, entry, functions) {
         return Err(refusal);
     }
     for at in [Some(entry), init].into_iter().flatten().filter(|at| is_folded(elf, *at)) {
@@ -178,7 +185,7 @@ pub fn lift(
     let handlers = task.handlers.iter().map(|handler| handler.entry);
     let entries = init.into_iter().chain([entry]).chain(handlers).chain(task.always.clone());
     let entries: Vec<u32> = entries.collect();
-    if let Some(shared) = shared::find(elf, layout, &lifted, &entries) {
+    if let Some(shared) = shared::find(&task, &lifted, &entries) {
         let shared::Shared { name, by, at } = shared;
         let message =
             format!("`{name}` is used outside of the step, too: by {by} ({})", elf.place(at));
@@ -221,6 +228,30 @@ fn copied(elf: &Elf, debug: &Debug, options: &ElfOptions) -> Option<Vec<Diagnost
     let place = place.map_or(String::new(), |(_, at)| format!(" ({})", elf.place(at)));
     let message = format!("`{name}` was inlined{place}");
     let help = "what counts is that it is called: declare it `__attribute__((noinline))`, in Rust `#[inline(never)]`";
+    Some(error(message, help))
+}
+
+/// Whether a function means something where it is called.
+fn is_meant(elf: &Elf, inputs: &BTreeMap<u32, (String, u32, bool)>, at: u32) -> bool {
+    let is_named = |f: &Symbol| f.start == at && failure::is_meant(&f.name);
+    inputs.contains_key(&at) || elf.function(at).is_some_and(is_named)
+}
+
+/// A function that means something where it is called, does nothing, and was compiled with the step: compilers leave out calls of
+/// it, though they do not copy it.
+fn left_out(
+    elf: &Elf,
+    debug: &Debug,
+    entry: u32,
+    inputs: &BTreeMap<u32, (String, u32, bool)>,
+) -> Option<Vec<Diagnostic>> {
+    let unit = debug.function(entry)?.unit;
+    let is_with = |f: &&Symbol| debug.function(f.start).is_some_and(|f| f.unit == unit);
+    let mut all = elf.functions().filter(|f| is_meant(elf, inputs, f.start)).filter(is_with);
+    let empty = all.find(|f| preserved::does_nothing(elf, f))?;
+    let message = format!("`{}` does nothing ({})", empty.shown(), elf.place(empty.start));
+    let help = "a compiler that sees that leaves out calls of it: let it access something volatile, or put it into a file that is \
+                compiled for itself";
     Some(error(message, help))
 }
 

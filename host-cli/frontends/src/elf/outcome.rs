@@ -100,8 +100,15 @@ pub enum Source {
         /// Whether it has a sign.
         signed: bool,
     },
-    /// What a word of the stack held before, by its distance from the stack pointer at the entry.
-    Stack(i32),
+    /// What a word of the stack held before.
+    Stack {
+        /// Its distance from the stack pointer at the entry.
+        at: i32,
+        /// Bits of the type of an argument that is there, which are extended to those of a word; else all.
+        width: u32,
+        /// Whether that has a sign.
+        signed: bool,
+    },
     /// Whether a store-exclusive at this address in the code stores.
     Monitor(u32),
     /// Whether interrupts are enabled between two steps that the first has left disabled.
@@ -112,7 +119,9 @@ impl Source {
     /// What is in the register or word for a value of the input.
     pub fn word(self, value: u32) -> u32 {
         match self {
-            Source::Argument { width, signed, .. } => extend(value, width, signed),
+            Source::Argument { width, signed, .. } | Source::Stack { width, signed, .. } => {
+                extend(value, width, signed)
+            }
             _ => value,
         }
     }

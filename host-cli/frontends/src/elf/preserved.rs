@@ -44,6 +44,25 @@ pub fn written(elf: &Elf, function: &Symbol) -> Written {
     of_all_instructions(elf, function).unwrap_or(Written::ALL)
 }
 
+/// Whether a function does nothing but return: it accesses nothing, and there is nothing in it to wait for.
+pub fn does_nothing(elf: &Elf, function: &Symbol) -> bool {
+    let (mut opaque, mut pc) = (Opaque::default(), function.start);
+    while (function.start..function.end).contains(&pc) {
+        deadline::tick();
+        let Some(decoded) = instruction(elf, pc, It::NONE) else { return false };
+        let is_plain = decoded.condition.is_none() && !decoded.waits();
+        match decoded.execute(&mut opaque) {
+            Ok(_) if opaque.accesses || !is_plain => return false,
+            Ok(Next::Fall) => pc = pc.wrapping_add(decoded.length),
+            Ok(Next::Go { taken, transfer: Transfer::Return, .. }) => {
+                return opaque.is_known(taken);
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
 fn of_all_instructions(elf: &Elf, function: &Symbol) -> Option<Written> {
     let mut opaque = Opaque::default();
     let (mut seen, mut todo) = (BTreeSet::new(), vec![(function.start, It::NONE)]);

@@ -34,6 +34,14 @@ pub struct Section {
 }
 
 impl Section {
+    /// The words that begin at these addresses, as far as it has contents.
+    fn words(&self, at: std::ops::Range<u32>) -> impl Iterator<Item = (u32, u32)> {
+        let bytes = self.bytes.as_deref().unwrap_or_default();
+        let first = at.start.saturating_sub(self.start) as usize;
+        let words = bytes.get(first..).unwrap_or_default().windows(4).zip(at);
+        words.map(|(word, at)| (at, u32::from_le_bytes([word[0], word[1], word[2], word[3]])))
+    }
+
     fn holds(&self, address: u32) -> bool {
         address.checked_sub(self.start).is_some_and(|at| at < self.size)
     }
@@ -371,21 +379,28 @@ impl Elf {
 
     /// The words of data at reset, each with its address; what stands between the instructions of a function is not among them.
     pub fn words(&self) -> impl Iterator<Item = (u32, u32)> {
-        let is_data = move |section: &Section, at: u32| {
-            let is_code = section.is_code && !section.is_writable;
-            !is_code || self.function(at).is_none() && !self.is_code(at)
-        };
         self.sections.iter().flat_map(move |section| {
-            let bytes = section.bytes.as_deref().unwrap_or_default();
-            let skip = (section.start.wrapping_neg() & 3) as usize;
-            let words = bytes.get(skip..).unwrap_or_default().chunks_exact(4).enumerate();
-            let first = section.start.saturating_add(skip as u32);
-            words.filter_map(move |(i, word)| {
-                let at = first.wrapping_add(4 * i as u32);
-                let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-                is_data(section, at).then_some((at, value))
-            })
+            let all = section.words(section.start..section.end());
+            all.filter(move |(at, _)| at.is_multiple_of(4) && self.is_data(section, *at))
         })
+    }
+
+    /// The words in objects that are not aligned: compilers can be told to pack tables. Those that they make for themselves are not.
+    pub fn packed(&self) -> impl Iterator<Item = (u32, u32)> {
+        const OWN: [&str; 4] = [".L", "alloc_", "anon.", "CSWTCH."];
+        let is_own = |object: &&Symbol| OWN.iter().any(|own| object.name.starts_with(own));
+        let objects = self.objects().iter().filter(move |object| !is_own(object));
+        let words = objects.filter_map(move |object| {
+            let section = self.section(object.start)?;
+            let all = section.words(object.start..object.end.saturating_sub(3));
+            Some(all.filter(move |(at, _)| !at.is_multiple_of(4) && self.is_data(section, *at)))
+        });
+        words.flatten()
+    }
+
+    fn is_data(&self, section: &Section, at: u32) -> bool {
+        let is_code = section.is_code && !section.is_writable;
+        !is_code || self.function(at).is_none() && !self.is_code(at)
     }
 
     /// Where a processor begins whose table of vectors is there, on Arm.

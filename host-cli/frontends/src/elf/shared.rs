@@ -6,11 +6,12 @@
 //! What the step only writes is for others to read: whatever they do with it, the step does not notice. But where it, or the file, keeps
 //! an address of what the step uses ([`super::kept`]), who has the one has the other.
 
-use super::constants::{Constants, Follow, Value, constants};
+use super::constants::{Constants, FAR, Follow, Value, constants};
 use super::isa::Isa;
-use super::kept::{Keepers, overlapped};
+use super::kept::{Keepers, overlapped, words};
 use super::layout::Layout;
-use super::lift::Lifted;
+use super::lift::{Lifted, Task};
+use super::mangled::made_for;
 use super::reader::{Elf, Section, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,9 +38,8 @@ fn is_startup(elf: &Elf, function: &Symbol) -> bool {
             || elf.sections().iter().any(is_begin))
 }
 
-/// Whether a function is of what was written before the program: of Rust's library, and made for no type, trait or
-/// closure of the program. It knows nothing of the program's statics, but has many constants that look like addresses in RAM.
-/// Only the newer names of Rust's symbols tell that.
+/// Whether a function is of what was compiled before the program: of Rust's library, and made for no type, trait or
+/// closure of the program. It has many constants that look like addresses in RAM. Only the newer names of Rust's symbols tell that.
 fn is_library(function: &Symbol) -> bool {
     const CRATES: [&str; 3] = ["core", "alloc", "compiler_builtins"];
     let name = function.shown();
@@ -50,13 +50,20 @@ fn is_library(function: &Symbol) -> bool {
     function.name.starts_with("_R")
         && crates.peek().is_some()
         && crates.all(|first| CRATES.contains(&first))
+        && made_for(&function.name).is_none_or(|other| CRATES.contains(&other))
 }
 
-/// An address is not counted from one that is further away.
-const FAR: u32 = 1 << 16;
+/// The byte of which a bit is at this address: some processors have the first MiB of RAM once more, each bit as a word.
+fn bit_band(isa: Isa, address: u32) -> Option<u32> {
+    const BITS: std::ops::Range<u32> = 0x2200_0000..0x2400_0000;
+    const RAM: u32 = 0x2000_0000;
+    let is_bit = isa == Isa::V7m && BITS.contains(&address);
+    is_bit.then(|| RAM + (address - BITS.start) / 32)
+}
 
 /// What the step uses, and who has its address.
 struct Used<'a> {
+    isa: Isa,
     layout: &'a Layout<'a>,
     /// Statics that are read: where each begins and ends.
     objects: BTreeMap<u32, u32>,
@@ -75,17 +82,20 @@ impl Used<'_> {
     }
 
     fn touched(&self, value: Value) -> Option<(String, String)> {
-        self.between(value.part, value.last())
+        let bits =
+            || self.between(bit_band(self.isa, value.part)?, bit_band(self.isa, value.last())?);
+        self.between(value.part, value.last()).or_else(bits)
     }
 }
 
 /// The first static that is shared. `entries` are the functions that may be called from outside.
-pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Option<Shared> {
+pub fn find(task: &Task, lifted: &Lifted, entries: &[u32]) -> Option<Shared> {
+    let Task { elf, layout, debug, .. } = task;
     let mut objects = objects(layout, lifted);
     // Parameters are set by others, before the first step.
     objects.retain(|start, _| !layout.is_param(*start));
     let keepers = Keepers::new(&lifted.kept, layout, &objects);
-    let used = Used { layout, objects, keepers };
+    let used = Used { isa: elf.isa, layout, objects, keepers };
     let is_lifted = |f: &Symbol| lifted.code.range(f.start..f.end).next().is_some();
     // Where flash is at 0 every small number is near a function; only RISC-V makes its addresses of parts.
     let functions = elf.functions().filter(|f| elf.isa == Isa::Rv32 && is_lifted(f));
@@ -94,7 +104,8 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
     let wanted: BTreeSet<u32> = ends.chain(functions.map(|f| f.start)).collect();
     let is_near = |address: u32| {
         let range = address.saturating_sub(FAR)..=address.saturating_add(FAR);
-        wanted.range(range).next().is_some() || used.between(address, address).is_some()
+        let is_bit = || bit_band(elf.isa, address).is_some();
+        wanted.range(range).next().is_some() || used.between(address, address).is_some() || is_bit()
     };
     let follow = Follow::Everywhere(&is_near);
     let users = users(elf, &is_lifted, &|value| used.touched(value).is_some(), follow);
@@ -154,7 +165,7 @@ pub fn find(elf: &Elf, layout: &Layout, lifted: &Lifted, entries: &[u32]) -> Opt
             return Some(Shared { name: name.clone(), by: possibly(by()), at });
         }
     }
-    for (at, value) in elf.words() {
+    for (at, value) in words(elf, debug) {
         if lifted.code.contains(&at) || lifted.ram.contains(&at) {
             continue;
         }
@@ -238,6 +249,11 @@ mod tests {
         let closure = "_RNvXs0_NtNtNtCs2fZl91Oq0qp_4core4iter8adapters10filter_mapINtB5_9FilterMapINtNtNtBb_\
             3ops5range5RangehENCNvCscA0swdtRAah_4lib23isr0ENtNtNtB9_6traits8iterator8Iterator4nextB1G_";
         assert!(!of(closure));
+        // `core::slice::sort::unstable::ipnsort::<u16, <u16 as core::cmp::PartialOrd>::lt>`, made for `l1_1`.
+        let sort = "_RINvNtNtNtCs2fZl91Oq0qp_4core5slice4sort8unstable7ipnsorttNvYtNtNtB8_3cmp10PartialOrd2lt\
+            ECs9zbxjBmSjY1_4l1_1";
+        assert!(!of(sort));
+        assert!(of("_RINvNtNtCs2fZl91Oq0qp_4core3fmt5float29float_to_decimal_common_exactfEB6_"));
         // `<core::time::Duration as lib2::Tick>::tick`
         let own = "_RNvXCscA0swdtRAah_4lib2NtNtCs2fZl91Oq0qp_4core4time8DurationNtB2_4Tick4tick";
         assert!(!of(own));

@@ -70,7 +70,7 @@ pub struct Found {
     /// How the value is shown.
     pub ty: Type,
     /// Whether they are one value, all of it.
-    is_exact: bool,
+    pub is_exact: bool,
 }
 
 impl Found {

@@ -14,8 +14,11 @@ use vouch_ir::{BinOp, Expr, ExprId, InputId, Pool, UnOp, Word, mask};
 const MOST_LEAVES: usize = 24;
 /// Sums with more terms than this are left as they are.
 const MOST_TERMS: usize = 8;
-/// Where the stack might lie: whatever is the same for all of these does not depend on it. So they leave different remainders, too.
+/// Where the stack might lie: whatever is the same for all of these does not depend on it, as far as it is not about a single bit. They
+/// leave different remainders, too.
 const STACKS: [Word; 3] = [0x0001_3578, 0x7fff_1c48, 0xfffe_29c0];
+/// It is aligned, so that its lowest bits are known. Any other differs between the first of these places and one that is so much further.
+const UNKNOWN_BITS: std::ops::Range<u32> = 3..32;
 
 /// A sum of terms, some of them subtracted, and a constant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -101,7 +104,8 @@ impl Values {
             return Some(x);
         }
         let mut same = None;
-        for base in STACKS {
+        let further = UNKNOWN_BITS.map(|bit| (STACKS[0] + (1 << bit)) & mask(32));
+        for base in STACKS.into_iter().chain(further) {
             let base = self.pool.constant(base, 32);
             let there = self.with_stack_at(x, base);
             if same.is_some_and(|same| same != there) {
@@ -641,7 +645,7 @@ impl Values {
                 let zeros = of(small);
                 if zeros == self.pool.width(small) { self.pool.width(x) } else { zeros }
             }
-            Expr::Slice { x, lo } => of(x).saturating_sub(lo),
+            Expr::Slice { x: whole, lo } => of(whole).saturating_sub(lo).min(self.pool.width(x)),
             _ => 0,
         }
     }

@@ -345,7 +345,7 @@ impl Drive<'_> {
     fn put(&mut self, first: &[Read]) -> io::Result<()> {
         let stack = self.active.last().map_or(self.place.stack_pointer(), |active| active.stack);
         for read in first {
-            if let Source::Stack(offset) = read.source {
+            if let Source::Stack { at: offset, .. } = read.source {
                 let at = stack.wrapping_add_signed(offset);
                 if self.place.stack.contains(&at) {
                     self.board.write(at, &read.value.to_le_bytes())?;
@@ -407,7 +407,7 @@ impl Drive<'_> {
             Source::Load(at) => format!("by the load at {}", self.elf.place(at)),
             Source::Monitor(at) => format!("the monitor at {}", self.elf.place(at)),
             Source::Argument { number, .. } => format!("argument {number}"),
-            Source::Stack(offset) => format!("the stack at {offset:+}"),
+            Source::Stack { at, .. } => format!("the stack at {at:+}"),
             Source::Open => "whether interrupts are enabled".into(),
         }
     }
@@ -415,7 +415,7 @@ impl Drive<'_> {
 
 /// Whether something is there from the beginning.
 fn is_first(read: &Read) -> bool {
-    matches!(read.source, Source::Stack(_) | Source::Argument { .. })
+    matches!(read.source, Source::Stack { .. } | Source::Argument { .. })
 }
 
 fn nothing_left(drive: &Drive, reads: &VecDeque<Read>) -> Result<(), Odd> {

@@ -87,7 +87,7 @@ impl Making<'_> {
             let source = read.source;
             let value = source.word(input(read.input) as u32);
             let matters = given(read.input).is_some();
-            let is_stack = matches!(source, Source::Stack(_));
+            let is_stack = matches!(source, Source::Stack { .. });
             let is_other = |r: &Read| r.source == source && r.value != value;
             // One word cannot be two things.
             self.by_chance |= is_stack && matters && list.iter().any(is_other);

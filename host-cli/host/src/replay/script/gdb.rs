@@ -17,7 +17,7 @@ pub fn write(story: &Story) -> String {
         .flat_map(|call| &call.reads)
         .filter_map(|read| match read.source {
             Source::Function(at) | Source::Load(at) | Source::Monitor(at) => Some(at),
-            Source::Argument { .. } | Source::Stack(_) | Source::Open => None,
+            Source::Argument { .. } | Source::Stack { .. } | Source::Open => None,
         })
         .chain(story.failures.iter().copied())
         .collect();
@@ -44,7 +44,7 @@ pub fn write(story: &Story) -> String {
                 Source::Argument { number: n, .. } => {
                     text += &format!("set {} = {:#x}\n", argument(n), read.value)
                 }
-                Source::Stack(at) => {
+                Source::Stack { at, .. } => {
                     text += &format!("set {{unsigned int}}($sp {at:+}) = {:#x}\n", read.value);
                 }
                 _ => {}
@@ -67,7 +67,7 @@ pub fn write(story: &Story) -> String {
                         read.value, read.value
                     );
                 }
-                Source::Argument { .. } | Source::Stack(_) | Source::Open => {}
+                Source::Argument { .. } | Source::Stack { .. } | Source::Open => {}
             }
         }
         text += match number == last {

@@ -143,7 +143,7 @@ impl Story {
                         let place = self.elf.place(*at);
                         format!("call {number}: the load at {place} reads {value:#x}")
                     }
-                    Source::Stack(offset) => {
+                    Source::Stack { at: offset, .. } => {
                         format!("call {number}: the stack held {value:#x} at sp{offset:+}")
                     }
                     Source::Monitor(at) => {
