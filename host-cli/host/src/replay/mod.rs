@@ -99,7 +99,7 @@ fn leave_out_leftovers(cfa: &Cfa, program: &Program, broken: &mut Broken) {
     let Some(run) = &broken.run else { return };
     let name = |read: &elf::Read| cfa.inputs.get(read.input.index()).map(|input| &input.name);
     let is_leftover = |read: &&elf::Read| match read.source {
-        elf::Source::Stack(_) => true,
+        elf::Source::Stack { at, .. } => name(read) == Some(&format!("stack{at:+}")),
         elf::Source::Argument { number, .. } => name(read) == Some(&format!("argument {number}")),
         _ => false,
     };
