@@ -18,9 +18,6 @@ static void (*const calls[])(void) = {set, reset};
 #elif WAY == 15 || WAY == 16
 // Addresses that are not aligned.
 static const struct __attribute__((packed)) { uint8_t id; volatile uint8_t *at; } packed[] = {{1, &other}, {2, &shared}};
-#elif WAY == 17
-// Some processors have RAM once more, each bit as a word.
-#define BIT(x, bit) (*(volatile uint32_t *)(0x22000000 + 32 * ((uint32_t)&(x) - 0x20000000) + 4 * (bit)))
 #elif WAY == 14
 __attribute__((section(".text.data"), used)) static volatile uint8_t *const box_in_code[] = {&other, &shared};
 #endif
@@ -93,9 +90,5 @@ __attribute__((used)) void handler(void) {
 #elif WAY == 15 || WAY == 16
     for (uint32_t i = 0; i < 2; i++)
         if (packed[i].id == PORT) *packed[i].at = 1;
-#elif WAY == 17
-    BIT(shared, 0) = 1;
-#elif WAY == 18
-    kept = (uint8_t *)((uint32_t)&shared << 3 | 1);
 #endif
 }

@@ -9,7 +9,7 @@ use super::debug::Debug;
 use super::execute::Executor;
 use super::layout::{Kind, Layout};
 use super::lift::Way;
-use super::reader::Elf;
+use super::reader::{Elf, Symbol};
 use super::state::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use vouch_ir::{Expr, ExprId, deadline};
@@ -125,8 +125,21 @@ impl Kept {
 /// The words of data at reset that may be addresses, each with where it is. One that is not aligned may be if debug information says that it is a
 /// value, or nothing.
 pub fn words(elf: &Elf, debug: &Debug) -> impl Iterator<Item = (u32, u32)> {
-    let packed = elf.packed().filter(|(at, _)| debug.is_value(*at, 4).unwrap_or(true));
+    let packed = packed(elf).filter(|(at, _)| debug.is_value(*at, 4).unwrap_or(true));
     elf.words().chain(packed)
+}
+
+/// The words in objects that are not aligned: compilers can be told to pack tables. Those that they make for themselves are not.
+fn packed(elf: &Elf) -> impl Iterator<Item = (u32, u32)> {
+    const OWN: [&str; 4] = [".L", "alloc_", "anon.", "CSWTCH."];
+    let is_own = |object: &&Symbol| OWN.iter().any(|own| object.name.starts_with(own));
+    let objects = elf.objects().iter().filter(move |object| !is_own(object));
+    let words = objects.filter_map(move |object| {
+        let section = elf.section(object.start)?;
+        let all = section.words(object.start..object.end.saturating_sub(3));
+        Some(all.filter(move |(at, _)| !at.is_multiple_of(4) && elf.is_data(section, *at)))
+    });
+    words.flatten()
 }
 
 /// What is in a value.

@@ -35,7 +35,7 @@ pub struct Section {
 
 impl Section {
     /// The words that begin at these addresses, as far as it has contents.
-    fn words(&self, at: std::ops::Range<u32>) -> impl Iterator<Item = (u32, u32)> {
+    pub fn words(&self, at: std::ops::Range<u32>) -> impl Iterator<Item = (u32, u32)> {
         let bytes = self.bytes.as_deref().unwrap_or_default();
         let first = at.start.saturating_sub(self.start) as usize;
         let words = bytes.get(first..).unwrap_or_default().windows(4).zip(at);
@@ -385,20 +385,8 @@ impl Elf {
         })
     }
 
-    /// The words in objects that are not aligned: compilers can be told to pack tables. Those that they make for themselves are not.
-    pub fn packed(&self) -> impl Iterator<Item = (u32, u32)> {
-        const OWN: [&str; 4] = [".L", "alloc_", "anon.", "CSWTCH."];
-        let is_own = |object: &&Symbol| OWN.iter().any(|own| object.name.starts_with(own));
-        let objects = self.objects().iter().filter(move |object| !is_own(object));
-        let words = objects.filter_map(move |object| {
-            let section = self.section(object.start)?;
-            let all = section.words(object.start..object.end.saturating_sub(3));
-            Some(all.filter(move |(at, _)| !at.is_multiple_of(4) && self.is_data(section, *at)))
-        });
-        words.flatten()
-    }
-
-    fn is_data(&self, section: &Section, at: u32) -> bool {
+    /// Whether what is there is not between the instructions of a function.
+    pub fn is_data(&self, section: &Section, at: u32) -> bool {
         let is_code = section.is_code && !section.is_writable;
         !is_code || self.function(at).is_none() && !self.is_code(at)
     }
