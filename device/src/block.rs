@@ -25,9 +25,10 @@ pub const BEGUN: u32 = 4;
 /// A block in flash.
 pub type Block = [u8; BLOCK];
 
-/// The block at an offset, which is blank if there is none.
+/// The block at an offset. If there is none, one that is written full: a skipped instruction that leaves out a comparison with the length must
+/// not make room for anything.
 pub fn at(bytes: &[u8], offset: usize) -> &Block {
-    bytes.get(offset..).and_then(|b| b.first_chunk()).unwrap_or(&[0xff; BLOCK])
+    bytes.get(offset..).and_then(|b| b.first_chunk()).unwrap_or(&[0; BLOCK])
 }
 
 /// Whether nothing was written here since it was erased.
@@ -66,7 +67,8 @@ pub fn is_settled(block: &Block) -> bool {
     cleared(&block[CONTENT..]) >= 8 * WORD as u32 - 2
 }
 
-fn wrong(block: &Block, mark: &[u8; CONTENT]) -> u32 {
+/// Bits that are not as in the mark.
+pub fn wrong(block: &Block, mark: &[u8; CONTENT]) -> u32 {
     block.iter().zip(mark).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 

@@ -49,7 +49,8 @@ impl<F: MappedFlash> Store<F> {
         }
         // A key that gets in stays: looked at again, by other code, so that no skipped branch lets a second one in.
         let mut first = Hard::NONE;
-        first.add(harden::equal(FIRST, self.keys_before(), 0));
+        let keys = self.keys_before() | keys::sealed(self.key_bytes());
+        first.add(harden::equal(FIRST, keys, 0));
         first.then(Hard::of(&[FIRST]), || ()).ok_or(StoreError::Provisioned)?;
         if !self.was_used() {
             // Even if it reads as blank: an attempt may have left cells behind that read either way.
